@@ -20,10 +20,10 @@ struct ControlPathTests {
     private func server() -> ControlServer { ControlServer(path: path, log: Logger(label: "test")) }
 
     private func serving(_ server: ControlServer, _ word: String) -> Task<Void, any Error> {
-        Task { try await server.run({ _ in ControlReply([word]) }, vault: { _, _ in }) }
+        Task { try await server.run(Ask.answered(word)) }
     }
 
-    private func asked() async throws -> [String]? { try await ControlPatienceTests.status(path)?.lines }
+    private func asked() async throws -> [String]? { try await ControlPatienceTests.answer(path) }
 
     @Test("A second agent that would listen at the same path is refused, also before the first one listens")
     func second() async throws {

@@ -8,6 +8,42 @@ import Testing
 
 @testable import AgentKit
 
+/// A command that is answered as the test says.
+struct Ask: Command {
+    static let name = "ask"
+    static let onlyLooks = true
+
+    func run(in agent: AgentContext) async throws -> [String] { [] }
+
+    func lines(_ answer: [String]) -> [String] { answer }
+
+    /// An agent that answers nothing else.
+    static func answered(_ answer: String) -> CommandTable {
+        var table = CommandTable()
+        table.add(Ask.self) { _ in [answer] }
+        return table
+    }
+}
+
+/// Another.
+private struct Look: Command {
+    static let name = "look"
+    static let onlyLooks = true
+
+    func run(in agent: AgentContext) async throws -> [String] { [] }
+
+    func lines(_ answer: [String]) -> [String] { answer }
+}
+
+/// One that changes something.
+private struct Change: Command {
+    static let name = "change"
+
+    func run(in agent: AgentContext) async throws -> [String] { [] }
+
+    func lines(_ answer: [String]) -> [String] { answer }
+}
+
 /// How long the daemon waits for a command that takes nothing of its answer.
 @Suite("Patience with commands")
 struct ControlPatienceTests {
@@ -23,10 +59,8 @@ struct ControlPatienceTests {
     }
 
     /// Asks on a thread of its own, for it blocks, and with the time that it takes beside many other tests.
-    static func status(_ path: BytePath) async throws -> ControlReply? {
-        try await BlockingLane("test").run {
-            try ControlClient.ask(ControlRequest(.status), at: path, patience: 600)
-        }
+    static func answer(_ path: BytePath) async throws -> [String]? {
+        try await BlockingLane("test").run { try ControlClient.ask(Ask(), at: path, patience: 600) }
     }
 
     /// On a thread of its own, for it blocks.
@@ -78,13 +112,10 @@ struct ControlPatienceTests {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
         let server = ControlServer(path: path, patience: 5, log: Logger(label: "test"))
-        let serving = Task {
-            try await server.run({ _ in ControlReply(["here"]) }, vault: { _, _ in })
-        }
+        let serving = Task { try await server.run(Ask.answered("here")) }
         try await waitUntil("it listens") { try ControlConnection.connect(path) != nil }
         let silent = try (0..<8).map { _ in try #require(try ControlConnection.connect(path)) }
-        let reply = try await Self.status(path)
-        #expect(reply?.lines == ["here"])
+        #expect(try await Self.answer(path) == ["here"])
         withExtendedLifetime(silent) {}
         server.stop()
         try await serving.value
@@ -96,15 +127,13 @@ struct ControlPatienceTests {
         let path = folder.path.appending("control.sock")
         let server = ControlServer(path: path, patience: 5, log: Logger(label: "test"))
         let large = String(repeating: "x", count: 4 << 20)
-        let serving = Task {
-            try await server.run(
-                { ControlReply([$0.command == .status ? "here" : large]) }, vault: { _, _ in })
-        }
+        var commands = Ask.answered("here")
+        commands.add(Change.self) { _ in [large] }
+        let serving = Task { [commands] in try await server.run(commands) }
         try await waitUntil("it listens") { try ControlConnection.connect(path) != nil }
         let deaf = try (0..<8).map { _ in try #require(try ControlConnection.connect(path)) }
-        for connection in deaf { try connection.send(ControlRequest(.wait)) }
-        let reply = try await Self.status(path)
-        #expect(reply?.lines == ["here"])
+        for connection in deaf { try connection.send(ControlRequest(Change())) }
+        #expect(try await Self.answer(path) == ["here"])
         withExtendedLifetime(deaf) {}
         server.stop()
         try await serving.value
@@ -117,22 +146,22 @@ struct ControlPatienceTests {
         let server = ControlServer(path: path, patience: 300, most: 2, log: Logger(label: "test"))
         let asked = Mutex(0)
         let mayEnd = Mutex(false)
-        let wasCancelled = Mutex<[ControlRequest.Command: Bool]>([:])
-        let serving = Task {
-            try await server.run(
-                { request in
-                    asked.withLock { $0 += 1 }
-                    if request.command == .status { return ControlReply(["here"]) }
-                    while !mayEnd.withLock({ $0 }) {
-                        do { try await Task.sleep(for: .milliseconds(10)) } catch { break }
-                    }
-                    wasCancelled.withLock { $0[request.command] = Task.isCancelled }
-                    return ControlReply([])
-                }, vault: { _, _ in })
+        let wasCancelled = Mutex<[String: Bool]>([:])
+        let work = { @Sendable (name: String) async -> [String] in
+            asked.withLock { $0 += 1 }
+            while !mayEnd.withLock({ $0 }) {
+                do { try await Task.sleep(for: .milliseconds(10)) } catch { break }
+            }
+            wasCancelled.withLock { $0[name] = Task.isCancelled }
+            return []
         }
+        var commands = Ask.answered("here")
+        commands.add(Look.self) { _ in await work(Look.name) }
+        commands.add(Change.self) { _ in await work(Change.name) }
+        let serving = Task { [commands] in try await server.run(commands) }
         let gone = Mutex<[ControlConnection]>([])
         // Each of them is kept: one that was closed would take up room until that is noticed.
-        for command in [ControlRequest.Command.wait, .reload] {
+        func ask(_ command: some Command) async throws {
             try await waitUntil("it listens") {
                 guard let connection = try ControlConnection.connect(path) else { return false }
                 try connection.send(ControlRequest(command))
@@ -140,19 +169,21 @@ struct ControlPatienceTests {
                 return true
             }
         }
+        try await ask(Look())
+        try await ask(Change())
         try await waitUntil("both are being answered") { asked.withLock { $0 } == 2 }
         gone.withLock { $0 = [] }
         try await waitUntil("there is room") {
             do {
-                return try await Self.status(path)?.lines == ["here"]
+                return try await Self.answer(path) == ["here"]
             } catch let fault as Fault where fault.message.contains("busy") {
                 return false
             }
         }
-        #expect(wasCancelled.withLock { $0 } == [.wait: true])
+        #expect(wasCancelled.withLock { $0 } == [Look.name: true])
         mayEnd.withLock { $0 = true }
         try await waitUntil("the other has ended") { wasCancelled.withLock { $0.count } == 2 }
-        #expect(wasCancelled.withLock { $0 } == [.wait: true, .reload: false])
+        #expect(wasCancelled.withLock { $0 } == [Look.name: true, Change.name: false])
         server.stop()
         try await serving.value
     }
@@ -166,7 +197,7 @@ struct ControlPatienceTests {
         for _ in 0..<2 {
             let error = await #expect(throws: Fault.self) {
                 try await BlockingLane("test").run {
-                    try ControlClient.ask(ControlRequest(.health), at: path, patience: 1)
+                    try ControlClient.ask(Ask(), at: path, patience: 1)
                 }
             }
             #expect(error?.kind == .failed && error?.message.contains("does not answer") == true, "\(error as Any)")
@@ -179,9 +210,7 @@ struct ControlPatienceTests {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
         let server = ControlServer(path: path, patience: 300, most: 2, log: Logger(label: "test"))
-        let serving = Task {
-            try await server.run({ _ in ControlReply(["here"]) }, vault: { _, _ in })
-        }
+        let serving = Task { try await server.run(Ask.answered("here")) }
         // Each of them is kept: one that was closed would take up room until that is noticed.
         let both = Mutex<[ControlConnection]>([])
         try await waitUntil("it listens") {
@@ -193,7 +222,7 @@ struct ControlPatienceTests {
         }
         try await waitUntil("both are there") {
             do {
-                return try ControlClient.ask(ControlRequest(.status), at: path) == nil
+                return try ControlClient.ask(Ask(), at: path) == nil
             } catch let fault as Fault {
                 return fault.message.contains("busy")
             }

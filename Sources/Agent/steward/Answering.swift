@@ -28,16 +28,14 @@ struct ConfirmCommand: AsyncParsableCommand {
     func run() async throws {
         try await Output.guarding {
             if job == nil, !all { return try await show() }
-            try await DaemonOrHere(options: options).ask(ControlRequest(.confirm, id: job, rule: rule)) {
-                try await $0.confirm(job, rule: rule)
-            }
+            try await options.carryOut(ConfirmJobs(job: job, rule: rule))
         }
     }
 
     private func show() async throws {
         let ledger = try Ledger.openForReading(directory: try options.directories().state)
-        var questions: [Operations.Question] = []
-        if let ledger { questions = try await Operations.questions(in: ledger) }
+        var questions: [OpenQuestion] = []
+        if let ledger { questions = try await OpenQuestion.all(in: ledger) }
         try Output.show(
             questions, lines: questions.isEmpty ? ["no job asks anything"] : questions.flatMap(\.lines),
             json: options.json)
@@ -56,10 +54,6 @@ struct Decline: AsyncParsableCommand {
     var job: String
 
     func run() async throws {
-        try await Output.guarding {
-            try await DaemonOrHere(options: options).ask(ControlRequest(.decline, id: job)) {
-                try await $0.decline(job)
-            }
-        }
+        try await Output.guarding { try await options.carryOut(DeclineJob(job)) }
     }
 }

@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import CommandArguments
 import Foundation
+import NoteWriting
 import Platform
 
 /// `steward blocks`
@@ -20,9 +21,9 @@ struct Blocks: AsyncParsableCommand {
 
         func run() async throws {
             try await Output.guarding {
-                Output.show(
-                    try await Operations.missingBlocks(state: try options.directories().state, all: all),
-                    json: options.json)
+                let missing = try await MissingBlock.all(state: try options.directories().state, removed: all)
+                let lines = missing.isEmpty ? ["no block is missing"] : missing.map(\.line)
+                try Output.show(missing, lines: lines, json: options.json)
             }
         }
     }
@@ -39,10 +40,7 @@ struct Blocks: AsyncParsableCommand {
 
         func run() async throws {
             try await Output.guarding {
-                let path = note?.absolute
-                try await DaemonOrHere(options: options).ask(ControlRequest(.blocksRestore, id: anchor, path: path)) {
-                    try await $0.restoreBlocks(anchor, in: path)
-                }
+                try await options.carryOut(RestoreBlocks(anchor, in: note?.absolute))
             }
         }
     }

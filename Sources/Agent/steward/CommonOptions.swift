@@ -90,10 +90,6 @@ enum Output {
         put(JournalStream.marked(ShownText.lines(text), .error) + "\n", to: STDERR_FILENO)
     }
 
-    static func show(_ reply: ControlReply, json: Bool) {
-        if json { self.json(reply.json ?? "{}") } else { lines(reply.lines) }
-    }
-
     static func show(_ value: some Encodable, lines text: @autoclosure () -> [String], json: Bool) throws {
         if json { self.json(try JSONText.shown(value)) } else { lines(text()) }
     }
@@ -122,16 +118,24 @@ enum Output {
     }
 }
 
-/// Asks the daemon, or, where none runs, does it here under the daemon's own lock.
-struct DaemonOrHere {
-    let options: CommonOptions
-
-    func ask(_ request: ControlRequest, here: (Operations) async throws -> ControlReply) async throws {
-        let directories = try options.directories()
-        if let reply = try ControlClient.ask(request, at: directories.socket) {
-            return Output.show(reply, json: options.json)
+extension CommonOptions {
+    /// Has the agent carry out a command and shows its answer; where none runs, does it here under the agent's own lock.
+    func carryOut<C: Command>(_ command: C) async throws {
+        let directories = try directories()
+        if let answer = try ControlClient.ask(command, at: directories.socket) { return try show(answer, of: command) }
+        guard !C.needsAgent else {
+            throw Fault(
+                .failed, "no agent is running (nobody listens at \(directories.socket)); start one with `steward run`")
         }
-        let configuration = try options.configuration(directories)
+        try show(try await carryOutHere(command, directories), of: command)
+    }
+
+    func show<C: Command>(_ answer: C.Answer, of command: C) throws {
+        try Output.show(answer, lines: command.lines(answer), json: json)
+    }
+
+    private func carryOutHere<C: Command>(_ command: C, _ directories: Directories) async throws -> C.Answer {
+        let configuration = try configuration(directories)
         let lock = try StateLock(directory: directories.state)
         let (ledger, _) = try Ledger.open(directory: directories.state)
         // In a ledger that no agent has begun nothing can be steered; where one was lost, the next agent must see that.
@@ -150,20 +154,10 @@ struct DaemonOrHere {
         try await core.learnHiddenNames()
         // Nobody sends anything: the lock says so.
         _ = try ledger.writeBlocking { try $0.resumeDeliveries() }
-        let reply = try await here(Operations(core: core))
-        Output.show(reply, json: options.json)
+        let answer = try await command.run(in: AgentContext(core))
         try ledger.close()
         core.journal.presence.claims?.release()
         withExtendedLifetime(lock) {}
-    }
-
-    /// For what only a daemon can do.
-    func askDaemon(_ request: ControlRequest) throws {
-        let directories = try options.directories()
-        guard let reply = try ControlClient.ask(request, at: directories.socket) else {
-            throw Fault(
-                .failed, "no agent is running (nobody listens at \(directories.socket)); start one with `steward run`")
-        }
-        Output.show(reply, json: options.json)
+        return answer
     }
 }

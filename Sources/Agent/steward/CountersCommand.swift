@@ -16,7 +16,9 @@ struct CountersCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Output.guarding {
-                Output.show(try await Operations.counters(state: try options.directories().state), json: options.json)
+                let all = try await CounterLine.all(state: try options.directories().state)
+                let lines = all.isEmpty ? ["no rule has drawn a number yet"] : all.map(\.line)
+                try Output.show(all, lines: lines, json: options.json)
             }
         }
     }
@@ -33,10 +35,7 @@ struct CountersCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Output.guarding {
-                let setting = CounterSetting(name: name, next: number, isForced: force)
-                try await DaemonOrHere(options: options).ask(ControlRequest(.counterSet, counter: setting)) {
-                    try await $0.setCounter(setting)
-                }
+                try await options.carryOut(SetCounter(name, next: number, isForced: force))
             }
         }
     }

@@ -16,15 +16,16 @@ struct Status: AsyncParsableCommand {
     func run() async throws {
         try await Output.guarding {
             let directories = try options.directories()
-            if let reply = try ControlClient.ask(ControlRequest(.status), at: directories.socket) {
-                return Output.show(reply, json: options.json)
+            let command = ShowStatus()
+            if let status = try ControlClient.ask(command, at: directories.socket) {
+                return try options.show(status, of: command)
             }
             let configuration = try options.configuration(directories)
             guard let ledger = try Ledger.openForReading(directory: directories.state) else {
                 throw Fault(.failed, "the agent has not run yet; start it with `steward run`")
             }
             let report = try await StatusReport.fromLedger(ledger, configuration, directories.losses)
-            try Output.show(report, lines: report.lines, json: options.json)
+            try options.show(report, of: command)
         }
     }
 }

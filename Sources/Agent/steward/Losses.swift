@@ -20,7 +20,9 @@ struct Losses: AsyncParsableCommand {
 
         func run() async throws {
             try await Output.guarding {
-                Output.show(try LossOperations.list(try options.directories().losses), json: options.json)
+                let standing = try options.directories().losses.standing()
+                let lines = standing.isEmpty ? ["nothing was lost"] : standing.map(\.line)
+                try Output.show(standing, lines: lines, json: options.json)
             }
         }
     }
@@ -37,11 +39,10 @@ struct Losses: AsyncParsableCommand {
         func run() async throws {
             try await Output.guarding {
                 let directories = try options.directories()
-                // The agent may be another user's.
-                if let reply = try ControlClient.ask(ControlRequest(.acknowledge, id: id), at: directories.socket) {
-                    return Output.show(reply, json: options.json)
-                }
-                Output.show(try LossOperations.acknowledge(id, directories.losses), json: options.json)
+                let command = AcknowledgeLosses(id)
+                // The agent may be another user's. Where none runs, this needs no ledger, which may be what was lost.
+                let done = try ControlClient.ask(command, at: directories.socket)
+                try options.show(try done ?? command.acknowledge(directories.losses), of: command)
             }
         }
     }

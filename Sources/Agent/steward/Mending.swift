@@ -19,7 +19,7 @@ struct Retry: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            try await DaemonOrHere(options: options).ask(ControlRequest(.retry, id: job)) { try await $0.retry(job) }
+            try await options.carryOut(RetryJobs(job))
         }
     }
 }
@@ -37,7 +37,7 @@ struct Undo: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            try await DaemonOrHere(options: options).ask(ControlRequest(.undo, id: job)) { try await $0.undo(job) }
+            try await options.carryOut(UndoJob(job))
         }
     }
 }
@@ -79,11 +79,7 @@ struct Quarantine: AsyncParsableCommand {
         @Argument(help: "The id that `quarantine list` shows, or its beginning.") var id: String
 
         func run() async throws {
-            try await Output.guarding {
-                try await DaemonOrHere(options: options).ask(ControlRequest(.quarantineRestore, id: id)) {
-                    try await $0.restore(id)
-                }
-            }
+            try await Output.guarding { try await options.carryOut(RestoreQuarantined(id)) }
         }
     }
 
@@ -95,11 +91,7 @@ struct Quarantine: AsyncParsableCommand {
         @Argument(help: "The id that `quarantine list` shows, or its beginning.") var id: String
 
         func run() async throws {
-            try await Output.guarding {
-                try await DaemonOrHere(options: options).ask(ControlRequest(.quarantineDrop, id: id)) {
-                    try await $0.drop(id)
-                }
-            }
+            try await Output.guarding { try await options.carryOut(DropQuarantined(id)) }
         }
     }
 }
@@ -120,10 +112,7 @@ struct Reprocess: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            let absolute = path?.absolute
-            try await DaemonOrHere(options: options).ask(ControlRequest(.reprocess, rule: rule, path: absolute)) {
-                try await $0.reprocess(rule: rule, path: absolute)
-            }
+            try await options.carryOut(ReprocessFiles(rule: rule, path: path?.absolute))
         }
     }
 }
@@ -150,12 +139,8 @@ struct Rebuild: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            let asks = DaemonOrHere(options: options)
-            if let accept {
-                try await asks.ask(ControlRequest(.accept, place: accept)) { try await $0.accept(place: accept) }
-            } else if let process {
-                try await asks.ask(ControlRequest(.rebuild, place: process)) { try await $0.rebuild(place: process) }
-            }
+            if let accept { try await options.carryOut(AcceptPlace(accept)) }
+            if let process { try await options.carryOut(RebuildPlace(process)) }
         }
     }
 }

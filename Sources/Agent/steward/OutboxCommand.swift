@@ -18,7 +18,8 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Output.guarding {
-                Output.show(try await Operations.outbox(try options.directories()), json: options.json)
+                let report = try await OutboxReport.of(try options.directories())
+                try Output.show(report.events, lines: report.lines, json: options.json)
             }
         }
     }
@@ -38,9 +39,8 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await Output.guarding {
-                try await DaemonOrHere(options: options).ask(ControlRequest(.outboxRetry, id: id)) {
-                    try await $0.retryDelivery(id)
-                }
+                guard let id else { return try await options.carryOut(RetryDeliveries()) }
+                try await options.carryOut(RetryDelivery(id))
             }
         }
     }
@@ -54,11 +54,7 @@ struct OutboxCommand: AsyncParsableCommand {
         @Argument(help: "The id that `outbox list` shows, or the beginning of its job's.") var id: String
 
         func run() async throws {
-            try await Output.guarding {
-                try await DaemonOrHere(options: options).ask(ControlRequest(.outboxDrop, id: id)) {
-                    try await $0.dropDelivery(id)
-                }
-            }
+            try await Output.guarding { try await options.carryOut(DropDelivery(id)) }
         }
     }
 }

@@ -12,7 +12,7 @@ struct Pause: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() async throws {
-        try await Output.guarding { try await Paused(options: options).set(true) }
+        try await Output.guarding { try await options.carryOut(SetPaused(true)) }
     }
 }
 
@@ -23,21 +23,7 @@ struct Resume: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() async throws {
-        try await Output.guarding { try await Paused(options: options).set(false) }
-    }
-}
-
-private struct Paused {
-    let options: CommonOptions
-
-    func set(_ paused: Bool) async throws {
-        try await DaemonOrHere(options: options).ask(ControlRequest(paused ? .pause : .resume)) { operations in
-            try await operations.core.ledger.write {
-                try $0.setMeta("paused", paused ? Timestamp.now().description : nil)
-            }
-            return try ControlReply(
-                ["paused": paused], lines: [paused ? "the next agent starts paused" : "the next agent starts working"])
-        }
+        try await Output.guarding { try await options.carryOut(SetPaused(false)) }
     }
 }
 
@@ -51,7 +37,7 @@ struct Reload: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() async throws {
-        try await Output.guarding { try DaemonOrHere(options: options).askDaemon(ControlRequest(.reload)) }
+        try await Output.guarding { try await options.carryOut(ReloadRules()) }
     }
 }
 
@@ -64,6 +50,6 @@ struct Wait: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() async throws {
-        try await Output.guarding { try DaemonOrHere(options: options).askDaemon(ControlRequest(.wait)) }
+        try await Output.guarding { try await options.carryOut(WaitUntilQuiet()) }
     }
 }

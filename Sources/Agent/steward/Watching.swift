@@ -17,7 +17,8 @@ struct Health: AsyncParsableCommand {
     func run() async throws {
         try await Output.guarding {
             let socket = try options.directories().socket
-            guard let reply = try ControlClient.ask(ControlRequest(.health), at: socket) else {
+            let command = ShowHealth()
+            guard let health = try ControlClient.ask(command, at: socket) else {
                 if options.json {
                     Output.json("{\"isRunning\" : false, \"isHealthy\" : false, \"findings\" : []}")
                 } else {
@@ -25,8 +26,7 @@ struct Health: AsyncParsableCommand {
                 }
                 throw ExitCode(69)
             }
-            Output.show(reply, json: options.json)
-            let health = try JSONDecoder().decode(HealthReport.self, from: Data((reply.json ?? "").utf8))
+            try options.show(health, of: command)
             if !health.isHealthy { throw ExitCode(2) }
         }
     }
@@ -45,7 +45,7 @@ struct MetricsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            try DaemonOrHere(options: options).askDaemon(ControlRequest(.metrics))
+            try await options.carryOut(ShowMetrics())
         }
     }
 }

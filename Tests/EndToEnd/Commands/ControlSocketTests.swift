@@ -82,10 +82,11 @@ struct ControlSocketTests {
         arguments: [
             ("garbage\n", "one line of JSON"), ("garbage", "one line of JSON"), ("\u{0}\n", "one line of JSON"),
             ("{\"command\":\"status\"\n", "one line of JSON"), ("[]\n", "one line of JSON"),
-            ("{\"command\":\"dance\"}\n", "knows no request of that name; it knows status, "),
-            ("{\"command\":\"undo\",\"id\":7}\n", "one of its values"),
-            ("{\"command\":\"undo\"}\n", "say which job is meant"),
-            ("{\"command\":\"vault\"}\n", "say what is asked of which vault"),
+            ("{\"command\":\"dance\"}\n", "knows no request of that name; it knows accept, "),
+            ("{\"command\":\"undo\",\"job\":7}\n", "one of its values"),
+            ("{\"command\":\"undo\"}\n", "one of its values"),
+            ("{\"command\":\"undo\",\"job\":\"\"}\n", "say which job"),
+            ("{\"command\":\"vault\"}\n", "one of its values"),
         ])
     func malformed(_ request: String, _ complaint: String) async throws {
         let steward = try await steward()

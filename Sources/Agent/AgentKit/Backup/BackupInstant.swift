@@ -23,10 +23,8 @@ final class BackupInstant {
         guard let connection = try ControlConnection.connect(directories.socket) else { return try alone(directories) }
         do {
             try connection.loseThePatience(after: patience)
-            try connection.send(ControlRequest(.hold))
-            let reply = try connection.receive(ControlReply.self)
-            guard reply.problem == nil, let json = reply.json else { return BackupInstant(nil, nil, .unheld) }
-            let hold = try JSONDecoder().decode(HoldReply.self, from: Data(json.utf8))
+            try connection.send(ControlRequest(HoldSteps()))
+            let hold = try connection.receive(HoldSteps.Begun.self)
             return BackupInstant(connection, nil, hold.isQuiet ? .held : .stepAtWork)
         } catch {
             return BackupInstant(nil, nil, .unheld)
@@ -54,8 +52,8 @@ final class BackupInstant {
         lock = nil
         guard let connection else { return found }
         do {
-            try connection.send(ControlRequest(.hold))
-            _ = try connection.receive(ControlReply.self)
+            try connection.send(ControlRequest(HoldSteps()))
+            _ = try connection.receive(HoldSteps.Begun.self)
         } catch {
             // It has ended, or has gone on by itself after its longest time.
             found = .unheld

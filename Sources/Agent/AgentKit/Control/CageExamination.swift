@@ -108,8 +108,7 @@ extension CageExamination {
     /// What the daemon found out, for a command; nothing where no daemon runs. Blocks until it has looked.
     package static func asked(_ socket: BytePath) -> [Examination.Finding] {
         do {
-            guard let reply = try ControlClient.ask(ControlRequest(.examine), at: socket) else { return [] }
-            return try JSONDecoder().decode([Examination.Finding].self, from: Data((reply.json ?? "").utf8))
+            return try ControlClient.ask(ExamineCage(), at: socket) ?? []
         } catch {
             return [
                 told(

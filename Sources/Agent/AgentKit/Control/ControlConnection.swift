@@ -97,7 +97,12 @@ final class ControlConnection: Sendable {
 
     /// - Parameter patience: for all of it; nil where every part that is taken begins it anew.
     func send(_ value: some Encodable, within patience: Duration? = nil) throws {
-        try Array((try JSONText.line(value) + "\n").utf8).withUnsafeBytes { try write($0, within: patience) }
+        try send(line: try JSONText.line(value), within: patience)
+    }
+
+    /// - Parameter line: without its end.
+    func send(line: String, within patience: Duration? = nil) throws {
+        try Array((line + "\n").utf8).withUnsafeBytes { try write($0, within: patience) }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, within patience: Duration? = nil) throws {
@@ -194,21 +199,25 @@ final class ControlConnection: Sendable {
 package enum ControlClient {
     /// Asks the daemon. Blocks until it has answered.
     ///
-    /// - Parameter patience: seconds that it may take; nil for what is usual for the request, which may be any time.
+    /// - Parameter patience: seconds that it may take; nil for what is usual for the command, which may be any time.
     /// - Returns: nil where no daemon listens.
     /// - Throws: `Fault` with what the daemon complained of, or that it does not answer.
-    package static func ask(
-        _ request: ControlRequest, at socket: BytePath, patience: Int? = nil
-    ) throws -> ControlReply? {
-        let patience = patience ?? request.command.patience
-        let answer: ControlReply?
+    package static func ask<C: Command>(
+        _ command: C, at socket: BytePath, patience: Int? = nil
+    ) throws -> C.Answer? {
+        let patience = patience ?? C.patience
+        let reply: ControlReply<C.Answer>?
         do {
-            answer = try ControlConnection.connect(socket, patience: patience).map { try reply(to: request, over: $0) }
+            reply = try ControlConnection.connect(socket, patience: patience).map {
+                try Self.reply(to: command, over: $0)
+            }
         } catch let fault as Fault where fault.code == ControlConnection.late {
             throw silence(socket, patience)
+        } catch is DecodingError {
+            throw Fault(
+                .failed, "the agent's answer cannot be understood; see whether it is of this version, and restart it")
         }
-        if let problem = answer?.problem { throw Fault(answer?.kind ?? .failed, problem) }
-        return answer
+        return try reply?.get()
     }
 
     private static func silence(_ socket: BytePath, _ patience: Int?) -> Fault {
@@ -220,14 +229,16 @@ package enum ControlClient {
                 + "it does neither", path: socket)
     }
 
-    private static func reply(to request: ControlRequest, over connection: ControlConnection) throws -> ControlReply {
+    private static func reply<C: Command>(
+        to command: C, over connection: ControlConnection
+    ) throws -> ControlReply<C.Answer> {
         do {
-            try connection.send(request)
+            try connection.send(ControlRequest(command))
         } catch {
             // Who is turned away is told so before he has asked.
-            guard let reply = try? connection.receive(ControlReply.self) else { throw error }
-            return reply
+            guard let refusal = try? connection.receive(ControlRefusal.self) else { throw error }
+            return .refusal(refusal)
         }
-        return try connection.receive(ControlReply.self)
+        return try connection.receive(ControlReply<C.Answer>.self)
     }
 }

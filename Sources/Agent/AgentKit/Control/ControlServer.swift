@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Glibc
+import JSONText
 import Logging
 import OwnFiles
 import Platform
@@ -51,15 +52,8 @@ package final class ControlServer: Sendable {
 
     /// Listens and answers until ``stop()``.
     ///
-    /// - Parameters:
-    ///   - vault: answers what is asked of a vault, on the connection itself.
-    ///   - hold: holds the steps for whoever copies the stores, for as long as the connection wants it.
     /// - Throws: `Fault` where the socket cannot be made.
-    func run(
-        _ answer: @Sendable @escaping (ControlRequest) async -> ControlReply,
-        vault: @Sendable @escaping (VaultRequest, ControlConnection) async throws -> Void,
-        hold: @Sendable @escaping (ControlConnection) async throws -> Void = { _ in }
-    ) async throws {
+    func run(_ commands: CommandTable) async throws {
         let descriptor = try await lane.run { try self.listen() }
         let ending = try await lane.run { try self.ending.begin() }
         let (connections, continuation) = AsyncStream.makeStream(of: ControlConnection.self)
@@ -88,7 +82,7 @@ package final class ControlServer: Sendable {
         for await connection in connections {
             Task {
                 do {
-                    try await self.serve(connection, answer, vault, hold)
+                    try await self.serve(connection, commands)
                 } catch {
                     self.log.debug("a command went away: \(explain(error))")
                 }
@@ -101,7 +95,7 @@ package final class ControlServer: Sendable {
         let peer = try connection.peer()
         guard peer.mayCommand(group: group) else {
             log.debug("user \(peer.user) was refused an answer")
-            try connection.sendAtOnce(ControlReply(failure: refusal(peer)))
+            try connection.sendAtOnce(ControlRefusal(refusal(peer)))
             return false
         }
         let isFree = open.withLock { open in
@@ -109,7 +103,7 @@ package final class ControlServer: Sendable {
             open += 1
             return true
         }
-        if !isFree { try connection.sendAtOnce(ControlReply(failure: busy)) }
+        if !isFree { try connection.sendAtOnce(ControlRefusal(busy)) }
         return isFree
     }
 
@@ -125,50 +119,46 @@ package final class ControlServer: Sendable {
         Fault(.transient, "the agent is busy: \(most) commands are being answered already; try again in a moment")
     }
 
-    private func serve(
-        _ connection: ControlConnection, _ answer: @Sendable @escaping (ControlRequest) async -> ControlReply,
-        _ vault: @Sendable (VaultRequest, ControlConnection) async throws -> Void,
-        _ hold: @Sendable (ControlConnection) async throws -> Void
-    ) async throws {
+    private func serve(_ connection: ControlConnection, _ commands: CommandTable) async throws {
         let patience = patience
-        let reply: ControlReply
-        switch try await request(connection) {
-        case .failure(let fault): reply = ControlReply(failure: fault)
-        case .success(let request):
-            if request.command == .vault, let asked = request.vault { return try await vault(asked, connection) }
-            if request.command == .hold { return try await hold(connection) }
-            guard let answered = await Self.answer(request, on: connection, answer) else { return }
+        let reply: String
+        switch try await request(connection, commands) {
+        case .failure(let fault): reply = try JSONText.line(ControlRefusal(fault))
+        case .success(.conversation(let hold)): return try await hold(connection)
+        case .success(.command(let onlyLooks, let answer)):
+            guard let answered = try await Self.answer(answer, onlyLooks, on: connection) else { return }
             reply = answered
         }
-        try await connection.lane.run { try connection.send(reply, within: .seconds(12 * patience)) }
+        try await connection.lane.run { try connection.send(line: reply, within: .seconds(12 * patience)) }
     }
 
     /// Where it only looks, it is given up once nobody is there to hear the answer.
     ///
     /// - Returns: nil where it was given up.
     private static func answer(
-        _ request: ControlRequest, on connection: ControlConnection,
-        _ answer: @Sendable @escaping (ControlRequest) async -> ControlReply
-    ) async -> ControlReply? {
-        guard request.command.onlyLooks else { return await answer(request) }
-        return await withTaskGroup(of: ControlReply?.self) { group in
-            group.addTask { await answer(request) }
+        _ answer: @Sendable @escaping () async throws -> String, _ onlyLooks: Bool, on connection: ControlConnection
+    ) async throws -> String? {
+        guard onlyLooks else { return try await answer() }
+        return try await withThrowingTaskGroup(of: String?.self) { group in
+            group.addTask { try await answer() }
             group.addTask {
                 await connection.departure()
                 return nil
             }
             defer { group.cancelAll() }
-            return await group.next() ?? nil
+            return try await group.next() ?? nil
         }
     }
 
     /// What is asked, or what a command is told whose request cannot be read.
-    private func request(_ connection: ControlConnection) async throws -> Result<ControlRequest, Fault> {
+    private func request(
+        _ connection: ControlConnection, _ commands: CommandTable
+    ) async throws -> Result<CommandTable.Received, Fault> {
         let patience = patience
         return try await connection.lane.run {
             do {
                 let line = try connection.receiveLine(limit: Self.requestLimit, within: .seconds(2 * patience))
-                return .success(try ControlRequest(line: line))
+                return .success(try commands.read(line))
             } catch let fault as Fault where fault.kind == .usage || fault.code == ControlConnection.late {
                 return .failure(fault)
             }

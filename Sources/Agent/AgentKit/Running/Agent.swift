@@ -26,6 +26,7 @@ package final class Agent: Service {
     private let timer: WallTimer
     private let lock: StateLock
     private let server: ControlServer
+    let vaultHandler: VaultHandler
     private let opening: Ledger.Opening
     private let log: Logger
     /// By which its log is written.
@@ -120,6 +121,7 @@ package final class Agent: Service {
         opening = state.opening
         core = AgentCore(
             configuration: configuration, directories: directories, ledger: state.ledger, claims: true, log: log)
+        vaultHandler = VaultHandler(keeper: core.vaults)
         rules = RuleReloads(core)
         let isValid = !rules.diagnostics.hasErrors
         let changes = changes
@@ -380,12 +382,5 @@ package final class Agent: Service {
         await server.run()
     }
 
-    private func serve() async throws {
-        let handler = ControlHandler(agent: self)
-        let vaults = VaultHandler(keeper: core.vaults)
-        let holding = HoldHandler(hold: core.executor.hold)
-        try await server.run(
-            { await handler.answer($0) }, vault: { try await vaults.answer($0, $1) },
-            hold: { try await holding.answer($0) })
-    }
+    private func serve() async throws { try await server.run(CommandTable(self)) }
 }

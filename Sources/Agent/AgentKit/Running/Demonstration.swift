@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONText
 import Ledger
 import OwnFiles
 import Platform
@@ -77,20 +78,20 @@ package struct Demonstration: Sendable {
         }
         func short(_ line: String) -> String { line.replacingOccurrences(of: home.text, with: "~") }
         let socket = directories.socket
-        _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
+        _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
         let (configuration, _) = Configuration.load(directories)
         guard let configuration else { throw Fault(.failed, "the demo's own configuration is not valid") }
         let (again, bytes) = DemonstrationComics.duplicate
         tell("\nThe same comic once more, under another name:\n  \(again)  (\(bytes.count) bytes)")
         try drop(base.appending(again), bytes)
-        _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
+        _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
         // Blocks of a note start rules too; typed by hand, as in any editor.
         let today = "notes/inbox.md"
         tell("\nTyping a block into \(today):\n    ^todo-0930\n    Water the plants")
         try drop(
             base.appending(BytePath(today)), Array("# Inbox\n\n## Todo\n\n^todo-0930\nWater the plants\n".utf8),
             replacing: true)
-        _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
+        _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
 
         tell("\nWhat became of each:")
         var explanations: [Explanation] = []
@@ -116,10 +117,11 @@ package struct Demonstration: Sendable {
             let text = String(decoding: try Descriptor(note).readAll(), as: UTF8.self)
             for line in text.split(separator: "\n", omittingEmptySubsequences: false) { tell("  | \(line)") }
         }
-        let status = try await lane.run { try ControlClient.ask(ControlRequest(.status), at: socket) }
+        let status = try await lane.run { try ControlClient.ask(ShowStatus(), at: socket) }
         tell("\n$ steward status")
         for line in status?.lines ?? [] { tell(short("  \(line)")) }
-        try finish(Report(home: home, explanations: explanations, status: status?.json ?? "{}"))
+        let shown = try status.map { try JSONText.shown($0) } ?? "{}"
+        try finish(Report(home: home, explanations: explanations, status: shown))
         program.terminate()
         try await ended(program)
         tell(keeps ? "\nKept: \(home)" : "\nThe agent has stopped; the home is removed (--keep keeps it).")

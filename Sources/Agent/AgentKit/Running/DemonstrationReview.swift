@@ -33,7 +33,7 @@ struct DemonstrationReview: Sendable {
         }.joined(separator: "\n")
         try save(answered, as: path)
         let socket = socket
-        _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
+        _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
         tell("\n  --- \(Self.draft.0)")
         _ = try show(Self.draft.0, tell)
     }

@@ -93,7 +93,7 @@ struct DemonstrationVault: Sendable {
         _ file: BytePath, _ tell: @Sendable (String) -> Void, _ configuration: Configuration
     ) async throws {
         let socket = directories.socket
-        _ = try await lane.run { try ControlClient.ask(ControlRequest(.wait), at: socket) }
+        _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
         let explanation = try await Explanation.of(base.appending(file), event: nil, configuration, directories)
         for job in explanation.past { for line in job.done { tell("    rule \"\(job.rule)\": \(line)") } }
     }

@@ -421,11 +421,11 @@ package actor Pipeline {
 
     private func lookAfter(_ note: BytePath) {
         let (notes, log, changed) = (core.notes, log, changed)
-        let operations = Operations(core: core, runner: runner, pipeline: self)
+        let answers = JobAnswers(core, runner)
         Task {
             do {
                 // A no makes no job that would tell it.
-                if try await operations.takeAnswers(in: note) { changed() }
+                if try await answers.takeAnswers(in: note) { changed() }
                 try await notes.noteWasSaved(note)
             } catch {
                 log.error("cannot look after the blocks of \(note): \(explain(error))")

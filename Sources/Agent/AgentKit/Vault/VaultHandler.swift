@@ -2,6 +2,14 @@ import ComicVault
 import Logging
 import Platform
 
+extension VaultRequest: Conversation {
+    static let name = "vault"
+
+    func hold(on connection: ControlConnection, with agent: Agent) async throws {
+        try await agent.vaultHandler.answer(self, connection)
+    }
+}
+
 /// The daemon's answers about vaults.
 struct VaultHandler: Sendable {
     let keeper: VaultKeeper

@@ -57,8 +57,7 @@ extension ControlConnection {
         let header = try exactly(5)
         // What the daemon says before it deals with vaults: that it is busy, say.
         if header[0] == UInt8(ascii: "{") {
-            let reply = try JSONDecoder().decode(ControlReply.self, from: Data(header) + receiveLine())
-            throw Fault(reply.kind ?? .failed, reply.problem ?? "the agent gave the answer to another question")
+            throw try JSONDecoder().decode(ControlRefusal.self, from: Data(header) + receiveLine()).fault
         }
         let count = header[1...].reduce(0) { $0 << 8 | Int($1) }
         guard let frame = VaultFrame(rawValue: header[0]), count <= VaultFrame.limit else {
@@ -114,7 +113,7 @@ package enum VaultClient {
         var request = request
         request.secrets = secrets.map { .init(kind: $0.kind, count: $0.bytes.count) }
         do {
-            try connection.send(ControlRequest(.vault, vault: request))
+            try connection.send(ControlRequest(request))
         } catch {
             // Who is turned away is told so before he has asked.
             _ = try Self.frame(connection)

@@ -4,69 +4,93 @@ import NoteWriting
 import Platform
 import Rules
 
-/// What jobs ask of a person: shown, and answered.
-extension Operations {
-    /// A question that waits, as `steward confirm` shows it.
-    package struct Question: Codable, Sendable {
-        package let job: String
-        package let rule: String
-        package let place: String
-        package let path: BytePath
-        package let text: String
-        package let asked: Timestamp
-        /// When silence becomes a no.
-        package let until: Timestamp?
-        /// The note that holds the box.
-        package let note: BytePath?
+/// `steward confirm`: says yes to one job, or to all of a rule, or to all.
+package struct ConfirmJobs: Command {
+    package static let name = "confirm"
+    /// The beginning of a job's id; nil for all.
+    private let job: String?
+    /// Whose jobs alone are meant; only without a job.
+    private let rule: String?
 
-        package var lines: [String] {
-            [
-                "\(job.prefix(12))  \(text)",
-                "    \(rule), \(place)/\(path), asked \(asked)"
-                    + (until.map { ", until \($0)" } ?? "") + (note.map { ", in \($0)" } ?? ""),
-            ]
+    package init(job: String?, rule: String?) { (self.job, self.rule) = (job, rule) }
+
+    package func run(in agent: AgentContext) async throws -> [JobLine] {
+        let answers = JobAnswers(agent)
+        if let job { return [try await answers.give(.confirmed, to: try await agent.job(job))] }
+        var lines: [JobLine] = []
+        for (question, _) in try await agent.ledger.read({ try $0.openQuestions(rule: rule) }) {
+            guard let job = try await answers.record(.confirmed, to: question, "confirmed by command") else { continue }
+            lines.append(JobLine(job, "confirmed: \(question.text)"))
         }
+        return lines
     }
 
-    /// The questions that wait, in the order in which their jobs were planned.
-    package static func questions(in ledger: Ledger) async throws -> [Question] {
+    package func lines(_ answer: [JobLine]) -> [String] {
+        if !answer.isEmpty { return answer.map(\.line) }
+        return [rule.map { "no job of \"\($0)\" asks anything" } ?? "no job asks anything"]
+    }
+}
+
+/// `steward decline`: says no. The job ends, and the steps that follow are not done.
+package struct DeclineJob: Command {
+    package static let name = "decline"
+    /// The beginning of its id.
+    private let job: String
+
+    package init(_ job: String) { self.job = job }
+
+    package func run(in agent: AgentContext) async throws -> [JobLine] {
+        [try await JobAnswers(agent).give(.declined, to: try await agent.job(job))]
+    }
+
+    package func lines(_ answer: [JobLine]) -> [String] { answer.map(\.line) }
+}
+
+/// A question that waits, as `steward confirm` shows it.
+package struct OpenQuestion: Codable, Sendable {
+    package let job: String
+    package let rule: String
+    package let place: String
+    package let path: BytePath
+    package let text: String
+    package let asked: Timestamp
+    /// When silence becomes a no.
+    package let until: Timestamp?
+    /// The note that holds the box.
+    package let note: BytePath?
+
+    package var lines: [String] {
+        [
+            "\(job.prefix(12))  \(text)",
+            "    \(rule), \(place)/\(path), asked \(asked)"
+                + (until.map { ", until \($0)" } ?? "") + (note.map { ", in \($0)" } ?? ""),
+        ]
+    }
+
+    /// Those that wait, in the order in which their jobs were planned.
+    package static func all(in ledger: Ledger) async throws -> [OpenQuestion] {
         try await ledger.read { transaction in
             try transaction.openQuestions().map { question, job in
-                Question(
+                OpenQuestion(
                     job: job.id, rule: job.rule, place: job.place, path: job.path, text: question.text,
                     asked: question.asked, until: question.until, note: question.note)
             }
         }
     }
+}
 
-    /// Says yes: to one job, or to all of a rule, or to all.
-    ///
-    /// - Parameters:
-    ///   - id: the beginning of a job's id; nil for all.
-    ///   - rule: whose jobs alone are meant; only without an id.
-    package func confirm(_ id: String?, rule: String?) async throws -> ControlReply {
-        if let id { return try await answer(try await job(id), .confirmed, "confirmed by command") }
-        let open = try await core.ledger.read { try $0.openQuestions(rule: rule) }
-        if open.isEmpty {
-            return ControlReply(
-                [rule.map { "no job of \"\($0)\" asks anything" } ?? "no job asks anything"], json: "[]")
-        }
-        var lines: [JobLine] = []
-        for (question, _) in open {
-            guard let job = try await record(.confirmed, to: question, "confirmed by command") else { continue }
-            lines.append(JobLine(job: job.id, rule: job.rule, message: "confirmed: \(question.text)"))
-        }
-        return try ControlReply(lines, lines: lines.map { "\($0.job.prefix(12))  \($0.rule): \($0.message)" })
-    }
+/// Answers to what jobs ask, by command or by a box ticked in a note.
+struct JobAnswers {
+    private let core: AgentCore
+    /// Nil where no agent runs.
+    private let runner: Runner?
 
-    /// Says no: the job ends, and the steps that follow are not done.
-    package func decline(_ id: String) async throws -> ControlReply {
-        try await answer(try await job(id), .declined, "declined by command")
-    }
+    init(_ core: AgentCore, _ runner: Runner?) { (self.core, self.runner) = (core, runner) }
 
-    private func answer(
-        _ job: JobRecord, _ answer: QuestionRecord.Answer, _ why: String
-    ) async throws -> ControlReply {
+    fileprivate init(_ agent: AgentContext) { self.init(agent.core, agent.agent?.runner) }
+
+    /// - Throws: `Fault(.usage)` where the job asks nothing.
+    fileprivate func give(_ answer: QuestionRecord.Answer, to job: JobRecord) async throws -> JobLine {
         let open = try await core.ledger.read { try $0.openQuestions() }
         guard let (question, _) = open.first(where: { $0.1.id == job.id }) else {
             throw Fault(
@@ -74,14 +98,13 @@ extension Operations {
                 "the job \(job.id.prefix(12)) is \(job.state.rawValue) and asks nothing; `steward confirm` shows which do"
             )
         }
-        guard try await record(answer, to: question, why) != nil else {
+        guard try await record(answer, to: question, "\(answer.rawValue) by command") != nil else {
             throw Fault(.usage, "the job \(job.id.prefix(12)) has been answered a moment ago")
         }
-        let line = JobLine(job: job.id, rule: job.rule, message: "\(answer.rawValue): \(question.text)")
-        return try ControlReply([line], lines: ["\(job.id.prefix(12))  \(job.rule): \(line.message)"])
+        return JobLine(job, "\(answer.rawValue): \(question.text)")
     }
 
-    private func record(
+    fileprivate func record(
         _ answer: QuestionRecord.Answer, to question: QuestionRecord, _ why: String
     ) async throws -> JobRecord? {
         let job = try await core.ledger.write { try $0.answer(question, answer, "\(why): \(question.text)") }
@@ -96,7 +119,7 @@ extension Operations {
     ///
     /// - Parameter note: absolute.
     /// - Returns: whether there were any that count (``TickPolicy``).
-    package func takeAnswers(in note: BytePath) async throws -> Bool {
+    func takeAnswers(in note: BytePath) async throws -> Bool {
         guard try await core.ledger.read({ try $0.hasQuestions(in: note) }) else { return false }
         let open = try await core.ledger.read { try $0.openQuestions(note: note) }
         let (files, policy, places) = (core.journal.files(), core.configuration.ticks, core.configuration.map)

@@ -3,8 +3,14 @@ import Rules
 
 /// The agent's side of a backup: for a moment it begins no step, so that whoever copies the stores sees them as they are
 /// between two steps. It copies nothing itself: it may write to no folder but its own.
-struct HoldHandler: Sendable {
-    let hold: StepHold
+struct HoldSteps: Conversation {
+    /// What is said when it has begun, and again when it has ended.
+    struct Begun: Codable {
+        /// Whether no step is at work.
+        let isQuiet: Bool
+    }
+
+    static let name = "hold"
 
     /// How long steps are waited for that have begun.
     static let patienceForSteps = Duration.seconds(10)
@@ -12,10 +18,10 @@ struct HoldHandler: Sendable {
     static let longest = 60
 
     /// Holds the steps, says so, and goes on when the other side says that it has what it needs, or goes away.
-    func answer(_ connection: ControlConnection) async throws {
-        let isQuiet = await hold.hold(waiting: Self.patienceForSteps)
+    func hold(on connection: ControlConnection, with agent: Agent) async throws {
+        let hold = agent.core.executor.hold
+        let begun = Begun(isQuiet: await hold.hold(waiting: Self.patienceForSteps))
         defer { hold.release() }
-        let begun = try ControlReply(HoldReply(isQuiet: isQuiet), lines: [])
         try await connection.lane.run {
             try connection.send(begun)
             try connection.loseThePatience(after: Self.longest)
@@ -24,10 +30,4 @@ struct HoldHandler: Sendable {
             try connection.send(begun)
         }
     }
-}
-
-/// What the agent answers to `hold`.
-struct HoldReply: Codable, Sendable {
-    /// Whether no step is at work.
-    let isQuiet: Bool
 }

@@ -1,0 +1,89 @@
+import Foundation
+import JSONText
+import Platform
+
+/// What an agent answers, by the name that requests bear.
+struct CommandTable: Sendable {
+    /// A request that has been read.
+    enum Received: Sendable {
+        /// - Parameter answer: carries it out; the line that is to be sent.
+        case command(onlyLooks: Bool, answer: @Sendable () async throws -> String)
+        case conversation(@Sendable (ControlConnection) async throws -> Void)
+    }
+
+    private var known: [String: @Sendable (Data) throws -> Received] = [:]
+
+    mutating func add<C: Command>(_ type: C.Type, _ run: @escaping @Sendable (C) async throws -> C.Answer) {
+        known[C.name] = { line in
+            let command = try JSONDecoder().decode(C.self, from: line)
+            return .command(onlyLooks: C.onlyLooks) {
+                do {
+                    return try JSONText.line(ControlReply.answer(try await run(command)))
+                } catch {
+                    return try JSONText.line(ControlRefusal(error))
+                }
+            }
+        }
+    }
+
+    mutating func add<C: Conversation>(
+        _ type: C.Type, _ hold: @escaping @Sendable (C, ControlConnection) async throws -> Void
+    ) {
+        known[C.name] = { line in
+            let asked = try JSONDecoder().decode(C.self, from: line)
+            return .conversation { try await hold(asked, $0) }
+        }
+    }
+
+    /// - Throws: `Fault` (`.usage`) that says what is wrong with a line that is no request.
+    func read(_ line: Data) throws -> Received {
+        guard let name = try? JSONDecoder().decode(Name.self, from: line).command else {
+            throw Fault(
+                .usage,
+                "the request is not understood: it has to be one line of JSON such as {\"command\":\"status\"}")
+        }
+        guard let read = known[name] else {
+            throw Fault(
+                .usage,
+                "the agent knows no request of that name; it knows \(known.keys.sorted().joined(separator: ", ")). If a newer "
+                    + "`steward` asked, restart the agent, so that it is of the same version")
+        }
+        do {
+            return try read(line)
+        } catch is DecodingError {
+            throw Fault(
+                .usage,
+                "the request \(name) is not understood: one of its values is missing or of another kind than it must be"
+            )
+        }
+    }
+
+    /// Only what says whether it is known.
+    private struct Name: Decodable { let command: String }
+}
+
+extension CommandTable {
+    /// All that an agent answers.
+    init(_ agent: Agent) {
+        let context = AgentContext(agent)
+        let commands: [any Command.Type] = [
+            ShowStatus.self, ShowHealth.self, ShowMetrics.self, ExamineCage.self, WaitUntilQuiet.self, SetPaused.self,
+            ReloadRules.self, RetryJobs.self, UndoJob.self, ConfirmJobs.self, DeclineJob.self, ReprocessFiles.self,
+            RebuildPlace.self, AcceptPlace.self, RestoreQuarantined.self, DropQuarantined.self, RestoreBlocks.self,
+            RetryDelivery.self, RetryDeliveries.self, DropDelivery.self, SetCounter.self, AcknowledgeLosses.self,
+        ]
+        for type in commands { add(type, in: context) }
+        for type in [HoldSteps.self, VaultRequest.self] as [any Conversation.Type] { add(type, with: agent) }
+    }
+
+    private mutating func add<C: Command>(_ type: C.Type, in context: AgentContext) {
+        add(type) { command in
+            defer { if !C.onlyLooks { context.agent?.changes.tell() } }
+            return try await command.run(in: context)
+        }
+    }
+
+    private mutating func add<C: Conversation>(_ type: C.Type, with agent: Agent) {
+        add(type) { try await $0.hold(on: $1, with: agent) }
+    }
+}

@@ -1,0 +1,55 @@
+import Ledger
+import Platform
+import Rules
+
+/// A file that was in quarantine.
+package struct QuarantinedFile: Codable, Sendable {
+    let path: BytePath
+}
+
+/// `steward quarantine restore`: puts a file back where it was.
+package struct RestoreQuarantined: Command {
+    package static let name = "quarantine-restore"
+    /// The beginning of its id.
+    private let id: String
+
+    package init(_ id: String) { self.id = id }
+
+    package func run(in agent: AgentContext) async throws -> QuarantinedFile {
+        QuarantinedFile(path: try await agent.putBack(try await agent.quarantined(id)).absolute)
+    }
+
+    package func lines(_ answer: QuarantinedFile) -> [String] { ["restored to \(answer.path)"] }
+}
+
+/// `steward quarantine drop`: deletes a refused file for good.
+package struct DropQuarantined: Command {
+    package static let name = "quarantine-drop"
+    /// The beginning of its id.
+    private let id: String
+
+    package init(_ id: String) { self.id = id }
+
+    package func run(in agent: AgentContext) async throws -> QuarantinedFile {
+        let record = try await agent.quarantined(id)
+        try await agent.core.quarantine.drop(record)
+        return QuarantinedFile(path: record.stored)
+    }
+
+    package func lines(_ answer: QuarantinedFile) -> [String] { ["deleted \(answer.path)"] }
+}
+
+extension AgentContext {
+    fileprivate func quarantined(_ id: String) async throws -> QuarantineRecord {
+        guard !id.isEmpty else { throw Fault(.usage, "say which file in quarantine is meant") }
+        let found = try await ledger.read { try $0.quarantine() }.filter { $0.id.hasPrefix(id) }
+        guard let only = found.first, found.count == 1 else {
+            throw Fault(
+                .usage,
+                found.isEmpty
+                    ? "nothing in quarantine has an id that begins with \(id); `steward quarantine list` shows them"
+                    : "\(found.count) ids begin with \(id); give more of it")
+        }
+        return only
+    }
+}

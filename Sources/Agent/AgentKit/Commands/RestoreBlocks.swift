@@ -1,0 +1,60 @@
+import Ledger
+import NoteWriting
+import Platform
+import Rules
+
+extension MissingBlock {
+    /// The blocks that their notes lack, from the ledger alone.
+    ///
+    /// - Parameter all: whether those as well that somebody who had them took out.
+    package static func all(state: BytePath, removed all: Bool) async throws -> [MissingBlock] {
+        try await Ledger.openForReading(directory: state)?.read { try MissingBlock.all(removed: all, in: $0) } ?? []
+    }
+}
+
+/// `steward blocks restore`: puts blocks back into their notes that a save has lost (`docs/design/stale-buffers.md`).
+package struct RestoreBlocks: Command {
+    package struct Answer: Codable, Sendable {
+        let restored: [MissingBlock]
+        /// Those that could not be put back.
+        let missing: [MissingBlock]
+    }
+
+    package static let name = "blocks-restore"
+    /// One block's, with or without `^`; nil for all but those that somebody is known to have taken out.
+    private let anchor: String?
+    /// Where several notes miss a block of that anchor.
+    private let note: BytePath?
+
+    package init(_ anchor: String?, in note: BytePath?) { (self.anchor, self.note) = (anchor, note) }
+
+    package func run(in agent: AgentContext) async throws -> Answer {
+        let token = anchor.map { String($0.drop { $0 == "^" }) }
+        let all = try await agent.ledger.read { try MissingBlock.all(removed: token != nil, in: $0) }
+        let found = all.filter { (token == nil || $0.token == token) && (note == nil || $0.note == note) }
+        if let token {
+            guard !found.isEmpty else {
+                throw Fault(.usage, "no note misses the block ^\(token); `steward blocks --all` shows those that do")
+            }
+            let notes = Set(found.map(\.note)).sorted()
+            guard notes.count == 1 else {
+                throw Fault(
+                    .usage,
+                    "\(notes.count) notes miss a block ^\(token); say which is meant: "
+                        + notes.map { "--note \($0)" }.joined(separator: ", "))
+            }
+        }
+        for block in found { _ = try await agent.core.notes.restore(step: block.step, in: block.note) }
+        let steps = Set(found.map(\.step))
+        let left = try await agent.ledger.read { try MissingBlock.all(removed: true, in: $0) }.filter {
+            steps.contains($0.step)
+        }
+        let back = found.filter { block in !left.contains { $0.step == block.step } }
+        return Answer(restored: back, missing: left)
+    }
+
+    package func lines(_ answer: Answer) -> [String] {
+        let lines = answer.restored.map { "put ^\($0.token) back into \($0.note)" } + answer.missing.map(\.line)
+        return lines.isEmpty ? ["no block is missing"] : lines
+    }
+}

@@ -1,0 +1,81 @@
+import Ledger
+import Platform
+import Rules
+
+/// A counter as commands show it.
+package struct CounterLine: Codable, Sendable {
+    package let name: String
+    package let next: Int64
+    /// The highest number that it has given; nil for none.
+    package let highest: Int64?
+    /// When it gave the last one, and to which job.
+    package let drawn: Timestamp?
+    package let job: String?
+
+    /// All counters, from the ledger alone.
+    ///
+    /// - Parameter state: the folder of the ledger.
+    /// - Throws: what the ledger does.
+    package static func all(state: BytePath) async throws -> [CounterLine] {
+        try await Ledger.openForReading(directory: state)?.read { try $0.counters() }.map(CounterLine.init) ?? []
+    }
+
+    init(_ counter: CounterRecord) {
+        name = counter.name
+        next = counter.next
+        highest = counter.highest
+        drawn = counter.drawn
+        job = counter.job
+    }
+
+    package var line: String {
+        let last =
+            drawn.map { ", the last number was given \($0)\(job.map { " to the job \($0.prefix(12))" } ?? "")" } ?? ""
+        return "\(name)  next \(next)\(highest.map { ", highest \($0)" } ?? "")\(last)"
+    }
+}
+
+/// `steward counters set`: sets the number that comes next (`docs/design/values.md`).
+package struct SetCounter: Command {
+    package static let name = "counter-set"
+    /// `invoices`, or `invoices@2026`.
+    private let counter: String
+    /// The number that comes next.
+    private let next: Int64
+    /// Also where numbers would be given a second time.
+    private let isForced: Bool
+
+    package init(_ counter: String, next: Int64, isForced: Bool) {
+        (self.counter, self.next, self.isForced) = (counter, next, isForced)
+    }
+
+    /// What numbers may be set to.
+    private static let numbers: ClosedRange<Int64> = 0...1_000_000_000_000_000
+
+    package func run(in agent: AgentContext) async throws -> CounterLine {
+        guard PlannedValues.isCounter(counter) else {
+            throw Fault(
+                .usage,
+                "\"\(counter)\" is no counter; a rule names it as `counter:invoices`, which is the counter invoices")
+        }
+        guard Self.numbers.contains(next) else {
+            throw Fault(.usage, "a counter goes from \(Self.numbers.lowerBound) to \(Self.numbers.upperBound)")
+        }
+        return try await agent.ledger.write { transaction in
+            var counter = try transaction.counter(counter) ?? CounterRecord(name: counter)
+            if let highest = counter.highest, next <= highest, !isForced {
+                throw Fault(
+                    .usage,
+                    "the counter \(counter.name) has given numbers up to \(highest); from \(next) on it would give some of "
+                        + "them again. `--force` sets it all the same")
+            }
+            let before = counter.next
+            counter.next = next
+            try transaction.setCounter(counter)
+            try transaction.note("counter", "\(counter.name) was set from \(before) to \(next)")
+            return CounterLine(counter)
+        }
+    }
+
+    package func lines(_ answer: CounterLine) -> [String] { ["the next number of \(answer.name) is \(answer.next)"] }
+}

@@ -1,0 +1,113 @@
+import Ledger
+import Platform
+import PublishActions
+import Rules
+
+/// An event of the outbox as commands show it.
+package struct OutboxLine: Codable, Sendable {
+    package let id: String
+    package let job: String
+    package let target: String
+    package let path: String
+    package let event: String
+    package let key: String
+    package let state: DeliveryRecord.State
+    package let attempts: Int
+    /// Bytes.
+    package let size: Int
+    package let created: Timestamp
+    /// Nil where it goes as soon as it can.
+    package let nextAttempt: Timestamp?
+    /// The HTTP status of the last answer.
+    package let status: Int?
+    package let problem: String?
+    /// The id of the event that has to go before it; nil where none has to.
+    package let behind: String?
+    /// The id of the event that was given up and holds it up; nil for none.
+    package let heldBy: String?
+
+    init(_ delivery: DeliveryRecord, behind: String? = nil, heldBy: String? = nil) {
+        self.behind = behind
+        self.heldBy = heldBy
+        id = delivery.id
+        job = delivery.job
+        target = delivery.target
+        path = delivery.path
+        event = delivery.event
+        key = delivery.key
+        state = delivery.state
+        attempts = delivery.attempts
+        size = delivery.size
+        created = delivery.created
+        nextAttempt = delivery.nextAttempt
+        status = delivery.status
+        problem = delivery.problem
+    }
+}
+
+extension DeliveryRecord {
+    /// What has become of it, for a terminal.
+    var fate: String {
+        let tries = attempts == 0 ? "" : attempts == 1 ? ", one try" : ", \(attempts) tries"
+        switch state {
+        case .waiting:
+            let when = nextAttempt.map { $0 > .now() ? " until \($0)" : "" } ?? ""
+            return "waiting\(when)\(tries)\(problem.map { ": \($0)" } ?? "")"
+        case .sending: return "being sent\(tries)"
+        case .delivered: return "delivered \(updated)\(tries)"
+        case .dead: return "given up\(tries)\(problem.map { ": \($0)" } ?? "")"
+        case .dropped: return "taken out of the outbox"
+        }
+    }
+}
+
+extension HeldLane {
+    /// What it holds up, since when, and how to go on, for a terminal.
+    var advice: String {
+        "holds up \(waiting == 1 ? "one event" : "\(waiting) events") behind it since \(since): "
+            + "`steward outbox retry \(shortEvent)` sends it again, `steward outbox drop \(shortEvent)` takes it out; "
+            + "then they go on"
+    }
+
+    /// The same where the event itself is not shown.
+    var line: String { "\(shortEvent) to \(target), given up, in the order of \"\(key)\": \(advice)" }
+}
+
+/// `steward outbox`: what is to be published and has not been, oldest first (`docs/publish.md`).
+package struct OutboxReport {
+    package private(set) var events: [OutboxLine] = []
+    package private(set) var lines: [String] = []
+
+    /// What the outbox holds, from the ledger alone; the configuration says whether a dead event holds up what is behind it.
+    ///
+    /// - Parameter directories: where ledger and configuration are.
+    /// - Throws: what the ledger does.
+    package static func of(_ directories: Directories) async throws -> OutboxReport {
+        let ledger = try Ledger.openForReading(directory: directories.state)
+        // What waits is shown beside a broken configuration too; what holds it is not known then.
+        let targets = Configuration.load(directories).0?.publish ?? []
+        let holding = targets.filter { $0.onDead == .hold }.map(\.name)
+        let (found, lanes) =
+            try await ledger?.read { (try $0.openDeliveries(), try $0.heldLanes(of: holding)) } ?? ([], [])
+        let held = Dictionary(lanes.map { (DeliveryLane(target: $0.target, key: $0.key), $0) }) { first, _ in first }
+        // The first that is not given up goes before all others of its lane.
+        var heads: [DeliveryLane: DeliveryRecord] = [:]
+        var report = OutboxReport()
+        for delivery in found {
+            let head = delivery.state == .dead ? nil : heads[delivery.lane]
+            if delivery.state != .dead, head == nil { heads[delivery.lane] = delivery }
+            let hold = held[delivery.lane]
+            let heldBy = delivery.state == .dead ? nil : hold?.event
+            report.events.append(OutboxLine(delivery, behind: head?.id, heldBy: heldBy))
+            report.lines += [
+                "\(delivery.shortID)  \(delivery.created)  \(delivery.event) to \(delivery.target)\(delivery.path), "
+                    + "\(delivery.size) bytes, in the order of \"\(delivery.key)\"",
+                "    \(delivery.fate)\(head.map { ", behind \($0.shortID)" } ?? "")"
+                    + (heldBy.map { ", held by \(DeliveryRecord.short($0))" } ?? ""),
+            ]
+            if let hold, hold.event == delivery.id { report.lines.append("    \(hold.advice)") }
+        }
+        if report.events.isEmpty { report.lines = ["the outbox is empty"] }
+        return report
+    }
+}
