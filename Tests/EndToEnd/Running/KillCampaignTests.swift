@@ -8,12 +8,14 @@ import Testing
 /// The agent is killed right after each of its commits, to the ledger and to the store of captures, while each action does
 /// one file; then at every other point of its work. The next start has to end where an undisturbed run ends.
 ///
-/// A few rounds for each action; some 1,000 in all with `STEWARD_TEST_WHOLE=1` (`make campaign`).
+/// A few rounds for each action; with `STEWARD_TEST_WHOLE=1` (`make campaign`) one for each commit, and 1,000 in all at least.
 @Suite("The campaign of kills")
 struct KillCampaignTests {
-    /// Rounds for each action.
+    /// Rounds for each action, at least.
     private static let rounds =
         Thoroughness.isWhole ? (1_000 + AttackedAction.all.count - 1) / AttackedAction.all.count : 1
+    /// More than any action has commits.
+    private static let most = 500
 
     @Test(
         "Killed between any two of its transactions, the agent ends where an undisturbed run ends",
@@ -24,16 +26,12 @@ struct KillCampaignTests {
         var (kills, commits) = (0, 0)
         if Thoroughness.isWhole {
             // Commit after commit until a run gets by without a kill, and then any point, by chance.
-            var point = "committed:1"
-            for number in 1...10 * Self.rounds where kills < Self.rounds {
-                let isKilled = try await round(action, point, wanted)
-                if isKilled { kills += 1 }
-                if point.hasPrefix("committed"), isKilled {
-                    commits = number
-                    point = "committed:\(number + 1)"
-                } else {
-                    point = "*:\(Int.random(in: 1...10 * (commits + 1), using: &random))"
-                }
+            while commits < Self.most, try await round(action, "committed:\(commits + 1)", wanted) { commits += 1 }
+            #expect(commits < Self.most, "there is always one more")
+            kills = commits
+            for _ in 0..<10 * Self.rounds where kills < max(Self.rounds, commits + 5) {
+                let point = "*:\(Int.random(in: 1...10 * (commits + 1), using: &random))"
+                if try await round(action, point, wanted) { kills += 1 }
             }
         } else {
             // Ten is what the cheapest of them takes; one with fewer is asked for less.
@@ -44,6 +42,14 @@ struct KillCampaignTests {
             kills = 1
         }
         print("the campaign of kills: \(action), \(kills) kills, \(commits) of them one after each commit")
+    }
+
+    @Test("Killed while it says why a file was refused, it leaves nothing in quarantine that nobody removes")
+    func reasons() async throws {
+        let action = try #require(AttackedAction.all.first { $0.name == "quarantine" })
+        let wanted = try await undisturbed(action)
+        // The reason is written twice, as text and as JSON.
+        for point in ["named:1", "named:2", "replaced:1"] { _ = try await round(action, point, wanted) }
     }
 
     private func undisturbed(_ action: AttackedAction) async throws -> Ending {

@@ -78,28 +78,18 @@ package enum Durable {
     /// Makes an empty file that nobody has. Where the file system can, it gets its name only when it has been
     /// recorded, so that no crash leaves one that nobody owns.
     static func newFile(_ spot: Spot, mode: mode_t, record: Record) throws -> Descriptor {
-        let folder = spot.name.parent.isEmpty ? BytePath(".") : spot.name.parent
-        let nameless = folder.withCString {
-            openat(spot.folder.raw, $0, O_WRONLY | O_CLOEXEC | temporaryFile, mode)
-        }
-        if nameless >= 0 {
-            let file = Descriptor(owning: nameless, path: spot.path)
+        let nameless = makeNameless(for: spot, mode: mode)
+        if let file = nameless {
             try record(spot.path, file.identity())
             FaultPoint.reach("recorded")
-            let named = spot.name.withCString { target in
-                linkat(AT_FDCWD, "/proc/self/fd/\(nameless)", spot.folder.raw, target, AT_SYMLINK_FOLLOW)
-            }
-            if named == 0 {
-                FaultPoint.reach("named")
-                return file
-            }
+            if name(file, spot) { return file }
         }
         let file: Descriptor
         do {
             file = try spot.open(O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         } catch {
             // The one that got no name is gone.
-            if nameless >= 0 { try? record(spot.path, nil) }
+            if nameless != nil { try? record(spot.path, nil) }
             throw error
         }
         do {
@@ -109,6 +99,25 @@ package enum Durable {
             throw error
         }
         return file
+    }
+
+    /// A file without a name in the folder of `spot`, which is gone when it is closed; nil where the file system has none.
+    private static func makeNameless(for spot: Spot, mode: mode_t) -> Descriptor? {
+        let folder = spot.name.parent.isEmpty ? BytePath(".") : spot.name.parent
+        let raw = folder.withCString { openat(spot.folder.raw, $0, O_WRONLY | O_CLOEXEC | temporaryFile, mode) }
+        return raw >= 0 ? Descriptor(owning: raw, path: spot.path) : nil
+    }
+
+    /// Gives a file without a name that of `spot`.
+    ///
+    /// - Returns: false where that is taken, or the file system cannot.
+    private static func name(_ file: Descriptor, _ spot: Spot) -> Bool {
+        let result = spot.name.withCString { target in
+            linkat(AT_FDCWD, "/proc/self/fd/\(file.raw)", spot.folder.raw, target, AT_SYMLINK_FOLLOW)
+        }
+        guard result == 0 else { return false }
+        FaultPoint.reach("named")
+        return true
     }
 
     /// Renames without replacing, and syncs both folders.
@@ -229,8 +238,15 @@ package enum Durable {
         try target.syncFolder()
     }
 
-    /// Replaces or makes a file of the agent's own (never a user's): stage, rename, sync.
+    /// Replaces or makes a file of the agent's own (never a user's): write, sync, name, sync of the folder. A new one has no
+    /// other name before, so that a crash leaves nothing beside it that nobody would ever remove.
     package static func replaceOwn(_ spot: Spot, with bytes: some Collection<UInt8>, mode: mode_t = 0o600) throws {
+        Blocking.call()
+        if try spot.status() == nil, let file = makeNameless(for: spot, mode: mode) {
+            try file.write(bytes, at: 0)
+            try file.sync()
+            if name(file, spot) { return try spot.syncFolder() }
+        }
         try replace(spot, with: stage(bytes, for: spot, mode: mode))
     }
 
