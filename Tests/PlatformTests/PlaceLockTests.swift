@@ -50,6 +50,26 @@ struct PlaceLockTests {
         #expect(try next.stands(in: folder()) && !lock.stands(in: folder()))
     }
 
+    @Test("A lock that was lost without a word, as by an NFS server, does not stand once another has it")
+    func lost() throws {
+        let lock = try take(one)
+        // The one open file that has it, whatever its number.
+        let status = try #require(try FileStatus.of(file))
+        let raw = try #require(
+            try listDirectory("/proc/self/fd").compactMap { Int32(String(decoding: $0.name, as: UTF8.self)) }.first {
+                var found = stat()
+                return fstat($0, &found) == 0 && UInt64(found.st_ino) == status.inode
+                    && UInt64(found.st_dev) == status.device
+            })
+        try FileLock.release(Descriptor(owning: dup(raw), path: file))
+        // Nobody has taken it meanwhile: it is had again.
+        #expect(try lock.stands(in: folder()))
+        try FileLock.release(Descriptor(owning: dup(raw), path: file))
+        let next = try take(two)
+        #expect(try !lock.stands(in: folder()))
+        #expect(try next.stands(in: folder()))
+    }
+
     @Test("What an agent that was killed has left is no lock")
     func left() throws {
         try temporary.write(BytePath(bytes: PlaceLock.name), "process 1\nhost gone\nstate /gone\n")

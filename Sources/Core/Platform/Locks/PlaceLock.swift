@@ -151,10 +151,22 @@ package final class PlaceLock: Sendable {
         return PlaceHolder(file)
     }
 
-    /// Whether this is still the lock of the folder: its file was not removed, and no other folder stands there.
+    /// Whether this is still the lock of the folder: its file was not removed, no other folder stands there, and it is held.
+    /// Over NFS a lock is lost without a word when the server has not heard of this host for the time of a lease.
     package func stands(in folder: Folder) throws -> Bool {
-        guard isHeld.load(ordering: .acquiring) else { return false }
-        return try folder[Self.name].status()?.isSameFile(as: status) == true
+        guard isHeld.load(ordering: .acquiring),
+            try folder[Self.name].status()?.isSameFile(as: status) == true
+        else { return false }
+        // Asked for again it goes to the server. What the answer is where it was lost differs; it is then taken anew, or not.
+        do {
+            guard try FileLock.acquire(.exclusive, on: file) else { return false }
+            if isHeld.load(ordering: .acquiring) { return true }
+            // Given back meanwhile.
+            try FileLock.release(file)
+            return false
+        } catch is Fault {
+            return false
+        }
     }
 
     /// Gives the lock back, though a thread of this process may never end and keep the file open.
