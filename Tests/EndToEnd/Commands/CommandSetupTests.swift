@@ -210,6 +210,7 @@ struct CommandSetupTests {
         #expect(text.contains("Two herons by the canal.") && text.contains("holiday.png"))
         #expect(text.contains("  library/Saga/Saga 001.cbz\n"))
         #expect(text.contains("is the same comic"))
+        #expect(!text.contains(".steward-"), "the agent's own files are nobody's notes")
         #expect(text.contains("POST /app/events") && text.contains("draft.arrived"))
         #expect(try listDirectory(temporary.path).isEmpty)
         #expect(try steward.json(["demo", "--rules", rules.text])["explanations"].items.count == 13)

@@ -151,11 +151,15 @@ package struct Demonstration: Sendable {
         }
     }
 
+    /// Without what the agent keeps there for itself.
     private func files(below folder: BytePath) throws -> [BytePath] {
-        try listDirectory(folder).sorted { $0.name.lexicographicallyPrecedes($1.name) }.flatMap { entry -> [BytePath] in
-            let path = folder.appending(name: entry.name)
-            return entry.isDirectory == true ? try files(below: path) : [path]
-        }
+        let own = NamePatterns([WorkNames.own])
+        return try listDirectory(folder).sorted { $0.name.lexicographicallyPrecedes($1.name) }
+            .filter { own.first(matching: $0.name) == nil }
+            .flatMap { entry -> [BytePath] in
+                let path = folder.appending(name: entry.name)
+                return entry.isDirectory == true ? try files(below: path) : [path]
+            }
     }
 
     private func waitFor(_ socket: BytePath, _ program: Process, _ log: BytePath) async throws {
