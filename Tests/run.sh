@@ -175,7 +175,7 @@ while (($# > 0)); do
         all) telling all ;;
         again) one_core=yes telling shuffled "$files" ;;
         shuffled) one_core=yes telling shuffled . ;;
-        only) run --filter "^${2//./\\.}" && shift ;;
+        only) shift && run --filter "^${1//./\\.}" ;;
         *) sed -n '2,11s/^# \?//p' "${BASH_SOURCE[0]}" && exit 2 ;;
     esac
     shift
