@@ -1,7 +1,7 @@
 """What a file costs beside few others and beside many: the exponent of the cost, which has to be that of a line."""
-import math, os, pathlib, re, statistics, subprocess, time
+import math, os, pathlib, re, resource, statistics, subprocess, sys, time
 
-from agent import Agent
+from agent import Agent, folder
 
 # Wanted by name, so that it is read and hashed, and a job made of it; what lies there at the first start, too, which a place of
 # this kind would pass over.
@@ -11,6 +11,17 @@ TAG = ('- rule: Bench\n  in: drafts\n  existing: process\n  settle: 200ms\n  whe
 NONE = '- rule: Bench\n  in: drafts\n  settle: 200ms\n  where: { extension: md }\n  do: [{ tag: { add: [x] } }]\n'
 # One after the other, each as slow as a program is: the others wait.
 SLOW = '- rule: Bench\n  in: drafts\n  settle: 200ms\n  do: [{ run: { command: [/bin/sleep, "1"] } }]\n'
+
+# The plainest thing that does the same to a folder's files, and knows nothing of it afterwards.
+TAGGER = """
+import hashlib, os, sys
+for parent, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        with open(os.path.join(parent, name), "rb") as file:
+            hashlib.sha256(file.read()).digest()
+            os.setxattr(file.fileno(), "user.xdg.tags", b"x")
+            os.fsync(file.fileno())
+"""
 
 HIGHEST = 1.05
 # CPU seconds below which the clock's ticks of 10 ms say more than the program.
@@ -62,16 +73,27 @@ def expect_jobs(agent, count):
     assert done == count, f"{done} jobs were done, not {count}"
 
 
+def tagger(count, folders):
+    """CPU and wall-clock seconds of ``TAGGER`` over as many files."""
+    place = folder("steward-peer-")
+    fill(place, count, folders)
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.time()
+    subprocess.run([sys.executable, "-I", "-c", TAGGER, place], check=True)
+    after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.time() - start
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
+
+
 def measure(binary, rules, count, folders):
     """CPU seconds of a first start over `count` files, of a start over the same, of some made beside them, and of as
     many made while it runs."""
-    costs, peaks = {}, {}
+    costs, peaks, walls = {}, {}, {}
     jobs = count if rules == TAG else 0
     with Agent(binary, rules) as agent:
         drafts = agent.home / "Steward/drafts"
         fill(drafts, count, folders)
+        start = time.time()
         agent.start()
-        agent.wait()
+        walls["first start"] = agent.wait() - start
         costs["first start"], peaks["first start"] = agent.cpu(), agent.peak()
         expect_jobs(agent, jobs)
         agent.stop()
@@ -91,26 +113,33 @@ def measure(binary, rules, count, folders):
     with Agent(binary, rules) as agent:
         agent.start()
         agent.wait()
-        before = agent.cpu()
+        before, start = agent.cpu(), time.time()
         fill(agent.home / "Steward/drafts", count, folders)
-        agent.wait()
+        walls["made while it runs"] = agent.wait() - start
         costs["made while it runs"], peaks["made while it runs"] = agent.cpu() - before, agent.peak()
         expect_jobs(agent, jobs)
-    return costs, peaks, beside, f"{wall:.2f}, {ratio:.1f} x find -printf"
+    return costs, peaks, walls, beside, f"{wall:.2f}, {ratio:.1f} x find -printf"
 
 
 def growth(binary, quick, rules=TAG, folders=1):
     counts = [500, 1_000, 2_000, 4_000] if quick else [1_000, 3_000, 10_000, 30_000, 100_000, 200_000]
+    if rules == TAG and not quick:
+        counts = counts[:4]  # A job each costs ten times as much.
     counts += [1_000_000] if million else []
     found, figures, besides = {}, {}, []
     empty = empty_start(binary, rules)
     for count in counts:
-        costs, peaks, beside, wall = measure(binary, rules, count, folders)
+        costs, peaks, walls, beside, wall = measure(binary, rules, count, folders)
+        if rules == TAG:
+            peer = tagger(count, folders)
+            figures[f"plain tagger, {count} files, CPU ms and s"] = f"{peer[0] / count * 1e3:.4f}, {peer[1]:.2f}"
         for name, cpu in costs.items():
             cpu -= 0 if name == "made while it runs" else empty
             found.setdefault(name, []).append((count, cpu))
             figures[f"{name}, {count} files, CPU ms a file"] = round(cpu / count * 1e3, 4)
             figures[f"{name}, {count} files, peak MiB"] = round(peaks[name])
+        for name, seconds in walls.items():
+            figures[f"{name}, {count} files, s"] = round(seconds, 2)
         figures[f"start over {count} known files, s"] = wall
         figures[f"one made beside {count}, CPU ms"] = round(beside * 1e3, 2)
         besides.append((count, beside * count))
