@@ -308,6 +308,7 @@ package struct SQLiteFile {
             passes: { error in
                 switch error.resultCode {
                 case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED: true
+                case .SQLITE_CANTOPEN where Self.mayBeOpened(path): true
                 case .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_NOMEM, .SQLITE_READONLY:
                     Self.lacksDescriptors || Self.lacksRoom(beside: path) || Self.isReadOnly(beside: path)
                 default: false
@@ -323,6 +324,25 @@ package struct SQLiteFile {
             return false
         }
         return errno == EMFILE || errno == ENFILE
+    }
+
+    /// Whether nothing about a database's files keeps anybody from opening them. Then a file that could not be opened lacked a
+    /// descriptor or memory, though others may have let go of theirs since. They are not opened for this: to close one of
+    /// them would drop this process' locks on it.
+    private static func mayBeOpened(_ path: BytePath) -> Bool {
+        func allows(_ path: BytePath, _ mode: Int32) -> Bool {
+            path.withCString { faccessat(AT_FDCWD, $0, mode, AT_EACCESS) } == 0
+        }
+        guard allows(path.parent, R_OK | W_OK | X_OK) else { return false }
+        return ["", "-wal", "-shm"].allSatisfy { suffix in
+            let file = BytePath(bytes: path.bytes + Array(suffix.utf8))
+            do {
+                guard let status = try FileStatus.of(file) else { return true }
+                return status.kind == .file && allows(file, R_OK | W_OK)
+            } catch {
+                return false
+            }
+        }
     }
 
     /// Whether the file system is mounted read-only on which a file lies.

@@ -1,6 +1,7 @@
 import ComicTestSupport
 import ComicVault
 import Foundation
+import Glibc
 import OwnFiles
 import Platform
 import TestSupport
@@ -42,6 +43,25 @@ struct VaultRekeyTests {
         #expect(!ids.isEmpty)
         try scene.runVault(["quarantine", "discard"] + ids + ["--yes"], password: VaultScene.password, new: "").check()
         try rekey("--yes", in: scene).check()
+    }
+
+    @Test("A dry run measures the disk that the copy is made on", .enabled(if: geteuid() == 0, "only root may mount"))
+    func measuredDisk() throws {
+        let scene = try VaultScene(made: false)
+        let disk = scene.steward.path("disk")
+        try Durable.makeDirectory(disk)
+        guard try runProgram(["mount", "-t", "tmpfs", "-o", "size=24M", "none", disk.text]).status == 0 else {
+            try Test.cancel("nothing can be mounted here")
+        }
+        defer { umount2(disk.text, 2) }  // MNT_DETACH
+        let file: BytePath = ".config/steward/steward.yaml"
+        let text = try scene.steward.home.read(file)
+        let moved = text.replacingOccurrences(of: "~/Steward/vault", with: "~/Steward/disk/vault")
+        #expect(moved != text, "\(text)")
+        try scene.steward.home.write(file, moved)
+        try scene.vault("init").check()
+        let free = try #require(scene.answer("rekey", "--dry-run")["free"].number)
+        #expect(free > 0 && free <= Double(24 << 20), "\(free)")
     }
 
     @Test("Keys that were exported before open nothing any more, and rekey says so before and afterwards")
