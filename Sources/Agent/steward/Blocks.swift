@@ -2,7 +2,6 @@ import AgentKit
 import ArgumentParser
 import CommandArguments
 import Foundation
-import NoteWriting
 import Platform
 
 /// `steward blocks`
@@ -21,9 +20,8 @@ struct Blocks: AsyncParsableCommand {
 
         func run() async throws {
             try await Output.guarding {
-                let missing = try await MissingBlock.all(state: try options.directories().state, removed: all)
-                let lines = missing.isEmpty ? ["no block is missing"] : missing.map(\.line)
-                try Output.show(missing, lines: lines, json: options.json)
+                let report = try await MissingBlockReport.of(state: try options.directories().state, all: all)
+                try Output.show(report.blocks, lines: report.lines, json: options.json)
             }
         }
     }

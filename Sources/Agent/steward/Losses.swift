@@ -20,9 +20,8 @@ struct Losses: AsyncParsableCommand {
 
         func run() async throws {
             try await Output.guarding {
-                let standing = try options.directories().losses.standing()
-                let lines = standing.isEmpty ? ["nothing was lost"] : standing.map(\.line)
-                try Output.show(standing, lines: lines, json: options.json)
+                let report = try LossReport(try options.directories())
+                try Output.show(report.losses, lines: report.lines, json: options.json)
             }
         }
     }

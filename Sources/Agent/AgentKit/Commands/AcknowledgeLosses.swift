@@ -10,6 +10,16 @@ extension Directories {
     }
 }
 
+/// `steward losses`: which databases were lost.
+package struct LossReport {
+    package let losses: [StoreLoss]
+
+    /// Blocks.
+    package init(_ directories: Directories) throws { losses = try directories.losses.standing() }
+
+    package var lines: [String] { losses.isEmpty ? ["nothing was lost"] : losses.map(\.line) }
+}
+
 /// `steward losses acknowledge`: says that a person knows which databases were lost.
 package struct AcknowledgeLosses: Command {
     package static let name = "acknowledge"

@@ -3,13 +3,19 @@ import NoteWriting
 import Platform
 import Rules
 
-extension MissingBlock {
-    /// The blocks that their notes lack, from the ledger alone.
+/// `steward blocks`: the blocks that their notes lack.
+package struct MissingBlockReport {
+    package let blocks: [MissingBlock]
+
+    /// From the ledger alone.
     ///
     /// - Parameter all: whether those as well that somebody who had them took out.
-    package static func all(state: BytePath, removed all: Bool) async throws -> [MissingBlock] {
-        try await Ledger.openForReading(directory: state)?.read { try MissingBlock.all(removed: all, in: $0) } ?? []
+    package static func of(state: BytePath, all: Bool) async throws -> MissingBlockReport {
+        let ledger = try Ledger.openForReading(directory: state)
+        return MissingBlockReport(blocks: try await ledger?.read { try MissingBlock.all(removed: all, in: $0) } ?? [])
     }
+
+    package var lines: [String] { blocks.isEmpty ? ["no block is missing"] : blocks.map(\.line) }
 }
 
 /// `steward blocks restore`: puts blocks back into their notes that a save has lost (`docs/design/stale-buffers.md`).
