@@ -1,0 +1,33 @@
+import Platform
+import Testing
+
+@testable import Rules
+
+@Suite("The scheduler, event by event")
+struct SchedulerTests {
+    private func job(_ id: String, _ file: String, isBacklog: Bool = false) -> Scheduler.Job {
+        Scheduler.Job(
+            id: id, whose: .place("p"), file: Scheduler.File(place: "p", path: BytePath(file)), isBacklog: isBacklog)
+    }
+
+    private func begun(_ effects: [Scheduler.Effect]) -> [String] {
+        effects.compactMap { if case .begin(let job, _) = $0 { job.id } else { nil } }
+    }
+
+    @Test("A job that is asked for while it runs is read again when it has ended, however it has ended")
+    func askedAgain() {
+        let ends: [Scheduler.End] = [
+            .over(then: []), .waits(.retry, seconds: 60), .waits(.answer, seconds: 60), .heldUp(by: []),
+            .heldUp(by: ["other"]),
+        ]
+        for end in ends {
+            var scheduler = Scheduler()
+            let now = ContinuousClock.now
+            #expect(begun(scheduler.submit([job("a", "a")], areReady: true)) == ["a"])
+            #expect(begun(scheduler.submit([job("a", "a")], areReady: false)) == [])
+            let effects = scheduler.ended("a", end, now)
+            #expect(effects.contains { if case .read("a") = $0 { true } else { false } }, "\(end)")
+            #expect(begun(scheduler.found("a", .open(job("a", "a")), now)) == ["a"])
+        }
+    }
+}
