@@ -31,8 +31,8 @@ struct SchedulerWorld {
 
     var scheduler = Scheduler(limits)
     var rows: [Row] = []
-    /// In the order in which jobs were planned.
-    var planned: [Int] = []
+    /// In the order in which they were planned, as they were then.
+    var planned: [Scheduler.Job] = []
     var doing: [Doing] = []
     var atWork: Set<Int> = []
     var now = ContinuousClock.now
@@ -112,7 +112,7 @@ struct SchedulerWorld {
             }
         }
         rows.append(row)
-        planned.append(rows.count - 1)
+        planned.append(job(rows.count - 1))
     }
 
     /// Somebody retries, confirms, undoes, pauses, or time passes.
@@ -150,7 +150,7 @@ struct SchedulerWorld {
     /// Does one of the things that are to be done.
     mutating func goOn() {
         if !planned.isEmpty, doing.isEmpty || chance(30) {
-            return happened(scheduler.submit([job(planned.removeFirst())], areReady: true))
+            return happened(scheduler.submit([planned.removeFirst()], areReady: true))
         }
         if doing.isEmpty { return }
         let place = number(doing.count)
@@ -227,7 +227,7 @@ struct SchedulerWorld {
         if scheduler.left > 0 { return }
         for number in rows.indices where rows[number].state == .ready && !scheduler.knows(Self.ids[number]) {
             let isOnItsWay =
-                planned.contains(number)
+                planned.contains { $0.id == Self.ids[number] }
                 || doing.contains {
                     switch $0 {
                     case .submit(number): true
