@@ -11,6 +11,11 @@ extension Scheduler {
     }
 
     private mutating func submit(_ job: Job, _ isReady: Bool) {
+        // Of those that were left some are not of the backlog any more, whatever becomes of this one.
+        if job.isBehindBacklog, left > 0 {
+            leftFirst += 1
+            everLeftFirst += 1
+        }
         switch table[job.id]?.state {
         case nil:
             if isReady, mustBeLeft(job) { leaveOneInLedger(isBacklog: job.isBacklog) } else { enqueue(job) }
