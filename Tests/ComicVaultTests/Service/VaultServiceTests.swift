@@ -116,7 +116,8 @@ struct VaultServiceTests {
         try scene.open().lock()
     }
 
-    @Test("What was found out about a content that is to be sealed is known to the session alone: a lock throws it away")
+    @Test(
+        "What was found out about a content that is to be sealed is known to the session alone: a lock throws it away")
     func keptFindings() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
