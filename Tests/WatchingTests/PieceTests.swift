@@ -11,7 +11,8 @@ import Testing
     @Test(
         "Work names are ignored",
         arguments: [
-            "note.md~", ".note.md.swp", "4913", ".#note.md", "#note.md#", ".goutputstream-ABC", "x.part",
+            "note.md~", ".note.md.swp", "4913", ".#note.md", "#note.md#", ".goutputstream-ABC", ".nfs0000000001a2",
+            "x.part",
             "x.crdownload",
             ".~lock.x.odt#", ".syncthing.x.tmp", "x.tmp", ".steward-host-0123", "sedABCDEF", ".note.md.AbCdEf",
             "lu123.tmp",

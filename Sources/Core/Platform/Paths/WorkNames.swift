@@ -5,8 +5,8 @@ import Glibc
 package enum WorkNames {
     /// What programs write while they work, and what they make of it has another name.
     package static let work: [String] = [
-        "*~", "*.swp", "*.swx", "*.swo", "4913", ".#*", "#*#", ".goutputstream-*", ".~lock.*#", "~$*", "sedXXXXXX",
-        ".*.XXXXXX", "*.tmp", ".syncthing.*", "~syncthing~*",
+        "*~", "*.swp", "*.swx", "*.swo", "4913", ".#*", "#*#", ".goutputstream-*", ".nfs*", ".~lock.*#", "~$*",
+        "sedXXXXXX", ".*.XXXXXX", "*.tmp", ".syncthing.*", "~syncthing~*",
         "*.part", "*.crdownload", "*.download", "*.aria2", "*.opdownload", "*.!qB", "*.filepart", "*.ytdl",
         "*.fNNN.mp4", "*.fNNN.webm", "*.fNNN.m4a", "*.temp.mp4", "*.temp.webm", "*.temp.mkv", "*.temp.m4a",
     ]
