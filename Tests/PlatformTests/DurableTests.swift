@@ -39,9 +39,10 @@ struct DurableTests {
     @Test("A rename without a source or without a folder says so")
     func renameFailures() throws {
         let missing = #expect(throws: Fault.self) { try Durable.renameNew(at("missing"), to: at("x")) }
-        #expect(missing?.errno == ENOENT)
+        #expect(missing?.errno == ENOENT && missing?.path == at("missing"), "the one that is missing is to blame")
         try folder.write("a", "A")
-        #expect(throws: Fault.self) { try Durable.renameNew(at("a"), to: at("no/such/x")) }
+        let nowhere = #expect(throws: Fault.self) { try Durable.renameNew(at("a"), to: at("no/such/x")) }
+        #expect(nowhere?.errno == ENOENT && nowhere?.path == at("no/such/x"))
         #expect(try folder.read("a") == "A")
     }
 

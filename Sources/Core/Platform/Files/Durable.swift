@@ -140,12 +140,20 @@ package enum Durable {
                 return try source.status()?.kind == .directory
                     ? renameFolderNew(source, to: target, check: check) : linkNew(source, to: target)
             }
-            throw Fault.system("rename \(source.path) to", target.path)
+            throw try fault("rename", source, target)
         }
         try check()
         FaultPoint.reach("renamed")
         try syncBoth(source, target)
         return true
+    }
+
+    /// Why a file did not get another name, from `errno`. Its path is the target's, or the source's where that is what is
+    /// missing.
+    private static func fault(_ doing: String, _ source: Spot, _ target: Spot) throws -> Fault {
+        let fault = Fault.system("\(doing) \(source.path) to", target.path)
+        guard fault.errno == ENOENT, try source.status() == nil else { return fault }
+        return Fault(fault.kind, fault.message, path: source.path, errno: ENOENT)
     }
 
     /// For file systems without RENAME_NOREPLACE: link(2) refuses an existing name as well.
@@ -156,7 +164,7 @@ package enum Durable {
         }
         if result != 0 {
             if errno == EEXIST { return false }
-            throw Fault.system("link \(source.path) to", target.path)
+            throw try fault("link", source, target)
         }
         FaultPoint.reach("linked")
         try remove(source)
@@ -172,7 +180,7 @@ package enum Durable {
             target.name.withCString { to in renameat(source.folder.raw, from, target.folder.raw, to) }
         }
         if result != 0 {
-            let fault = Fault.system("rename \(source.path) to", target.path)
+            let fault = try fault("rename", source, target)
             if try target.status() != nil, fault.errno != EINVAL { return false }
             throw fault
         }
