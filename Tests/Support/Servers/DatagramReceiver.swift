@@ -24,13 +24,15 @@ package final class DatagramReceiver: Sendable {
             }
         }
         guard bound == 0 else { throw Fault.system("bind", path) }
-        // It ends with the socket, and keeps nothing else of this alive.
+        // It ends with the socket, and keeps nothing else of this alive. It closes it, too: where it begins late, a number
+        // that was closed before would be another's socket by then.
         let (raw, weak) = (descriptor, Weak(self))
         Thread.detachNewThread {
             var buffer = [UInt8](repeating: 0, count: 1 << 18)
             while case let got = recv(raw, &buffer, buffer.count, 0), got > 0 {
                 weak.it?.kept.withLock { $0.append(Array(buffer.prefix(got))) }
             }
+            close(raw)
         }
     }
 
@@ -40,10 +42,7 @@ package final class DatagramReceiver: Sendable {
         init(_ it: DatagramReceiver) { held = Mutex({ [weak it] in it }) }
     }
 
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
-    }
+    deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// What has come, as text.
     package var texts: [String] { kept.withLock { $0 }.map { String(decoding: $0, as: UTF8.self) } }
