@@ -26,7 +26,10 @@ package struct AgentMetrics: Sendable {
             Self.sizes(of: ledger.file) + Self.lastBackup(in: ledger.file.parent) + Self.losses(losses)
                 + ProcessNumbers.families()
         }
-        let parts = [agent.core.metrics.snapshot(), watching(), await running(), await vaults(), await stored(), files]
+        let parts = [
+            agent.core.metrics.snapshot(), watching(), await running(), await unknownJobs(), await vaults(),
+            await stored(), files,
+        ]
         return parts.flatMap(\.self)
     }
 
@@ -64,7 +67,6 @@ package struct AgentMetrics: Sendable {
         let runner = await agent.runner.status()
         return [
             Self.gauge("steward_jobs_at_work", Double(runner.running)),
-            Self.gauge("steward_jobs_unknown", Double((try? await agent.runner.unknownJobs()) ?? 0)),
             Self.gauge("steward_paused", runner.paused ? 1 : 0),
             Self.gauge("steward_files_settling", Double(await agent.pipeline.settling().count)),
             Self.gauge("steward_notes_held_up", Double(agent.core.notes.waitingFor().count)),
@@ -73,6 +75,12 @@ package struct AgentMetrics: Sendable {
             Self.counter("steward_log_lines_lost_total", agent.lines.lost),
             Self.gauge("steward_ledger_writable", agent.core.ledger.problem == nil ? 1 : 0),
         ]
+    }
+
+    /// Nothing where the ledger cannot be read: 0 would say that all is well.
+    private func unknownJobs() async -> [MetricFamily] {
+        guard let count = try? await agent.runner.unknownJobs() else { return [] }
+        return [Self.gauge("steward_jobs_unknown", Double(count))]
     }
 
     private func vaults() async -> [MetricFamily] {
