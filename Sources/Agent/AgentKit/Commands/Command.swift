@@ -39,37 +39,22 @@ protocol Conversation: Codable, Sendable {
     func hold(on connection: ControlConnection, with agent: Agent) async throws
 }
 
-/// A request as it goes over the socket, one line of JSON: the arguments, and beside them the name as `command`.
-struct ControlRequest<Arguments: Codable>: Codable {
-    let name: String
-    let arguments: Arguments
+/// A request as it goes over the socket, one line of JSON: the arguments, and beside them the name.
+struct ControlRequest: Encodable {
+    /// What a request is read by.
+    struct Name: Codable { let command: String }
 
-    private enum CodingKeys: String, CodingKey {
-        case name = "command"
-    }
+    private let name: Name
+    private let arguments: any Encodable
 
-    init(name: String, arguments: Arguments) {
-        (self.name, self.arguments) = (name, arguments)
-    }
+    init<C: Command>(_ command: C) { (name, arguments) = (Name(command: C.name), command) }
 
-    init(from decoder: any Decoder) throws {
-        name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
-        arguments = try Arguments(from: decoder)
-    }
+    init<C: Conversation>(_ conversation: C) { (name, arguments) = (Name(command: C.name), conversation) }
 
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(name, forKey: .name)
+        try name.encode(to: encoder)
         try arguments.encode(to: encoder)
     }
-}
-
-extension ControlRequest where Arguments: Command {
-    init(_ command: Arguments) { self.init(name: Arguments.name, arguments: command) }
-}
-
-extension ControlRequest where Arguments: Conversation {
-    init(_ conversation: Arguments) { self.init(name: Arguments.name, arguments: conversation) }
 }
 
 /// The answer, one line of JSON, or what went wrong.

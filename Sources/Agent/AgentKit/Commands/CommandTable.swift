@@ -37,7 +37,7 @@ struct CommandTable: Sendable {
 
     /// - Throws: `Fault` (`.usage`) that says what is wrong with a line that is no request.
     func read(_ line: Data) throws -> Received {
-        guard let name = try? JSONDecoder().decode(Name.self, from: line).command else {
+        guard let name = try? JSONDecoder().decode(ControlRequest.Name.self, from: line).command else {
             throw Fault(
                 .usage,
                 "the request is not understood: it has to be one line of JSON such as {\"command\":\"status\"}")
@@ -57,9 +57,6 @@ struct CommandTable: Sendable {
             )
         }
     }
-
-    /// Only what says whether it is known.
-    private struct Name: Decodable { let command: String }
 }
 
 extension CommandTable {

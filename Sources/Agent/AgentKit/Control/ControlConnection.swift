@@ -54,6 +54,9 @@ final class ControlConnection: Sendable {
 
     /// The fault that says that the other side is not there any more.
     private static let away = Fault(.failed, "the other side went away")
+    /// An answer that cannot be understood.
+    static let foreign = Fault(
+        .failed, "the agent's answer cannot be understood; see whether it is of this version, and restart it")
     /// In ``Fault/code``: it is there, and has taken longer than it may.
     static let late = "connection-late"
 
@@ -214,8 +217,7 @@ package enum ControlClient {
         } catch let fault as Fault where fault.code == ControlConnection.late {
             throw silence(socket, patience)
         } catch is DecodingError {
-            throw Fault(
-                .failed, "the agent's answer cannot be understood; see whether it is of this version, and restart it")
+            throw ControlConnection.foreign
         }
         return try reply?.get()
     }

@@ -61,8 +61,7 @@ extension ControlConnection {
         }
         let count = header[1...].reduce(0) { $0 << 8 | Int($1) }
         guard let frame = VaultFrame(rawValue: header[0]), count <= VaultFrame.limit else {
-            throw Fault(
-                .failed, "the agent's answer cannot be understood; see whether it is of this version, and restart it")
+            throw Self.foreign
         }
         return (frame, try exactly(count))
     }
