@@ -56,11 +56,8 @@ struct Log: AsyncParsableCommand {
             }
             var wanted: String?
             if let job {
-                let found = try await ledger.read { try $0.jobs(idPrefix: job) }
-                guard let only = found.first, found.count == 1 else {
-                    throw Fault(.usage, "\(found.count) jobs have an id that begins with \(job)")
-                }
-                wanted = only.id
+                wanted = try await ledger.read { try $0.jobs(idPrefix: job) }
+                    .only("job", beginning: job, shownBy: "steward log").id
             }
             let id = wanted
             let count = lines

@@ -18,7 +18,7 @@ package struct AgentContext: Sendable {
 
     /// - Throws: `Fault` where there is no agent: a command that needs one says so (``Command/needsAgent``).
     func requireAgent() throws -> Agent {
-        guard let agent else { throw Fault(.failed, "no agent is running") }
+        guard let agent else { throw Fault(.failed, "no agent is running; start one with `steward run`") }
         return agent
     }
 
@@ -27,15 +27,8 @@ package struct AgentContext: Sendable {
     /// - Throws: `Fault(.usage)` where it is not exactly one.
     func job(_ prefix: String) async throws -> JobRecord {
         guard !prefix.isEmpty else { throw Fault(.usage, "say which job is meant") }
-        let found = try await ledger.read { try $0.jobs(idPrefix: prefix) }
-        guard let only = found.first, found.count == 1 else {
-            throw Fault(
-                .usage,
-                found.isEmpty
-                    ? "no job has an id that begins with \(prefix); `steward log` shows them"
-                    : "\(found.count) jobs have an id that begins with \(prefix); give more of it")
-        }
-        return only
+        return try await ledger.read { try $0.jobs(idPrefix: prefix) }
+            .only("job", beginning: prefix, shownBy: "steward log")
     }
 
     func place(_ name: String) throws -> PlaceInfo {

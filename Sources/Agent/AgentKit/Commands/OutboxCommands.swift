@@ -124,16 +124,10 @@ extension AgentContext {
     /// The event that `text` names: its id, that as `steward outbox` shows it, or the beginning of its job's.
     private func delivery(_ text: String) async throws -> DeliveryRecord {
         let job = String(text.prefix { $0 != "." })
+        guard !job.isEmpty else { throw Fault(.usage, "say which event is meant; `steward outbox` shows them") }
         let step = text.drop { $0 != "." }
         let all = try await ledger.read { try $0.deliveries(jobPrefix: job) }
-        let found = all.filter { step.isEmpty || $0.id.drop { $0 != "." } == step }
-        guard let only = found.first, found.count == 1, !job.isEmpty else {
-            throw Fault(
-                .usage,
-                found.isEmpty || job.isEmpty
-                    ? "no event has an id that begins with \(text); `steward outbox` shows them"
-                    : "\(found.count) events have an id that begins with \(text); give more of it")
-        }
-        return only
+        return try all.filter { step.isEmpty || $0.id.drop { $0 != "." } == step }
+            .only("event", beginning: text, shownBy: "steward outbox")
     }
 }

@@ -42,14 +42,7 @@ package struct DropQuarantined: Command {
 extension AgentContext {
     fileprivate func quarantined(_ id: String) async throws -> QuarantineRecord {
         guard !id.isEmpty else { throw Fault(.usage, "say which file in quarantine is meant") }
-        let found = try await ledger.read { try $0.quarantine() }.filter { $0.id.hasPrefix(id) }
-        guard let only = found.first, found.count == 1 else {
-            throw Fault(
-                .usage,
-                found.isEmpty
-                    ? "nothing in quarantine has an id that begins with \(id); `steward quarantine list` shows them"
-                    : "\(found.count) ids begin with \(id); give more of it")
-        }
-        return only
+        return try await ledger.read { try $0.quarantine() }.filter { $0.id.hasPrefix(id) }
+            .only("file in quarantine", beginning: id, shownBy: "steward quarantine list")
     }
 }

@@ -102,14 +102,8 @@ extension DotContext {
                 "`\(BytePath.escape(Array(id.utf8)))` is no id; `steward dots show` ends each line with one, of which the "
                     + "first eight digits do")
         }
-        let found = try await store.records(idBeginning: id)
-        guard let only = found.first, found.count == 1 else {
-            throw Fault(
-                .usage,
-                found.isEmpty
-                    ? "no capture has an id that begins with \(id)"
-                    : "several captures have an id that begins with \(id); give more of it")
-        }
+        let only = try await store.records(idBeginning: id)
+            .only("capture", beginning: id, shownBy: "steward dots show")
         return CaptureReport(only, self)
     }
 

@@ -157,15 +157,8 @@ package struct VaultOperations: Sendable {
     // MARK: Quarantine
 
     private static func object(_ text: String, among ids: [ObjectID]) throws -> ObjectID {
-        let found = ids.filter { text.count >= 4 && $0.description.hasPrefix(text.lowercased()) }
-        guard let only = found.first, found.count == 1 else {
-            throw Fault(
-                .usage,
-                found.isEmpty
-                    ? "nothing that waits has an id that begins with \(SafeQuote.of(text)); `steward vault quarantine` shows all"
-                    : "\(found.count) ids begin with \(text); give more of it")
-        }
-        return only
+        try ids.filter { text.count >= 4 && $0.description.hasPrefix(text.lowercased()) }
+            .only("deposit", beginning: SafeQuote.of(text), shownBy: "steward vault quarantine")
     }
 
     private static func slot(_ text: String, _ vault: SealedVault) throws -> SlotID {
