@@ -22,9 +22,9 @@ struct Scheduler {
         /// On whose threads it begins; nil where its rule is not known before it has been read.
         let whose: Bulkhead?
         let file: File
-        /// Whether others go first that are of what arrives: ``JobRecord/isBacklog``.
+        /// Whether jobs of what arrives go first (``JobRecord/isBacklog``).
         var isBacklog = false
-        /// Whether it comes after jobs of its file that may be in the ledger alone, and were in the backlog until now.
+        /// Whether it has taken earlier jobs of its file out of the backlog, which may be in the ledger alone.
         var isBehindBacklog = false
         /// What it was when it was planned, where that is kept until it begins.
         var planned: LoadedJob?
