@@ -318,7 +318,8 @@ package actor Pipeline {
             let verdict = try await ContentTurn.$current.withValue(turn) {
                 try await core.judge.judge(
                     place, key.path, baseline: baseline?.kind ?? .normal, began: baseline?.began,
-                    isMovedIn: movedIn.contains(key), isBacklog: backlog.contains(key), on: threads)
+                    wasThere: filesInJudgement[key] != nil, isMovedIn: movedIn.contains(key),
+                    isBacklog: backlog.contains(key), on: threads)
             }
             meters.judged(key.root, JudgedAs(verdict))
             switch verdict {

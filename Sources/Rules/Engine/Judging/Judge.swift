@@ -58,18 +58,20 @@ package final class Judge: Sendable {
     ///
     /// - Parameters:
     ///   - began: when the baseline was begun: what has changed since was not there before, but has arrived.
+    ///   - wasThere: whether it has just been seen there. If it is gone now it may have another name, of which it is not known
+    ///     yet: it is looked at again, after the grace that a name has which is gone.
     ///   - isMovedIn: whether it has come from outside its place, so that no name in it was its own before.
     ///   - isBacklog: whether it was found by a look through its place: its jobs come after those of what arrives.
     ///   - threads: on whose threads; nil for the place's.
     @concurrent
     package func judge(
         _ place: PlaceInfo, _ path: BytePath, baseline: Baseline = .normal, began: Timestamp? = nil,
-        isMovedIn: Bool = false, isBacklog: Bool = false, on threads: Bulkhead? = nil
+        wasThere: Bool = false, isMovedIn: Bool = false, isBacklog: Bool = false, on threads: Bulkhead? = nil
     ) async throws -> Verdict {
         try await BlockingThreads.run(for: threads ?? .place(place.name)) {
             do {
                 return try await self.judgeHere(
-                    place, path, baseline, began, isMovedIn: isMovedIn, isBacklog: isBacklog)
+                    place, path, baseline, began, wasThere: wasThere, isMovedIn: isMovedIn, isBacklog: isBacklog)
             } catch is KnownUnderOtherName {
                 // It was entered under another name while this one was judged. Which of the two it has is seen anew.
                 return .again
@@ -78,15 +80,17 @@ package final class Judge: Sendable {
     }
 
     private func judgeHere(
-        _ place: PlaceInfo, _ path: BytePath, _ asked: Baseline, _ began: Timestamp?, isMovedIn: Bool,
-        isBacklog: Bool
+        _ place: PlaceInfo, _ path: BytePath, _ asked: Baseline, _ began: Timestamp?, wasThere: Bool,
+        isMovedIn: Bool, isBacklog: Bool
     ) async throws -> Verdict {
         let absolute = place.root.appending(path)
         guard !inWork.contains(absolute) else { return .again }
         let term = planner.inForce.term
         // Before anything is noted of a file: which folder stands there.
         let seen = try await lanes.run { try look(at: path, in: place) }
-        guard let (spot, status) = seen, status.kind == .file else { return try await judgeGone(place, path) }
+        guard let (spot, status) = seen, status.kind == .file else {
+            return try await judgeGone(place, path, wasThere: wasThere)
+        }
         let print = status.fingerprint
         let (known, others) = try await ledger.read { transaction in
             (
@@ -180,8 +184,9 @@ package final class Judge: Sendable {
         return jobs.isEmpty ? .known : .news(.changed, jobs: jobs)
     }
 
-    private func judgeGone(_ place: PlaceInfo, _ path: BytePath) async throws -> Verdict {
+    private func judgeGone(_ place: PlaceInfo, _ path: BytePath, wasThere: Bool) async throws -> Verdict {
         guard let known = try await ledger.read({ try $0.file(place.name, path) }), known.present else { return .known }
+        if wasThere { return .again }
         // What is missing may be away with its place, and not gone from it.
         switch try await lanes.run({ try presence.isGone(path, in: place) }) {
         case nil: return .again
