@@ -1,11 +1,13 @@
 import ComicTestSupport
 import Foundation
+import OwnFiles
 import Platform
 import TestSupport
 import Testing
 
 @testable import ComicArchive
 @testable import ComicParsing
+@testable import ComicUnpacking
 
 /// EPUBs of pictures: the pages stand in the order of the spine, whatever their files are called.
 @Suite("EPUBs of pictures") struct EpubTests {
@@ -54,6 +56,14 @@ import Testing
             #expect(listed.map(\.path) == report.pages.map(\.entry.path))
             #expect(listed.map(\.index) == Array(listed.indices))
         }
+        // So does who is told no names.
+        let withheld = try worker.judge(.file(Descriptor(path)), mode: mode, names: .withheld)
+        #expect(withheld.word == verdict.word)
+        #expect(withheld.report?.format == verdict.report?.format)
+        #expect(Set(withheld.report?.pages.map(\.hash) ?? []) == Set(verdict.report?.pages.map(\.hash) ?? []))
+        #expect(withheld.report?.skipped.map(\.reason) == verdict.report?.skipped.map(\.reason))
+        #expect(withheld.report?.damage.count == verdict.report?.damage.count)
+        #expect(!"\(withheld)".contains("OEBPS"), "\(withheld)")
         return verdict
     }
 

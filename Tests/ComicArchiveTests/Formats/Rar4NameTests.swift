@@ -72,10 +72,10 @@ import Testing
         ])
         archive.entries[2].isFolder = true
         archive.entries[4].isUnicode = true
-        let plain = try await worker.list(try folder.write("plain.cbr", archive.four))
+        let plain = try await worker.list(try folder.write("plain.cbr", archive.four)).headers
         #expect(plain.map { String(decoding: $0.path, as: UTF8.self) }.last == "Том 3.png")
         archive.isSolid = true
-        let solid = try await worker.list(try folder.write("solid.cbr", archive.four))
+        let solid = try await worker.list(try folder.write("solid.cbr", archive.four)).headers
         #expect(solid.map(\.kind) == plain.map(\.kind))
         for (one, other) in zip(solid, plain) {
             #expect(one.path == other.path || one.path == other.path + [UInt8(ascii: "/")])

@@ -71,6 +71,10 @@ import Testing
         #expect(report.headerCount == 7)
         #expect(report.fingerprint == (try Descriptor(path).status().fingerprint))
         #expect(try listDirectory(folder.path).map { BytePath(bytes: $0.name) } == ["Saga 1.cbr"])
+        let withheld = try #require(try worker.judge(.file(Descriptor(path)), names: .withheld).report)
+        #expect(withheld.pages.map(\.hash) == report.pages.map(\.hash))
+        #expect(withheld.skipped.map(\.reason) == report.skipped.map(\.reason))
+        #expect(!"\(withheld)".contains("link.png"), "\(withheld)")
     }
 
     @Test("Its pages are had in every way", .enabled(if: isInstalled)) func pagesEveryWay() async throws {

@@ -25,13 +25,6 @@ package struct ArchiveEntry: Sendable, Codable, Hashable, Identifiable {
 }
 
 extension ArchiveEntry {
-    /// The same entry at another place of the reading order.
-    func at(_ index: Int) -> ArchiveEntry {
-        ArchiveEntry(
-            id: id, path: path, fileName: fileName, uncompressedSize: uncompressedSize, index: index, position: position
-        )
-    }
-
     /// - Parameters:
     ///   - size: bytes, counted or claimed; a negative one counts as 0.
     ///   - index: from 0, in reading order.

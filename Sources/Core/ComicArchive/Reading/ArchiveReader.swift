@@ -26,10 +26,6 @@ package protocol ArchiveReader: Sendable {
 
 extension ArchiveReader {
     package func page(_ index: Int, into folder: BytePath) async throws -> (count: Int, page: (ArchiveEntry, URL)?) {
-        try await listedPage(index, into: folder)
-    }
-
-    func listedPage(_ index: Int, into folder: BytePath) async throws -> (count: Int, page: (ArchiveEntry, URL)?) {
         let entries = try await listEntries()
         guard entries.indices.contains(index) else { return (entries.count, nil) }
         return (entries.count, (entries[index], try await extractEntry(entries[index], into: folder)))

@@ -12,17 +12,13 @@ package struct WorkerArchiveReader: ArchiveReader {
     }
 
     package func listEntries() async throws -> [ArchiveEntry] {
-        let (headers, order) = try await worker.listComic(archive)
-        if order?.isEncrypted == true { throw InkyPanelsError.archive(.passwordProtected) }
-        let pages = try pageHeaders(among: headers, order: order)
+        let pages = try pageHeaders(await worker.list(archive))
         return pages.enumerated().map { ArchiveEntry(header: $1, size: $1.declaredSize, index: $0) }
     }
 
     package func page(_ index: Int, into folder: BytePath) async throws -> (count: Int, page: (ArchiveEntry, URL)?) {
         let target = folder.appending("page\(index)-\(randomHex(4))")
-        guard let pages = try await worker.page(archive, index, to: target) else {
-            return try await listedPage(index, into: folder)
-        }
+        let pages = try await worker.page(archive, index, to: target)
         guard pages.indices.contains(index) else { return (pages.count, nil) }
         let entry = ArchiveEntry(header: pages[index], size: pages[index].declaredSize, index: index)
         return (pages.count, (entry, URL(fileURLWithPath: target.text)))

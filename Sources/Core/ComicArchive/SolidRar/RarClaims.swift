@@ -33,7 +33,7 @@ struct RarClaims {
             let (sum, overflow) = total.addingReportingOverflow(size)
             total = overflow ? .max : sum
             entries.append(Entry(header: found, size: size, crc32: size == 0 ? 0 : content.crc32))
-        case .bytes: return false
+        case .bytes, .order: return false
         case .end: break
         }
         return true

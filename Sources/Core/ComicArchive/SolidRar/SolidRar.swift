@@ -11,6 +11,8 @@ import Platform
 struct SolidRar {
     let worker: ArchiveWorker
     let file: Descriptor
+    /// Where they are withheld, the ZIP has stand-ins for them.
+    let names: EntryNames
 
     private var path: BytePath { file.path }
 
@@ -31,7 +33,7 @@ struct SolidRar {
 
     private func claims() throws -> (RarClaims, WorkerEnd) {
         var claims = RarClaims()
-        let outcome = try worker.process(.file(file), ["claims"]).run { claims.consume($0) }
+        let outcome = try worker.process(.file(file), ["claims"] + names.words).run { claims.consume($0) }
         if let obstacle = try worker.obstacle(outcome, path) { throw obstacle }
         let isEncrypted = claims.entries.contains(where: \.header.isEncrypted)
         // Whether it goes on behind what is there is asked when that has been read.
@@ -120,7 +122,7 @@ struct UnpackedRar {
             // Entries are stored: nothing else can be wrong with their bytes.
             if content.state == .damaged { content.message = "its checksum differs from the one in its header" }
             return .content(content)
-        case .bytes, .end: return record
+        case .bytes, .order, .end: return record
         }
     }
 
@@ -142,7 +144,7 @@ extension ArchiveWorker {
     /// A solid RAR 4 as a ZIP in memory; nil where the archive is none. Blocks.
     ///
     /// - Throws: as ``SolidRar/unpacked()``.
-    func unpackedRar(_ archive: ArchiveSource) throws -> UnpackedRar? {
+    func unpackedRar(_ archive: ArchiveSource, _ names: EntryNames = .told) throws -> UnpackedRar? {
         guard try archive.isSolidRar() else { return nil }
         // unar reads a file by itself.
         let file =
@@ -150,7 +152,7 @@ extension ArchiveWorker {
             case .file(let file): file
             case .asked(let asked): try asked.inMemory()
             }
-        return try SolidRar(worker: self, file: file).unpacked()
+        return try SolidRar(worker: self, file: file, names: names).unpacked()
     }
 
     /// The archive as the worker can read it: itself, or what a solid RAR 4 was unpacked to, which then serves as often as

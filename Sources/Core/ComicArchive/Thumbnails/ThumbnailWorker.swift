@@ -259,7 +259,7 @@ private struct ThumbnailBatch<Outcome> {
             guard let outcome = work.made(content, jpeg) else { return false }
             try receive(content.position, outcome)
         case .structure: break
-        case .header, .end: return false
+        case .header, .order, .end: return false
         }
         return true
     }

@@ -30,6 +30,8 @@ struct ArchiveJudge {
     private var metadataBytes: [UInt8] = []
     private var skipped: [SkippedEntry] = []
     private var damage: [String] = []
+    /// Of an EPUB.
+    private var order: EpubOrder?
     private var refusal: (RefusalReason, String)?
 
     init(mode: ValidationMode, path: BytePath, fingerprint: Fingerprint) {
@@ -45,6 +47,10 @@ struct ArchiveJudge {
         case .header(let header): consume(header)
         case .content(let content): consume(content)
         case .bytes(let position, let bytes): consume(bytes, at: position)
+        case .order(let found):
+            let fits = order == nil && awaited == nil && unreadable == nil && found.fits(headers)
+            if !fits { refuse(.workerNonsense, "the unpacking process lost count of the entries") }
+            order = found
         case .end: break
         }
         return refusal == nil
@@ -55,7 +61,7 @@ struct ArchiveJudge {
     }
 
     private mutating func consume(_ header: EntryHeader) {
-        guard header.position == headers, awaited == nil, unreadable == nil else {
+        guard header.position == headers, awaited == nil, unreadable == nil, order == nil else {
             return refuse(.workerNonsense, "the unpacking process lost count of the entries")
         }
         headers += 1
@@ -164,6 +170,9 @@ extension ArchiveJudge {
             let text = "\(path): the unpacking process left an entry out"
             return .refused(reason: .workerNonsense, message: text)
         }
+        if order?.isEncrypted == true {
+            return .refused(reason: .encrypted, message: "\(path): \(Self.encryptedMessage)")
+        }
         var damage = damage
         if outcome != .finished(WorkerEnd(reason: .complete, message: "")) {
             var (reason, message) = Self.reason(of: outcome, structure)
@@ -185,6 +194,10 @@ extension ArchiveJudge {
             let text = "\(path): it holds no page that can be shown (JPEG, PNG, GIF, WebP, TIFF, HEIC or AVIF)"
             return .refused(reason: .noPages, message: text)
         }
+        if mode == .strict, let first = order?.damage.first {
+            let text = "\(path): \(first); fetch the file again, or import it leniently"
+            return .refused(reason: .damagedArchive, message: text)
+        }
         return .accepted(report(damage, suspicion: Self.suspicion(outcome)))
     }
 
@@ -195,7 +208,12 @@ extension ArchiveJudge {
     }
 
     private func report(_ damage: [String], suspicion: String?) -> ComicReport {
-        let ordered = PageOrder.sorted(pages) { $0.header.path }
+        let natural = PageOrder.sorted(pages) { $0.header.path }
+        let ordered = order?.sorted(natural) { $0.header.position } ?? natural
+        let shown = Set(ordered.map(\.header.position))
+        let unshown = natural.filter { !shown.contains($0.header.position) }.map {
+            SkippedEntry(path: BytePath(bytes: $0.header.path), reason: .notInSpine)
+        }
         let reports = ordered.enumerated().map { index, page in
             let content = page.content
             let entry = ArchiveEntry(header: page.header, size: content.size, index: index)
@@ -207,8 +225,8 @@ extension ArchiveJudge {
                 place: page.header.place)
         }
         return ComicReport(
-            format: structure.format, isSolid: structure.traits.contains(.solid), pages: reports, metadata: metadata,
-            skipped: skipped, damage: damage, headerCount: headers, totalSize: totalSize, fingerprint: fingerprint)
+            format: order == nil ? structure.format : .epub, isSolid: structure.traits.contains(.solid), pages: reports,
+            metadata: metadata, skipped: skipped + unshown, damage: damage + (order?.damage ?? []), headerCount: headers, totalSize: totalSize, fingerprint: fingerprint)
     }
 
     /// What a run that did not end well says of the archive.
@@ -266,6 +284,9 @@ extension ArchiveJudge {
         return (.damagedArchive, "the archive cannot be read to its end\(detail); fetch the file again")
     }
 
+    private static let encryptedMessage =
+        "its pages are encrypted by the shop that sold it (DRM), so that only the shop's own program shows them; get "
+        + "it without"
     private static let multiVolumeMessage = "it is one part of several; join the parts and pack the pages again as CBZ"
 
     /// Whether a name is one of those that parts get whose bytes do not tell: `.7z.001`, `.z01`, `.r00`.

@@ -85,39 +85,19 @@ package struct ArchiveWorker: Sendable {
     /// The headers of an archive without reading its entries: fast, and every size is only claimed.
     ///
     /// - Throws: `Fault` (`.refused` where the archive cannot be listed).
-    package func list(_ path: BytePath) async throws -> [EntryHeader] {
-        try await lanes.run { try headers(readable(.file(Descriptor(path)))) }
+    package func list(_ path: BytePath) async throws -> ArchiveListing {
+        try await lanes.run { try list(readable(.file(Descriptor(path)))) }
     }
 
-    /// The headers as ``list(_:)``, and in an EPUB what its spine makes of them.
-    func listComic(_ path: BytePath) async throws -> (headers: [EntryHeader], order: EpubOrder?) {
-        try await lanes.run {
-            let archive = try readable(.file(Descriptor(path)))
-            let found = try headers(archive)
-            return (found, try epubOrder(archive, found))
-        }
-    }
-
-    func headers(_ archive: ArchiveSource) throws -> [EntryHeader] {
-        var headers: [EntryHeader] = []
-        var names = 0
+    func list(_ archive: ArchiveSource) throws -> ArchiveListing {
+        var listing = ArchiveListing()
         var structure = ArchiveStructure(format: .unknown, traits: [])
         let outcome = try process(archive, ["list"]).run { record in
             if case .structure(let found) = record { structure = found }
-            guard case .header(let header) = record else { return true }
-            names += header.path.count
-            guard header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount,
-                names <= ArchiveLimits.maxNamesLength
-            else { return false }
-            headers.append(header)
-            return true
+            return listing.consume(record)
         }
         guard outcome.isComplete else { throw try refusal(archive.path, outcome, structure) }
-        return headers
-    }
-
-    func epubOrder(_ archive: ArchiveSource, _ headers: [EntryHeader]) throws -> EpubOrder? {
-        try EpubOrder.read(headers) { positions, limit in try contents(archive, positions, limit: limit) }
+        return listing
     }
 
     /// Small entries, in memory; one that is damaged, or of which the end did not come, is left out.
@@ -141,7 +121,7 @@ package struct ArchiveWorker: Sendable {
                 guard wanted.contains(content.position) else { return false }
                 let size = Int64(found[content.position, default: []].count)
                 if content.state == .whole, content.size == size { whole.insert(content.position) }
-            case .structure, .header, .end: break
+            case .structure, .header, .order, .end: break
             }
             return true
         }
@@ -268,7 +248,7 @@ struct Extraction {
             }
             whole[content.position] = content.size
             current = nil
-        case .structure, .header, .end: break
+        case .structure, .header, .order, .end: break
         }
         return true
     }

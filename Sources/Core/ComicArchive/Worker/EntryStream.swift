@@ -84,7 +84,7 @@ extension ArchiveWorker {
                 guard content.state == .whole, let whole = left[content.position], size == whole else { return false }
                 left[content.position] = nil
                 current = nil
-            case .structure, .header, .end: break
+            case .structure, .header, .order, .end: break
             }
             return true
         }

@@ -5,8 +5,7 @@ extension ArchiveWorker {
     /// As ``validate(_:mode:hashes:progress:)``, on the calling thread. Messages call the archive by its `path`.
     ///
     /// - Parameter names: where they are withheld, pages and what was skipped have stand-ins for names in the report, no
-    ///   order, and metadata is blank. The list of an EPUB's pages, and the headers of a solid RAR 4, are read here all the
-    ///   same.
+    ///   order, and metadata is blank.
     package func judge(
         _ archive: ArchiveSource, mode: ValidationMode = .strict, hashes: Bool = true,
         names: EntryNames = .told, progress: (@Sendable (ValidationProgress) -> Void)? = nil
@@ -23,7 +22,7 @@ extension ArchiveWorker {
         }
         let verdict: Verdict
         do {
-            if let rar = try unpackedRar(archive) {
+            if let rar = try unpackedRar(archive, names) {
                 let zip = ArchiveSource.file(rar.zip)
                 verdict = try examine(zip, unpackedFrom: rar, path, before, mode, hashes, names, progress).ofSolid
             } else {
@@ -45,19 +44,15 @@ extension ArchiveWorker {
         _ progress: (@Sendable (ValidationProgress) -> Void)?
     ) throws -> Verdict {
         var judge = ArchiveJudge(mode: mode, path: path, fingerprint: fingerprint)
-        let words = ["inspect"] + (hashes ? ["hash"] : []) + (names == .withheld ? ["nameless"] : [])
+        let words = ["inspect"] + (hashes ? ["hash"] : []) + names.words
         let process = try process(archive, words)
         var done = ValidationProgress()
-        var isEpub = false
         let outcome = try process.run { record in
             if let progress, done.consume(record) { progress(done) }
-            if case .header(let header) = record, header.path == Epub.container { isEpub = true }
             return judge.consume(rar?.told(record) ?? record)
         }
         if let obstacle = try obstacle(outcome, path) { throw obstacle }
-        let order = isEpub && outcome.isComplete ? try epubOrder(archive, try headers(archive)) : nil
-        let verdict = judge.verdict(rar?.ended(outcome) ?? outcome)
-        return order?.apply(to: verdict, mode: mode, path) ?? verdict
+        return judge.verdict(rar?.ended(outcome) ?? outcome)
     }
 
     /// One page, in memory.
@@ -68,10 +63,7 @@ extension ArchiveWorker {
     package func page(_ index: Int, of archive: ArchiveSource) throws -> (page: PageInMemory?, count: Int) {
         if try archive.isPdf() { return try drawnPage(index, of: archive.file()) }
         let archive = try readable(archive)
-        let found = try headers(archive)
-        let order = try epubOrder(archive, found)
-        if order?.isEncrypted == true { throw InkyPanelsError.archive(.passwordProtected) }
-        let pages = try pageHeaders(among: found, order: order)
+        let pages = try pageHeaders(list(archive))
         guard pages.indices.contains(index) else { return (nil, pages.count) }
         let position = pages[index].position
         let limit = Int(ArchiveLimits.maxUncompressedEntrySize)

@@ -2,14 +2,37 @@ import Cage
 import OwnFiles
 import Platform
 
-/// The pages among an archive's headers, in reading order.
+/// What a worker lists of an archive, counted again.
+package struct ArchiveListing: Sendable {
+    package private(set) var headers: [EntryHeader] = []
+    /// Of an EPUB.
+    private(set) var order: EpubOrder?
+    private var names = 0
+
+    /// - Returns: false where the worker says what makes no sense.
+    mutating func consume(_ record: WorkerRecord) -> Bool {
+        switch record {
+        case .header(let header):
+            names += header.path.count
+            guard order == nil, header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount,
+                names <= ArchiveLimits.maxNamesLength
+            else { return false }
+            headers.append(header)
+        case .order(let found):
+            guard order == nil, found.fits(headers.count) else { return false }
+            order = found
+        case .structure, .content, .bytes, .end: break
+        }
+        return true
+    }
+}
+
+/// The pages among what is listed, in reading order.
 ///
-/// - Parameter order: what an EPUB's spine says.
 /// - Throws: `InkyPanelsError.archive` where there are none, or none may be shown.
-func pageHeaders(among headers: [EntryHeader], order: EpubOrder? = nil) throws -> [EntryHeader] {
+func pageHeaders(_ listing: ArchiveListing) throws -> [EntryHeader] {
     do {
-        let pages = try EntryHeader.pages(among: headers)
-        return order?.apply(to: pages) ?? pages
+        return try EntryHeader.pages(among: listing.headers, order: listing.order)
     } catch .refused(let reason, let text) {
         let cause = Fault(.refused, text, code: reason.rawValue)
         throw InkyPanelsError.archive(.extractionFailed(underlying: cause))
@@ -26,10 +49,9 @@ extension ArchiveWorker {
     /// - Parameters:
     ///   - index: from 0, in reading order; where there is no such page, no file is made.
     ///   - target: must not exist. It is removed on failure.
-    /// - Returns: nil for an EPUB.
     /// - Throws: as ``list(_:)`` where the archive cannot be listed; `InkyPanelsError.archive(.extractionFailed)` where
     ///   the page cannot be had.
-    func page(_ path: BytePath, _ index: Int, to target: BytePath) async throws -> [EntryHeader]? {
+    func page(_ path: BytePath, _ index: Int, to target: BytePath) async throws -> [EntryHeader] {
         try await lanes.run {
             var run = PageRun(path: path, index: index, target: target)
             do {
@@ -51,9 +73,7 @@ private struct PageRun {
     let index: Int
     let target: BytePath
     private(set) var structure = ArchiveStructure(format: .unknown, traits: [])
-    private var headers: [EntryHeader] = []
-    private var names = 0
-    private var isEpub = false
+    private var listing = ArchiveListing()
     /// Once all headers are there.
     private var pages: [EntryHeader]?
     private var extraction: Extraction?
@@ -66,16 +86,9 @@ private struct PageRun {
     mutating func consume(_ record: WorkerRecord) throws -> Bool {
         switch record {
         case .structure(let found): structure = found
-        case .header(let header):
-            names += header.path.count
-            guard pages == nil, header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount,
-                names <= ArchiveLimits.maxNamesLength
-            else { return false }
-            headers.append(header)
-            isEpub = isEpub || header.isEpubContainer
-            return !isEpub
+        case .header, .order: return pages == nil && listing.consume(record)
         case .bytes, .content:
-            let found = try pages ?? pageHeaders(among: headers)
+            let found = try pages ?? pageHeaders(listing)
             pages = found
             guard found.indices.contains(index) else { return false }
             var extraction = extraction ?? Extraction(path: path, targets: [found[index].position: target])
@@ -91,10 +104,9 @@ private struct PageRun {
     }
 
     /// All pages, after the run.
-    func pages(_ outcome: WorkerProcess.Outcome, refusal: () throws -> Fault) throws -> [EntryHeader]? {
-        if isEpub { return nil }
+    func pages(_ outcome: WorkerProcess.Outcome, refusal: () throws -> Fault) throws -> [EntryHeader] {
         if pages == nil, !outcome.isComplete { throw try refusal() }
-        let found = try pages ?? pageHeaders(among: headers)
+        let found = try pages ?? pageHeaders(listing)
         guard outcome.isComplete, !found.indices.contains(index) || extraction?.whole.count == 1 else {
             throw InkyPanelsError.archive(.extractionFailed(underlying: try refusal()))
         }

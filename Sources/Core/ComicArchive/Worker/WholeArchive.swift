@@ -63,7 +63,7 @@ extension ArchiveWorker {
                 }
                 current = nil
                 try take(.end)
-            case .end: break
+            case .order, .end: break
             }
             return true
         }
@@ -118,7 +118,7 @@ extension ArchiveWorker {
                 isWhole = content.state == .whole && content.size == size
                 return isWhole
             case .end: break
-            case .structure, .header, .bytes, .content: return false
+            case .structure, .header, .bytes, .content, .order: return false
             }
             return true
         }

@@ -12,6 +12,8 @@ package enum WorkerRecord: Sendable, Equatable {
     case content(EntryContent)
     /// Bytes of the entry at `position`: of a metadata file, or of a page that was asked for.
     case bytes(position: Int, [UInt8])
+    /// Of an EPUB, once all headers are told: which of its pictures are pages, and in which order.
+    case order(EpubOrder)
     /// The last record: why the worker stopped.
     case end(WorkerEnd)
 
@@ -59,6 +61,12 @@ package enum WorkerRecord: Sendable, Equatable {
             out.number(5, bytes: 1)
             out.number(UInt64(end.reason.rawValue), bytes: 1)
             out.blob(Array(end.message.utf8.prefix(300)))
+        case .order(let order):
+            out.number(6, bytes: 1)
+            out.number(order.isEncrypted ? 1 : 0, bytes: 1)
+            out.number(UInt64(order.pages.count), bytes: 4)
+            for position in order.pages { out.number(UInt64(position), bytes: 4) }
+            for line in order.damage.prefix(EpubOrder.mostDamage) { out.blob(Array(line.utf8.prefix(300))) }
         }
         return out.frame
     }
@@ -117,6 +125,13 @@ package enum WorkerRecord: Sendable, Equatable {
                 throw RecordReader.nonsense
             }
             self = .end(WorkerEnd(reason: reason, message: try input.text()))
+        case 6:
+            var order = EpubOrder(isEncrypted: try input.number(1) != 0)
+            let count = Int(try input.number(4))
+            guard count <= ArchiveLimits.maxHeaderCount else { throw RecordReader.nonsense }
+            for _ in 0..<count { order.pages.append(Int(try input.number(4))) }
+            while !input.isAtEnd { order.damage.append(try input.text()) }
+            self = .order(order)
         default:
             throw RecordReader.nonsense
         }

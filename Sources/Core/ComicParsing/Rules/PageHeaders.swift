@@ -9,9 +9,12 @@ package enum NoPages: Error {
 }
 
 extension EntryHeader {
-    /// The pages among an archive's headers, in the natural order of their paths. The worker and the agent both find them
-    /// so.
-    package static func pages(among headers: [EntryHeader]) throws(NoPages) -> [EntryHeader] {
+    /// The pages among an archive's headers, in the order of an EPUB's spine or the natural one of their paths. The worker
+    /// and the agent both find them so.
+    package static func pages(
+        among headers: [EntryHeader], order: EpubOrder? = nil
+    ) throws(NoPages) -> [EntryHeader] {
+        if order?.isEncrypted == true { throw .encrypted }
         var seen: Set<[UInt8]> = []
         var pages: [EntryHeader] = []
         for header in headers {
@@ -25,7 +28,8 @@ extension EntryHeader {
             }
         }
         guard !pages.isEmpty else { throw .empty }
-        return PageOrder.sorted(pages) { $0.path }
+        let natural = PageOrder.sorted(pages) { $0.path }
+        return order?.sorted(natural, position: \.position) ?? natural
     }
 
     /// Whether it is no page because it is too large. The header decides, which is all that a list reads; where it lies

@@ -6,6 +6,8 @@ final class UnpackPass {
     private var archive: LibraryArchive
     private let bytes: ArchiveBytes
     private let output: RecordOutput
+    /// Gives the archive once more, to be read from its beginning.
+    private let again: () throws -> LibraryArchive
     private var rarFiles: [RarFile]?
     private var rarIndex = 0
     private var zip: ZipComparison?
@@ -29,18 +31,25 @@ final class UnpackPass {
     /// Bytes of an entry in one record.
     private static let handLength = 262_144
 
-    init(archive: LibraryArchive, bytes: ArchiveBytes, output: RecordOutput) {
+    /// The bytes of entries that the worker itself wants.
+    private var kept: [Int: [UInt8]] = [:]
+    private var keptLimit = 0
+
+    init(
+        archive: LibraryArchive, bytes: ArchiveBytes, output: RecordOutput, again: @escaping () throws -> LibraryArchive
+    ) {
         self.archive = archive
         self.bytes = bytes
         self.output = output
+        self.again = again
     }
 
     /// What is done with the bytes of an entry.
-    private enum Use { case judge(hash: Bool), hand, skip }
+    private enum Use { case judge(hash: Bool), hand, keep, skip }
 
     func inspect(hashes: Bool) throws {
         tellsPlaces = true
-        try walk { header in
+        try walk(tellsOrder: true) { header in
             switch EntryRole(of: header) {
             case .page: header.isEncrypted ? .skip : .judge(hash: hashes)
             case .metadata: header.isEncrypted ? .skip : .hand
@@ -56,7 +65,7 @@ final class UnpackPass {
         try walk { $0.kind == .file && !$0.isEncrypted ? .hand : .skip }
     }
 
-    func list() throws { try walk { _ in .skip } }
+    func list() throws { try walk(tellsOrder: true) { _ in .skip } }
 
     func extract(_ positions: Set<Int>) throws {
         var left = positions.count
@@ -67,47 +76,86 @@ final class UnpackPass {
         }
     }
 
-    /// All headers, and the bytes of the page at `index` of the reading order: not where there is no such page, and not
-    /// in an EPUB.
-    ///
-    /// - Parameter again: the archive, to be read from its beginning once more.
-    func page(_ index: Int, again: () throws -> LibraryArchive) throws {
+    /// All headers, and the bytes of the page at `index` of the reading order: not where there is no such page.
+    func page(_ index: Int) throws {
         let scan = try StructureScan.of(bytes)
         var headers: [EntryHeader] = []
         saying = .headers
-        let isListed = visit(scan) { header in
+        let obstacle = visit(scan) { header in
             headers.append(header)
             return .skip
         }
-        guard isListed else { return }
-        if !headers.contains(where: \.isEpubContainer), let pages = try? EntryHeader.pages(among: headers),
-            pages.indices.contains(index)
-        {
-            let wanted = pages[index].position
-            var isRead = false
-            (archive, rarIndex, names, saying) = (try again(), 0, 0, .nothing)
-            let isFound = visit(scan, until: { isRead }) { header in
-                isRead = header.position == wanted
-                return isRead && header.kind == .file ? .hand : .skip
-            }
-            guard isFound else { return }
+        if let obstacle { return finish(obstacle) }
+        let order = try order(of: headers, scan)
+        guard let pages = try? EntryHeader.pages(among: headers, order: order), pages.indices.contains(index) else {
+            return finish(.complete)
         }
-        finish(.complete)
+        let wanted = pages[index].position
+        var isRead = false
+        try rewind()
+        let end = visit(scan, until: { isRead }) { header in
+            isRead = header.position == wanted
+            return isRead && header.kind == .file ? .hand : .skip
+        }
+        finish(end ?? .complete)
     }
 
-    private func walk(until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use) throws {
-        if visit(try StructureScan.of(bytes), until: isDone, use: use) { finish(.complete) }
+    /// - Parameter tellsOrder: whether the order of an EPUB's pages is told, at the end.
+    private func walk(
+        tellsOrder: Bool = false, until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use
+    ) throws {
+        let scan = try StructureScan.of(bytes)
+        var headers: [EntryHeader] = []
+        let obstacle = visit(scan, until: isDone) { header in
+            if tellsOrder { headers.append(header) }
+            return use(header)
+        }
+        if obstacle == nil, archive.streamFailure == nil { _ = try order(of: headers, scan) }
+        finish(obstacle ?? .complete)
     }
 
-    /// - Returns: false where it came to an end before it was done, and has said why.
+    /// Reads and tells the order of an EPUB's pages; nil where it is none.
+    private func order(of headers: [EntryHeader], _ scan: StructureScan) throws -> EpubOrder? {
+        let order = try EpubOrder.read(headers) { positions, limit in
+            try contents(positions, limit: limit, scan)
+        }
+        if let order { output.send(.order(order)) }
+        return order
+    }
+
+    /// Small entries, in memory; one that is damaged, or of which the end did not come, is left out.
+    ///
+    /// - Parameter limit: bytes of all of them.
+    private func contents(_ positions: [Int], limit: Int, _ scan: StructureScan) throws -> [Int: [UInt8]] {
+        guard !positions.isEmpty else { return [:] }
+        var left = Set(positions)
+        (kept, keptLimit) = ([:], limit)
+        try rewind()
+        _ = visit(scan, until: { left.isEmpty }) { header in
+            guard left.remove(header.position) != nil else { return .skip }
+            return header.kind == .file && !header.isEncrypted ? .keep : .skip
+        }
+        defer { kept = [:] }
+        return kept
+    }
+
+    /// Has the archive read from its beginning, without a word about what has been told.
+    private func rewind() throws {
+        archive = try again()
+        (rarIndex, names, inflated, told, saying) = (0, 0, 0, 0, .nothing)
+    }
+
+    /// - Returns: why it came to an end before it was done; nil where it was.
     private func visit(
         _ scan: StructureScan, until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use
-    ) -> Bool {
+    ) -> WorkerEnd? {
         rarFiles = scan.rarFiles
         zip = scan.zipEntries.map { ZipComparison(entries: $0, bytes: bytes) }
         if saying != .nothing { output.send(.structure(scan.structure)) }
-        if let reason = refusal(scan.structure) { return stop(reason) }
-        guard archive.open(as: scan.structure.format, to: scan.end) else { return stop(.unreadable, archive.error) }
+        if let reason = refusal(scan.structure) { return WorkerEnd(reason) }
+        guard archive.open(as: scan.structure.format, to: scan.end) else {
+            return WorkerEnd(.unreadable, archive.error)
+        }
         var position = 0
         while !isDone() {
             let step = archive.next()
@@ -115,10 +163,10 @@ final class UnpackPass {
             case .end:
                 archive.finishStream()
                 if let missing = scan.missing(entries: position, format: archive.format) {
-                    return stop(.unreadable, missing)
+                    return WorkerEnd(.unreadable, missing)
                 }
-                return true
-            case .fatal: return stop(.unreadable, archive.error)
+                return nil
+            case .fatal: return WorkerEnd(.unreadable, archive.error)
             case .header, .badEntry: break
             }
             // Of a header that libarchive cannot use the scan has seen as much as of the others.
@@ -137,20 +185,15 @@ final class UnpackPass {
             if saying != .nothing { output.queue(.header(header)) }
             position += 1
             names += header.path.count
-            if position > ArchiveLimits.maxHeaderCount { return stop(.tooManyHeaders) }
-            if names > ArchiveLimits.maxNamesLength { return stop(.tooManyNames) }
+            if position > ArchiveLimits.maxHeaderCount { return WorkerEnd(.tooManyHeaders) }
+            if names > ArchiveLimits.maxNamesLength { return WorkerEnd(.tooManyNames) }
             if let complaint {
                 if saying == .all { output.send(.content(bad(header.position, complaint))) }
                 continue
             }
-            if let reason = read(header, rar, use(header)) { return stop(reason) }
+            if let reason = read(header, rar, use(header)) { return WorkerEnd(reason) }
         }
-        return true
-    }
-
-    private func stop(_ reason: WorkerEnd.Reason, _ message: String = "") -> Bool {
-        finish(reason, message)
-        return false
+        return nil
     }
 
     private func refusal(_ structure: ArchiveStructure) -> WorkerEnd.Reason? {
@@ -170,15 +213,18 @@ final class UnpackPass {
     private func read(_ header: EntryHeader, _ rar: RarFile?, _ use: Use) -> WorkerEnd.Reason? {
         var wantsHash = false
         var hands = false
+        var keeps = false
         switch use {
         case .skip: return nil
         case .hand: hands = true
+        case .keep: keeps = true
         case .judge(let hash):
             wantsHash = hash
             pages += 1
             if pages > ArchiveLimits.maxEntryCount { return .tooManyPages }
         }
         if let obstacle = rar?.obstacle {
+            if keeps { return nil }
             output.send(.content(bad(header.position, obstacle)))
             return nil
         }
@@ -192,6 +238,7 @@ final class UnpackPass {
         var blake: Blake2sp? = rar?.isStored == true && rar?.blake2sp != nil ? Blake2sp() : nil
         var hash = wantsHash ? StreamingHash() : nil
         var picture = PictureHead()
+        var own: [UInt8] = []
         reading: while true {
             let part: UnsafeRawBufferPointer
             switch archive.nextPart() {
@@ -218,10 +265,14 @@ final class UnpackPass {
             hash?.update(part)
             if hands {
                 hand(part, header.position)
+            } else if keeps {
+                if own.count + part.count > keptLimit { return .tooManyBytes }
+                own += part
             } else {
                 picture.consume(part)
             }
         }
+        if keeps { keptLimit -= own.count }
         content.crc32 = isRar ? crc.value : 0
         if content.state == .whole {
             if isRar, let complaint = complaint(about: content, rar, blake?.finish()) {
@@ -229,9 +280,10 @@ final class UnpackPass {
                 content.message = complaint
             }
             content.hash = hash?.finish()
-            if !hands, content.state == .whole { look(picture, &content) }
+            if keeps, content.state == .whole { kept[header.position] = own }
+            if !hands, !keeps, content.state == .whole { look(picture, &content) }
         }
-        report(content)
+        if !keeps { report(content) }
         return nil
     }
 
@@ -281,12 +333,18 @@ final class UnpackPass {
         EntryContent(position: position, state: .damaged, size: 0, crc32: 0, hash: nil, image: nil, message: message)
     }
 
-    private func finish(_ reason: WorkerEnd.Reason, _ message: String = "") {
-        var (reason, message) = (reason, message)
-        if let failure = archive.streamFailure { (reason, message) = failure }
-        if reason == .unreadable, message.isEmpty, archive.hasEncryptedEntries { message = "encrypted" }
-        output.send(.end(WorkerEnd(reason: reason, message: message)))
+    private func finish(_ end: WorkerEnd) {
+        var end = end
+        if let (reason, message) = archive.streamFailure { end = WorkerEnd(reason, message) }
+        if end.reason == .unreadable, end.message.isEmpty, archive.hasEncryptedEntries { end.message = "encrypted" }
+        output.send(.end(end))
     }
+}
+
+extension WorkerEnd {
+    fileprivate static let complete = WorkerEnd(.complete)
+
+    fileprivate init(_ reason: Reason, _ message: String = "") { self.init(reason: reason, message: message) }
 }
 
 /// The front of a picture: as much of it as its header needs; the rest is not kept.

@@ -8,7 +8,7 @@ import Platform
 ///
 /// - `inspect [hash] [nameless]`: every header, and for each page and metadata file its size, checksum, image header;
 ///   `nameless` names nothing that is in the archive (``WithheldNames``).
-/// - `list`: every header; no entry is read.
+/// - `list`: every header; no entry is read but, as by `inspect` and `page`, what says the order of an EPUB's pages.
 /// - `extract POSITION...`: the bytes of these entries, in the archive's order.
 /// - `unpack [own]`: every header, and the bytes of every file; of any size where the agent has packed it itself.
 /// - `pack FORMAT ...`: the other way round: the file on descriptor 3, or a folder, packed; see ``PackPass``.
@@ -45,7 +45,7 @@ package enum UnpackWorker {
             }
             if command == "probe" { CageProbe.run(rest.first ?? "") }
             if rest.contains("nameless") { output.withheld = WithheldNames() }
-            let pass = UnpackPass(archive: archive, bytes: bytes, output: output)
+            let pass = UnpackPass(archive: archive, bytes: bytes, output: output) { try LibraryArchive(bytes) }
             switch command {
             case "inspect": try pass.inspect(hashes: rest.contains("hash"))
             case "list": try pass.list()
@@ -53,8 +53,7 @@ package enum UnpackWorker {
             case "extract": try pass.extract(Set(rest.compactMap { Int($0) }))
             case "unpack": try pass.unpack(isOwn: rest.contains("own"))
             case "pack": try PackPass.run(rest, bytes, output)
-            case "page":
-                try pass.page(rest.first.flatMap { Int($0) } ?? 0) { try LibraryArchive(bytes) }
+            case "page": try pass.page(rest.first.flatMap { Int($0) } ?? 0)
             default: _exit(64)
             }
         } catch {

@@ -18,14 +18,15 @@ struct WithheldNames {
         case .content(var content):
             content.message = Self.plain(content.message)
             return .content(content)
+        case .order(var order):
+            order.damage = order.damage.map(Self.plain)
+            return .order(order)
         case .end(let end):
             return .end(WorkerEnd(reason: end.reason, message: Self.plain(end.message)))
         }
     }
 
     private mutating func standIn(for header: EntryHeader) -> [UInt8] {
-        // That tells an EPUB, and is the same in each.
-        if header.isEpubContainer { return header.path }
         let number = numbers[header.path] ?? numbers.count
         numbers[header.path] = number
         let name: String =

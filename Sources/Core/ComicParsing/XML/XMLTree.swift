@@ -2,23 +2,23 @@ import Platform
 
 /// A small XML document as a tree, read without a DTD, entities of its own, or anything from outside.
 ///
-/// Written here because the metadata come out of hostile archives and are read in the agent itself: bounds are checked
+/// Written here because the metadata come out of hostile archives, and are read in the agent itself where names are told: bounds are checked
 /// by the language, and what is not needed (DTDs, external entities, namespaces' meaning) is not there to be misused.
-struct XMLTree: Sendable, Equatable {
+package struct XMLTree: Sendable, Equatable {
     /// Without a namespace prefix.
-    let name: String
-    let attributes: [String: String]
-    private(set) var children: [XMLTree] = []
+    package let name: String
+    package let attributes: [String: String]
+    package private(set) var children: [XMLTree] = []
     /// Its own character data, without that of its children.
     private(set) var ownText = ""
 
     /// Bytes; ComicInfo files have a few kilobytes.
-    static let sizeLimit = 1 << 20
+    package static let sizeLimit = 1 << 20
     static let depthLimit = 32
     static let elementLimit = 20_000
 
     /// What is let pass.
-    enum Dialect {
+    package enum Dialect {
         /// Nothing that names a document type.
         case plain
         /// A document type without definitions of its own is passed over unread; an entity that XML does not define is
@@ -27,12 +27,12 @@ struct XMLTree: Sendable, Equatable {
     }
 
     /// Why a document is not read.
-    enum Problem: Error, Equatable {
+    package enum Problem: Error, Equatable {
         case tooLarge, tooDeep, tooManyElements, documentType, unknownEntity(String), encoding
         case malformed(String, offset: Int)
         case unfinished(element: String)
 
-        var reason: String {
+        package var reason: String {
             switch self {
             case .tooLarge: "it is larger than \(sizeLimit >> 20) MiB"
             case .tooDeep: "its elements are nested deeper than \(depthLimit)"
@@ -60,13 +60,13 @@ struct XMLTree: Sendable, Equatable {
     mutating func append(text: String) { ownText += text }
 
     /// Trimmed; empty where there is nothing but white space.
-    var text: String { trimmed(ownText) }
+    package var text: String { trimmed(ownText) }
 
-    func first(_ name: String) -> XMLTree? { children.first { $0.name == name } }
-    func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
+    package func first(_ name: String) -> XMLTree? { children.first { $0.name == name } }
+    package func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
 
     /// The text of the first child of that name; nil where it is missing or empty.
-    func value(_ name: String) -> String? {
+    package func value(_ name: String) -> String? {
         guard let text = first(name)?.text, !text.isEmpty else { return nil }
         return text
     }
@@ -74,7 +74,7 @@ struct XMLTree: Sendable, Equatable {
     /// Reads a document. UTF-8 and UTF-16 are told by their byte order mark, ISO 8859-1 by the declaration.
     ///
     /// - Throws: ``Problem`` and nothing else.
-    static func parse(_ bytes: [UInt8], as dialect: Dialect = .plain) throws(Problem) -> XMLTree {
+    package static func parse(_ bytes: [UInt8], as dialect: Dialect = .plain) throws(Problem) -> XMLTree {
         guard bytes.count <= sizeLimit else { throw .tooLarge }
         var parser = XMLParsing(Array(try decode(bytes).unicodeScalars), dialect)
         return try parser.document()
@@ -99,7 +99,7 @@ struct XMLTree: Sendable, Equatable {
 }
 
 /// Without white space and controls at either end.
-func trimmed(_ text: some StringProtocol) -> String {
+package func trimmed(_ text: some StringProtocol) -> String {
     func isSpace(_ character: Character) -> Bool {
         character.isWhitespace || character.unicodeScalars.allSatisfy { $0.value < 0x20 }
     }

@@ -1,24 +1,14 @@
+import ComicParsing
 import Platform
 
-/// The pages of an EPUB in the order of its spine, found with the worker's help: it hands over the small documents, and
-/// they are read here, by a parser that resolves nothing.
-struct EpubOrder: Sendable {
-    /// The pictures' paths in reading order; empty where the spine yields none, and the natural order of paths holds.
-    var pictures: [[UInt8]] = []
-    /// What the spine names and cannot be had, one line each.
-    var damage: [String] = []
-    /// Whether a page is encrypted, as shops do it.
-    var isEncrypted = false
-
-    /// For people, after the file's name.
-    static let encryptedMessage =
-        "its pages are encrypted by the shop that sold it (DRM), so that only the shop's own program shows them; get "
-        + "it without"
-
-    /// Bytes of all documents of the spine, which are parsed in the agent; those of comics have a kilobyte each.
+/// Finds the pages of an EPUB in its spine, by a parser that resolves nothing.
+extension EpubOrder {
+    /// Bytes of all documents of the spine; those of comics have a kilobyte each.
     private static let limit = 8 << 20
 
-    /// - Parameter headers: of the whole archive.
+    /// - Parameters:
+    ///   - headers: of the whole archive.
+    ///   - read: gives the bytes of entries by position, so many in all; without those that are damaged.
     /// - Returns: nil where it is no EPUB.
     static func read(_ headers: [EntryHeader], _ read: ([Int], Int) throws -> [Int: [UInt8]]) throws -> EpubOrder? {
         let places = Dictionary(
@@ -78,45 +68,10 @@ struct EpubOrder: Sendable {
     }
 
     private mutating func consume(_ picture: [UInt8], _ places: [[UInt8]: Int]) {
-        if places[picture] != nil {
-            pictures.append(picture)
+        if let place = places[picture] {
+            pages.append(place)
         } else if PageRules.refusal(picture) == nil, PageRules.skip(picture) == nil {
             damage.append("the page \(BytePath(bytes: picture)) is missing")
         }
-    }
-}
-
-extension EpubOrder {
-    /// A report's pages in this order; what the spine does not show is passed over.
-    func apply(to verdict: Verdict, mode: ValidationMode, _ path: BytePath) -> Verdict {
-        if isEncrypted { return .refused(reason: .encrypted, message: "\(path): \(Self.encryptedMessage)") }
-        guard case .accepted(var report) = verdict else { return verdict }
-        if mode == .strict, let first = damage.first {
-            let text = "\(path): \(first); fetch the file again, or import it leniently"
-            return .refused(reason: .damagedArchive, message: text)
-        }
-        report.format = .epub
-        report.damage += damage
-        guard !pictures.isEmpty else { return .accepted(report) }
-        let known = Dictionary(report.pages.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let ordered = pictures.compactMap { known[ContentHash(of: $0).description] }
-        guard !ordered.isEmpty else { return .accepted(report) }
-        let shown = Set(ordered.map(\.entry.id))
-        report.skipped += report.pages.filter { !shown.contains($0.entry.id) }.map {
-            SkippedEntry(path: BytePath(bytes: BytePath.unescape($0.entry.path)), reason: .notInSpine)
-        }
-        report.pages = ordered.enumerated().map { index, page in
-            var page = page
-            page.entry = page.entry.at(index)
-            return page
-        }
-        return .accepted(report)
-    }
-
-    /// Headers of pages in this order; those that it does not name are left out.
-    func apply(to pages: [EntryHeader]) -> [EntryHeader]? {
-        let known = Dictionary(pages.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
-        let ordered = pictures.compactMap { known[$0] }
-        return ordered.isEmpty ? nil : ordered
     }
 }

@@ -1,4 +1,4 @@
-import Platform
+import ComicParsing
 
 /// The documents of an EPUB that say which pictures are its pages, and in which order.
 enum Epub {
