@@ -106,18 +106,33 @@ struct ReloadTests {
     }
 
     @Test(
-        "What arrives while half of a rule file stands there, as if it were whole, is dealt with by the other half as well"
-    )
-    func savedInHalves() async throws {
+        "What arrives while half of a rule file stands there, as if it were whole, is dealt with by the other half as well",
+        arguments: [
+            "", "- { rule: Boxes, in: library, match: folders, settle: 100ms, where: { count: '> 9' }, do: trash }\n",
+        ])
+    func savedInHalves(_ ofFolders: String) async throws {
         // So long that what follows is done within it, also beside the other tests on two cores.
         let steward = try AgentFixture(configuration: "settle: 20s")
-        try steward.home.write(
-            file,
-            "- { rule: Third, in: library, do: trash }\n" + String(decoding: twoRules("before").all, as: UTF8.self))
+        // So many that their number is none of those that follow.
+        let more = (1...4).map { "- { rule: More \($0), in: library, do: trash }\n" }.joined()
+        try steward.home.write(file, more + String(decoding: twoRules("before").all, as: UTF8.self))
         try await steward.start()
-        let (bytes, first) = twoRules("the second")
-        try steward.home.write(file, Array(bytes[..<first]))
-        try await steward.until("its half is in force") { try steward.json(["status"])["rules"].number == 1 }
+        let (other, first) = twoRules("the second")
+        let albums = """
+            - rule: Albums
+              in: library
+              match: folders
+              settle: 100ms
+              do: { append-block: { note: log, text: "{{ folder.name }} was seen" } }
+
+            """
+        let early = "- { rule: Files, in: library, settle: 100ms, where: { size: '> 1 GB' }, do: trash }\n" + ofFolders
+        let bytes = Array(early.utf8) + other + Array(albums.utf8)
+        try steward.home.write(file, Array(bytes[..<(early.utf8.count + first)]))
+        try await steward.until("its half is in force") {
+            try steward.json(["status"])["rules"].number == (ofFolders.isEmpty ? 2 : 3)
+        }
+        try steward.drop("library/Lisbon/1.jpg", "one")
         for number in 0..<5 { try steward.drop(BytePath("dropbox/\(number).md"), "Capture \(number) taken") }
         try await steward.until("they have settled, and no rule wants them") {
             let status = try steward.json(["status"])
@@ -126,6 +141,7 @@ struct ReloadTests {
         #expect(try steward.count("taken by") == 0)
         try steward.home.write(file, bytes)
         try await steward.until("they are taken") { try steward.count("taken by the second.") == 5 }
+        try await steward.until("so is the folder") { try steward.count("Lisbon was seen") == 1 }
         try steward.wait()
         #expect(try steward.files("dropbox").isEmpty && steward.count("taken by") == 5)
         try await steward.stop()

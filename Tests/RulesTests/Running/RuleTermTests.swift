@@ -38,7 +38,7 @@ struct RuleTermTests {
         let place = try bench.place()
         let files = try await bench.ledger.read { try $0.files("inbox", judgedBy: before.era, since: since) }
         for _ in 0..<2 {
-            for file in files { _ = try await bench.planner.planMissed(file, in: place, under: before, since: since) }
+            for file in files { _ = try await bench.planner.planMissed(file, in: place, under: PassingRules(before, since: since)) }
         }
         for file in files { try await bench.see(file.path) }
         return files.map(\.path).sorted()
@@ -63,7 +63,7 @@ struct RuleTermTests {
         try bench.setRules(Self.one.replacing("probe: {}", with: "probe: { name: other }") + Self.two)
         let place = try bench.place()
         for file in try await bench.ledger.read({ try $0.files("inbox", judgedBy: before.era, since: since) }) {
-            _ = try await bench.planner.planMissed(file, in: place, under: before, since: since)
+            _ = try await bench.planner.planMissed(file, in: place, under: PassingRules(before, since: since))
         }
         #expect(try await planned() == ["One arrived a.txt", "Two arrived a.txt"])
     }

@@ -19,10 +19,11 @@ import Testing
     @discardableResult
     private func see(
         _ path: BytePath, _ bench: Bench, in place: String = "inbox", baseline: Judge.Baseline = .normal,
-        began: Timestamp? = nil
+        began: Timestamp? = nil, passing: PassingRules? = nil
     ) async throws -> FolderJudge.Verdict {
         let judge = FolderJudge(planner: bench.planner, inWork: bench.inWork)
-        let verdict = try await judge.judge(try bench.place(place), path, baseline: baseline, began: began)
+        let verdict = try await judge.judge(
+            try bench.place(place), path, baseline: baseline, began: began, passing: passing)
         if case .news(let jobs) = verdict {
             await bench.runner.submit(jobs)
         }
@@ -47,6 +48,22 @@ import Testing
         let next = try self.bench()
         #expect(try await see("Lisbon", next) == .known)
         #expect(try await next.onlyJob().state == .done)
+    }
+
+    @Test("One that came under half of a rule file arrives for the other half as well, and once; one of before does not")
+    func passing() async throws {
+        let half = "- { rule: Boxes, in: inbox, match: folders, do: { probe: { name: b } } }\n"
+        let bench = try bench(half)
+        try await forgetRules(bench)
+        try bench.write("inbox/Old/1.jpg", "one")
+        try await see("Old", bench)
+        let passing = PassingRules(bench.planner.ruleSet, since: .now())
+        try bench.write("inbox/Lisbon/1.jpg", "one")
+        try await see("Lisbon", bench)
+        try bench.setRules(half + Self.albums.replacing("match", with: "existing: skip, match"))
+        try await forgetRules(bench)
+        for name in ["Old", "Lisbon", "Lisbon"] as [BytePath] { try await see(name, bench, passing: passing) }
+        #expect(script.lines == ["perform b Old", "perform b Lisbon", "perform a Lisbon 1"])
     }
 
     @Test("What comes into it later is a change, and no arrival") func changes() async throws {

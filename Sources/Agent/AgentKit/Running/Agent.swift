@@ -352,10 +352,10 @@ package final class Agent: Service {
     }
 
     /// - Parameter before: rules that were in force while a rule file was being saved.
-    private func adoptRules(_ loaded: LoadedRules, _ before: RuleReloads.Passing?) async throws -> [Diagnostic] {
+    private func adoptRules(_ loaded: LoadedRules, _ before: PassingRules?) async throws -> [Diagnostic] {
         defer { changes.tell() }
         core.planner.ruleSet = RuleSet(loaded.rules)
-        try await pipeline.adoptRules(isFirstStart: false)
+        try await pipeline.adoptRules(isFirstStart: false, after: before)
         if let before { try await pipeline.planMissed(under: before) }
         try await time.rulesChanged()
         await pipeline.release()

@@ -7,7 +7,9 @@ import Watching
 /// Rules for what lay there before them.
 extension Pipeline {
     /// Has rules that were not known before look at what is there already, where they say so.
-    package func adoptRules(isFirstStart: Bool) async throws {
+    ///
+    /// - Parameter before: rules that were in force while a rule file was being saved.
+    package func adoptRules(isFirstStart: Bool, after before: PassingRules? = nil) async throws {
         let ruleSet = core.planner.ruleSet
         let rules = ruleSet.rules
         let known = try await core.ledger.read { try $0.knownRules() }
@@ -31,7 +33,7 @@ extension Pipeline {
             }
             try transaction.registerEra(ruleSet.era, rules: ruleSet.arrivalIdentities)
         }
-        try await adoptFolderRules()
+        try await adoptFolderRules(after: before)
     }
 
     /// The ledger notes under this name that a rule which is still new has been planned for what lay in a place.
@@ -123,7 +125,7 @@ extension Pipeline {
 
     /// Plans, by the rules in force now, what files have missed that were judged by ones which stood in a rule file while it was
     /// being saved.
-    func planMissed(under rules: RuleReloads.Passing) async throws {
+    func planMissed(under rules: PassingRules) async throws {
         for place in core.places.places {
             let files = try await core.ledger.read {
                 try $0.files(place.name, judgedBy: rules.ruleSet.era, since: rules.since)
@@ -132,7 +134,7 @@ extension Pipeline {
             for file in files {
                 count += try await Bulkhead.$current.withValue(.place(place.name)) {
                     try await plan(file, in: place) {
-                        try await core.planner.planMissed(file, in: place, under: rules.ruleSet, since: rules.since)
+                        try await core.planner.planMissed(file, in: place, under: rules)
                     }
                 }
             }

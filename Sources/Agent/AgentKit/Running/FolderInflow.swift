@@ -21,11 +21,12 @@ extension Pipeline {
     private static let known = "known"
 
     /// Has the folders of a place looked at, where rules about such are new or others.
-    func adoptFolderRules() async throws {
+    func adoptFolderRules(after before: PassingRules?) async throws {
         let ruleSet = core.planner.ruleSet
+        passing = before
         for name in roots.map(\.name) {
             let hasRules = ruleSet.hasFolderRules(name)
-            let standard = (baselines[name]?.kind ?? .first, baselines[name]?.began ?? .now())
+            let standard = (baselines[name]?.kind ?? .first, baselines[name]?.began ?? before?.since ?? .now())
             let state = try await core.ledger.write { transaction -> String? in
                 let key = Self.stateKey(name)
                 var state = try transaction.meta(key)
@@ -128,7 +129,7 @@ extension Pipeline {
         do {
             let baseline = folderBaselines[name]
             switch try await core.folderJudge.judge(
-                place, path, baseline: baseline?.kind ?? .normal, began: baseline?.began)
+                place, path, baseline: baseline?.kind ?? .normal, began: baseline?.began, passing: passing)
             {
             case .known: break
             case .again: return .again

@@ -31,15 +31,8 @@ package final class RuleReloads: Sendable {
         var term: Term
     }
 
-    /// Rules that were in force only until the files had been saved, and since when: what was judged by them may have missed
-    /// others.
-    package struct Passing: Sendable {
-        let ruleSet: RuleSet
-        let since: Timestamp
-    }
-
     /// Has new rules take effect.
-    typealias Adoption = @Sendable (_ loaded: LoadedRules, _ before: Passing?) async throws -> [Diagnostic]
+    typealias Adoption = @Sendable (_ loaded: LoadedRules, _ before: PassingRules?) async throws -> [Diagnostic]
 
     private let core: AgentCore
     private let state: Mutex<State>
@@ -138,7 +131,7 @@ package final class RuleReloads: Sendable {
         let term = Term(ruleSet: RuleSet(loaded.rules), isOfWholeFiles: true)
         let isPassing = before.isPassing(settle: core.configuration.settle)
         let complaints = try await adopt(
-            loaded, isPassing ? Passing(ruleSet: before.ruleSet, since: before.since) : nil)
+            loaded, isPassing ? PassingRules(before.ruleSet, since: before.since) : nil)
         state.withLock { $0.term = term }
         return complaints
     }

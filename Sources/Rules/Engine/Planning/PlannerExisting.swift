@@ -2,16 +2,25 @@ import Glibc
 import Ledger
 import Platform
 
+/// Rules that were in force only until the rule files had been saved, and since when: what was judged by them may have missed
+/// others.
+package struct PassingRules: Sendable {
+    package let ruleSet: RuleSet
+    package let since: Timestamp
+
+    package init(_ ruleSet: RuleSet, since: Timestamp) { (self.ruleSet, self.since) = (ruleSet, since) }
+}
+
 /// Rules for files that the ledger knows already.
 extension Planner {
     /// Plans for a file what it has missed that was judged by rules which stood in a rule file while that was being saved: for
     /// the rules in force now it arrives, as far as it came since then and they have not had it; else it has changed for those
     /// that were not among the others.
     package func planMissed(
-        _ seen: FileRecord, in place: PlaceInfo, under before: RuleSet, since: Timestamp
+        _ seen: FileRecord, in place: PlaceInfo, under before: PassingRules
     ) async throws -> [PlannedJob] {
-        let hasCome = seen.arrived.map { $0 >= since } ?? false
-        let had = hasCome ? seen.matched?.rules ?? [] : Set(before.rules.map(\.name))
+        let hasCome = seen.arrived.map { $0 >= before.since } ?? false
+        let had = hasCome ? seen.matched?.rules ?? [] : Set(before.ruleSet.rules.map(\.name))
         let missed = Set(ruleSet.rules.map(\.name)).subtracting(had)
         return try await plan(seen, in: place, rules: missed, again: false, as: hasCome ? .arrived : .changed)
     }
