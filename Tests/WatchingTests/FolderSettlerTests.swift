@@ -34,7 +34,7 @@ import Testing
     private func settler(_ seconds: Double = 0.1, wants: Bool = true) -> FolderSettler {
         FolderSettler(WatchRoot(name: "root", path: folder.path)) { _, _ in
             wants ? seconds : nil
-        } handle: { [calls] path in
+        } handle: { [calls] path, _ in
             calls.note(path) ? .done : .again
         }
     }
@@ -95,7 +95,7 @@ import Testing
     func later() async throws {
         let settler = FolderSettler(WatchRoot(name: "root", path: folder.path)) { _, _ in
             0.1
-        } handle: { [calls] path in
+        } handle: { [calls] path, _ in
             calls.note(path) ? .done : .later(.jobs)
         }
         calls.refuse(1)

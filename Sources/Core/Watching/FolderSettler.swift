@@ -10,7 +10,7 @@ package actor FolderSettler {
     /// Says for how many seconds a folder must stand still; nil where nobody wants it. It blocks.
     package typealias Wants = @Sendable (_ path: BytePath, _ status: FileStatus) -> Double?
     /// Deals with a folder that stands still, or is gone.
-    package typealias Handler = @Sendable (_ path: BytePath) async -> Answer
+    package typealias Handler = @Sendable (_ path: BytePath, _ isMovedIn: Bool) async -> Answer
 
     package enum Answer: Sendable {
         case done
@@ -26,6 +26,7 @@ package actor FolderSettler {
         var settle: Double
         var waitingFor = Unsettled.Reason.quiet
         var isAside = false
+        var isMovedIn = false
     }
 
     /// One look. What lay in it is told apart by ``FolderContents/digest``.
@@ -57,8 +58,15 @@ package actor FolderSettler {
     }
 
     /// Something has happened in these folders; paths relative to the root.
-    package func touch(_ paths: some Sequence<BytePath> & Sendable) {
-        for path in paths where !path.isEmpty { look(at: path) }
+    ///
+    /// - Parameter isMovedIn: which of them have come from outside the root, or with a folder that has.
+    package func touch(
+        _ paths: some Sequence<BytePath> & Sendable, isMovedIn: @Sendable (BytePath) -> Bool = { _ in false }
+    ) {
+        for path in paths where !path.isEmpty {
+            look(at: path)
+            if isMovedIn(path) { entries[path]?.isMovedIn = true }
+        }
     }
 
     /// What these folders may have been put aside for is over; others are left alone.
@@ -101,7 +109,7 @@ package actor FolderSettler {
                 wait = 0
             case .gone, .still:
                 if now.turn == entry.turn {
-                    let answer = await handle(path)
+                    let answer = await handle(path, now.isMovedIn)
                     if entries[path]?.turn == entry.turn {
                         switch answer {
                         case .done: return end(path)

@@ -89,6 +89,35 @@ struct FolderRuleRunTests {
         #expect(try steward.json(["status"])["jobs"]["done"].number == 4)
     }
 
+    @Test("A folder that leaves its place and is back at once under another name arrives, with those in it")
+    func backAgain() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            """
+            - rule: Seen
+              in: dropbox
+              match: folders
+              settle: 100ms
+              where: { depth: "<= 1" }
+              do: [{ append-block: { note: log, text: "seen {{ folder.name }}." } }]
+            """)
+        try await steward.start()
+        func move(_ from: BytePath, _ to: BytePath) {
+            #expect(rename(steward.path(from).text, steward.path(to).text) == 0, "\(from)")
+        }
+        try steward.drop("dropbox/Lisbon/day/1.jpg", "one")
+        func count(_ name: String) throws -> Int { try steward.count("seen \(name).") }
+        try await steward.until("it is seen") { try count("Lisbon") == 1 && count("day") == 1 }
+        move("dropbox/Lisbon", "away")
+        move("away", "dropbox/Porto")
+        try await steward.until("it arrives") { try count("Porto") == 1 && count("day") == 2 }
+        move("dropbox/Porto", "dropbox/Faro")
+        try steward.drop("dropbox/Evora/1.jpg", "another")
+        try await steward.until("the other is seen") { try count("Evora") == 1 }
+        try steward.wait()
+        #expect(try count("Faro") == 0 && count("day") == 2)
+    }
+
     @Test("A folder is taken when it is old enough, though nothing happens to it, and once")
     func becomesOld() async throws {
         let steward = try AgentFixture()

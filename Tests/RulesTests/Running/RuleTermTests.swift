@@ -38,7 +38,9 @@ struct RuleTermTests {
         let place = try bench.place()
         let files = try await bench.ledger.read { try $0.files("inbox", judgedBy: before.era, since: since) }
         for _ in 0..<2 {
-            for file in files { _ = try await bench.planner.planMissed(file, in: place, under: PassingRules(before, since: since)) }
+            for file in files {
+                _ = try await bench.planner.planMissed(file, in: place, under: PassingRules(before, since: since))
+            }
         }
         for file in files { try await bench.see(file.path) }
         return files.map(\.path).sorted()

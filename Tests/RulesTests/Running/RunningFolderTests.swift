@@ -50,7 +50,8 @@ import Testing
         #expect(try await next.onlyJob().state == .done)
     }
 
-    @Test("One that came under half of a rule file arrives for the other half as well, and once; one of before does not")
+    @Test(
+        "One that came under half of a rule file arrives for the other half as well, and once; one of before does not")
     func passing() async throws {
         let half = "- { rule: Boxes, in: inbox, match: folders, do: { probe: { name: b } } }\n"
         let bench = try bench(half)

@@ -61,7 +61,7 @@ extension Pipeline {
             var above = path.parent
             while !above.isEmpty, touched.insert(above).inserted { above = above.parent }
         }
-        await settler.touch(touched.filter { !ignore.ignores(anyPartOf: $0) })
+        await touch(settler, name, touched.filter { !ignore.ignores(anyPartOf: $0) })
     }
 
     /// The same after a look through a part of a place: for what was found in it, and for what is gone from it.
@@ -72,9 +72,14 @@ extension Pipeline {
             folderBaselines[name]?.unjudged = Set(report.wanted)
             await endFolderBaseline(name)
         }
-        await settler.touch(Set(report.wanted + known))
+        await touch(settler, name, Set(report.wanted + known))
         // The folder itself may be gone, and those above it hold less then.
         await touchFolders(name, above: [path.appending(".")])
+    }
+
+    private func touch(_ settler: FolderSettler, _ name: String, _ paths: Set<BytePath>) async {
+        let movedIn = movedIn
+        await settler.touch(paths) { movedIn.contains(Key(root: name, path: $0)) }
     }
 
     /// Has a file or a folder judged of which something is due.
@@ -104,9 +109,9 @@ extension Pipeline {
     private func folderSettler(_ name: String) -> FolderSettler? {
         guard let inflow = inflows[name], !isStopped else { return nil }
         if let known = inflow.folders { return known }
-        let settler = FolderSettler(inflow.root, wants: settleTime(inflow.root)) { [weak self] path in
+        let settler = FolderSettler(inflow.root, wants: settleTime(inflow.root)) { [weak self] path, isMovedIn in
             guard let self else { return .done }
-            return await self.judgeFolder(name, path)
+            return await self.judgeFolder(name, path, isMovedIn: isMovedIn)
         }
         inflows[name]?.folders = settler
         return settler
@@ -120,7 +125,7 @@ extension Pipeline {
         await folders.wake(above)
     }
 
-    private func judgeFolder(_ name: String, _ path: BytePath) async -> FolderSettler.Answer {
+    private func judgeFolder(_ name: String, _ path: BytePath, isMovedIn: Bool) async -> FolderSettler.Answer {
         guard !isStopped, let place = core.places[name: name], let inflow = inflows[name] else { return .done }
         // Whatever is yet to settle in it belongs to it.
         guard !isHeld, await !inflow.settler.isPending(within: path, of: name),
@@ -129,7 +134,8 @@ extension Pipeline {
         do {
             let baseline = folderBaselines[name]
             switch try await core.folderJudge.judge(
-                place, path, baseline: baseline?.kind ?? .normal, began: baseline?.began, passing: passing)
+                place, path, baseline: baseline?.kind ?? .normal, began: baseline?.began, passing: passing,
+                isMovedIn: isMovedIn)
             {
             case .known: break
             case .again: return .again

@@ -226,7 +226,8 @@ extension ArchiveJudge {
         }
         return ComicReport(
             format: order == nil ? structure.format : .epub, isSolid: structure.traits.contains(.solid), pages: reports,
-            metadata: metadata, skipped: skipped + unshown, damage: damage + (order?.damage ?? []), headerCount: headers, totalSize: totalSize, fingerprint: fingerprint)
+            metadata: metadata, skipped: skipped + unshown, damage: damage + (order?.damage ?? []),
+            headerCount: headers, totalSize: totalSize, fingerprint: fingerprint)
     }
 
     /// What a run that did not end well says of the archive.

@@ -35,18 +35,20 @@ package struct FolderJudge: Sendable {
     ///   - began: when that began: what has changed since was not there before.
     ///   - passing: the rules of before, where they were in force only for a moment: what came in it arrives for those that
     ///     were missing.
+    ///   - isMovedIn: whether it has come from outside its place, so that no name in it was its own before.
     @concurrent
     package func judge(
         _ place: PlaceInfo, _ path: BytePath, baseline: Judge.Baseline = .normal, began: Timestamp? = nil,
-        passing: PassingRules? = nil
+        passing: PassingRules? = nil, isMovedIn: Bool = false
     ) async throws -> Verdict {
         try await BlockingThreads.run(for: .place(place.name)) {
-            try await judgeHere(place, path, baseline, began, passing)
+            try await judgeHere(place, path, baseline, began, passing, isMovedIn: isMovedIn)
         }
     }
 
     private func judgeHere(
-        _ place: PlaceInfo, _ path: BytePath, _ asked: Judge.Baseline, _ began: Timestamp?, _ passing: PassingRules?
+        _ place: PlaceInfo, _ path: BytePath, _ asked: Judge.Baseline, _ began: Timestamp?, _ passing: PassingRules?,
+        isMovedIn: Bool
     ) async throws -> Verdict {
         let (planner, absolute) = (planner, place.root.appending(path))
         guard !inWork.touches(absolute) else { return .again }
@@ -61,7 +63,11 @@ package struct FolderJudge: Sendable {
             return .known
         }
         let look = found
-        var before = try await planner.ledger.read { try FolderPast(of: path, look, in: place, planner.ruleSet, $0) }
+        let ruleSet = planner.ruleSet
+        @Sendable func past(_ transaction: LedgerTransaction) throws -> FolderPast {
+            try FolderPast(of: path, look, isMovedIn: isMovedIn, in: place, ruleSet, transaction)
+        }
+        var before = try await planner.ledger.read(past)
         guard !before.isAtWork else { return .waits }
         guard let look else {
             guard before.known?.present == true else { return .known }
@@ -74,27 +80,24 @@ package struct FolderJudge: Sendable {
         if try await planner.withdrawQuestions(about: [path] + (before.former.map { [$0.path] } ?? []), look, in: place)
         {
             // What was asked is owed now.
-            before = try await planner.ledger.read { try FolderPast(of: path, look, in: place, planner.ruleSet, $0) }
+            before = try await planner.ledger.read(past)
         }
         let isLater = began.map { look.status.fingerprint.changed > $0.nanoseconds } ?? false
-        let ruleSet = planner.ruleSet
-        let past = before
+        let known = before
         let judgement = try await planner.lanes.run {
             try FolderJudgement(
-                look, past, baseline: isLater ? .normal : asked, missed: past.cameUnder(passing), in: place, ruleSet,
+                look, known, baseline: isLater ? .normal : asked, missed: known.cameUnder(passing), in: place, ruleSet,
                 planner)
         }
         if judgement.isNothingNew { return .known }
         let isFree: @Sendable () -> Bool = { [inWork] in !inWork.touches(absolute) }
         guard isFree() else { return .again }
         let planned = try await planner.ledger.writeSeen { transaction -> [PlannedJob]? in
-            guard try FolderPast(of: path, look, in: place, ruleSet, transaction) == past, isFree() else {
-                return nil
-            }
-            if let old = past.former { try transaction.setFolderGone(place.name, old.path) }
+            guard try past(transaction) == known, isFree() else { return nil }
+            if let old = known.former { try transaction.setFolderGone(place.name, old.path) }
             try transaction.setFolder(judgement.record)
             try transaction.setDue(place.name, path, judgement.upcoming)
-            return try Planner.add(judgement.drafts, lineage: past.product, to: transaction)
+            return try Planner.add(judgement.drafts, lineage: known.product, to: transaction)
         }
         guard let planned else { return .again }
         return planned.isEmpty ? .known : .news(planned)
@@ -139,7 +142,7 @@ private struct FolderPast: Sendable, Equatable {
     var hasDue = false
 
     init(
-        of path: BytePath, _ look: FolderLook?, in place: PlaceInfo, _ ruleSet: RuleSet,
+        of path: BytePath, _ look: FolderLook?, isMovedIn: Bool, in place: PlaceInfo, _ ruleSet: RuleSet,
         _ transaction: LedgerTransaction
     ) throws {
         known = try transaction.folder(place.name, path)
@@ -147,7 +150,7 @@ private struct FolderPast: Sendable, Equatable {
         guard let look else { return }
         hasDue = try !transaction.due(place.name, path).isEmpty
         last = known.flatMap { $0.present && Self.isSame($0, look) ? $0 : nil }
-        if last == nil {
+        if last == nil, !isMovedIn {
             let found = try transaction.folder(place.name, device: look.status.device, inode: look.status.inode)
             former = found?.path == path ? nil : found
             last = former
