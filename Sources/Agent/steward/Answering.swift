@@ -27,18 +27,9 @@ struct ConfirmCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            if job == nil, !all { return try await show() }
+            if job == nil, !all { return try await options.look(ListQuestions()) }
             try await options.carryOut(ConfirmJobs(job: job, rule: rule))
         }
-    }
-
-    private func show() async throws {
-        let ledger = try Ledger.openForReading(directory: try options.directories().state)
-        var questions: [OpenQuestion] = []
-        if let ledger { questions = try await OpenQuestion.all(in: ledger) }
-        try Output.show(
-            questions, lines: questions.isEmpty ? ["no job asks anything"] : questions.flatMap(\.lines),
-            json: options.json)
     }
 }
 

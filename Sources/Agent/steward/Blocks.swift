@@ -19,10 +19,7 @@ struct Blocks: AsyncParsableCommand {
         @Flag(help: "Those as well that somebody who had them took out.") var all = false
 
         func run() async throws {
-            try await Output.guarding {
-                let report = try await MissingBlockReport.of(state: try options.directories().state, all: all)
-                try Output.show(report.blocks, lines: report.lines, json: options.json)
-            }
+            try await Output.guarding { try await options.look(ListMissingBlocks(all: all)) }
         }
     }
 

@@ -130,6 +130,11 @@ extension CommonOptions {
         try show(try await carryOutHere(command, directories), of: command)
     }
 
+    /// Reads what an agent keeps and shows it.
+    func look<Q: Query>(_ query: Q) async throws {
+        try show(try await query.read(Records(try directories())), of: query)
+    }
+
     func show<C: Command>(_ answer: C.Answer, of command: C) throws {
         try Output.show(answer, lines: command.lines(answer), json: json)
     }

@@ -15,11 +15,7 @@ struct CountersCommand: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            try await Output.guarding {
-                let all = try await CounterLine.all(state: try options.directories().state)
-                let lines = all.isEmpty ? ["no rule has drawn a number yet"] : all.map(\.line)
-                try Output.show(all, lines: lines, json: options.json)
-            }
+            try await Output.guarding { try await options.look(ListCounters()) }
         }
     }
 

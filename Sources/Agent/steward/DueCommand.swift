@@ -1,8 +1,5 @@
 import AgentKit
 import ArgumentParser
-import Ledger
-import Platform
-import Rules
 
 /// `steward due`
 struct DueCommand: AsyncParsableCommand {
@@ -27,18 +24,7 @@ struct DueCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            let directories = try options.directories()
-            let configuration = try options.configuration(directories)
-            if let place, configuration.map[name: place] == nil {
-                let names = configuration.map.places.map(\.name).joined(separator: ", ")
-                throw Fault(.usage, "no place is called \"\(place)\"; there are \(names)")
-            }
-            guard let ledger = try Ledger.openForReading(directory: directories.state) else {
-                throw Fault(.failed, "the agent has not run yet; start it with `steward run`")
-            }
-            let report = try await DueReport.of(
-                ledger, place: place, limit: limit, timeZone: configuration.timeZone)
-            try Output.show(report, lines: report.lines, json: options.json)
+            try await options.look(ShowDue(place: place, limit: limit))
         }
     }
 }

@@ -49,39 +49,20 @@ struct Log: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            let directories = try options.directories()
-            guard let ledger = try Ledger.openForReading(directory: directories.state) else {
-                throw Fault(
-                    .failed, "there is no ledger yet in \(directories.state); start the agent with `steward run`")
-            }
-            var wanted: String?
-            if let job {
-                wanted = try await ledger.read { try $0.jobs(idPrefix: job) }
-                    .only("job", beginning: job, shownBy: "steward log").id
-            }
-            let id = wanted
-            let count = lines
+            let records = try Records(try options.directories())
             var last: Int64 = 0
             repeat {
-                let after = last
-                let records = try await ledger.read {
-                    try $0.history(limit: after == 0 ? count : 10_000, after: after, job: id)
-                }
-                last = records.last?.id ?? last
+                let query = ShowHistory(job: job, limit: last == 0 ? lines : 10_000, after: last)
+                let entries = try await query.read(records)
+                last = entries.last?.id ?? last
                 if options.json {
-                    for record in records { Output.json(try JSONText.shownLine(record)) }
+                    for entry in entries { Output.json(try JSONText.shownLine(entry)) }
                 } else {
-                    Output.lines(records.map(Self.line))
+                    Output.lines(query.lines(entries))
                 }
                 if follow { try await Task.sleep(for: .milliseconds(500)) }
             } while follow
         }
-    }
-
-    private static func line(_ record: HistoryRecord) -> String {
-        let place = record.place.map { " \($0)/\(record.path?.description ?? "")" } ?? ""
-        let job = record.job.map { " \($0.prefix(12))" } ?? ""
-        return "\(record.time)\(job) \(record.kind)\(place): \(record.message)"
     }
 }
 
@@ -102,10 +83,7 @@ struct Explain: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            let directories = try options.directories()
-            let configuration = try options.configuration(directories)
-            let report = try await Explanation.of(file.absolute, event: event, configuration, directories)
-            try Output.show(report, lines: report.lines, json: options.json)
+            try await options.look(ExplainFile(file.absolute, event: event))
         }
     }
 }

@@ -20,8 +20,8 @@ struct Losses: AsyncParsableCommand {
 
         func run() async throws {
             try await Output.guarding {
-                let report = try LossReport(try options.directories())
-                try Output.show(report.losses, lines: report.lines, json: options.json)
+                let query = ListLosses()
+                try options.show(try await query.read(try options.directories().losses), of: query)
             }
         }
     }

@@ -56,17 +56,7 @@ struct Quarantine: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            try await Output.guarding {
-                let directories = try options.directories()
-                let ledger = try Ledger.openForReading(directory: directories.state)
-                let held = try (await ledger?.read { try $0.quarantine() } ?? []).map {
-                    try Rules.Quarantine.located($0, HeldFiles(below: [directories.state]))
-                }
-                let lines = held.flatMap {
-                    ["\($0.id)  \($0.time)  \($0.place)/\($0.path)", "    \($0.reason)", "    \($0.stored)"]
-                }
-                try Output.show(held, lines: lines.isEmpty ? ["nothing is in quarantine"] : lines, json: options.json)
-            }
+            try await Output.guarding { try await options.look(ListQuarantine()) }
         }
     }
 

@@ -17,10 +17,7 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            try await Output.guarding {
-                let report = try await OutboxReport.of(try options.directories())
-                try Output.show(report.events, lines: report.lines, json: options.json)
-            }
+            try await Output.guarding { try await options.look(ListDeliveries()) }
         }
     }
 

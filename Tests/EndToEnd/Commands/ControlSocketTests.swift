@@ -77,6 +77,46 @@ struct ControlSocketTests {
         try await dribbling.value
     }
 
+    @Test("What a command reads beside the agent, the agent itself answers in the same words")
+    func queries() async throws {
+        let steward = try AgentFixture()
+        try steward.rule(
+            CommandDaemonTests.captures
+                + """
+
+                - { rule: Old, in: library, where: { age: "> 30d" }, do: trash }
+                - rule: Asked
+                  in: drafts
+                  settle: 100ms
+                  do: [{ confirm: { text: "Keep {{ file.name }}?" } }, { tag: { add: [kept] } }]
+                """)
+        try await steward.start()
+        for file in ["dropbox/a.md", "library/a.txt", "drafts/a.txt"] as [BytePath] { try steward.drop(file, "text") }
+        try steward.wait()
+        let path = steward.path("library/a.txt").text
+        let asked: [(words: [String], request: String)] = [
+            (["due"], #"{"command":"due","limit":50}"#), (["confirm"], #"{"command":"questions"}"#),
+            (["explain", path], #"{"command":"explain","path":"\#(path)"}"#),
+            (["outbox"], #"{"command":"outbox"}"#), (["counters"], #"{"command":"counters"}"#),
+            (["losses"], #"{"command":"losses"}"#), (["blocks", "list", "--all"], #"{"command":"blocks","all":true}"#),
+            (["quarantine"], #"{"command":"quarantine"}"#),
+        ]
+        func object(_ text: String) throws -> NSObject? {
+            try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSObject
+        }
+        for (words, request) in asked {
+            let caller = try SocketCaller(steward.home.path.appending("run/control.sock"))
+            caller.say(Array("\(request)\n".utf8))
+            let reply = try object(caller.line()) as? NSDictionary
+            let answer = try #require(reply?["answer"] as? NSObject, "\(words): \(reply ?? [:])")
+            #expect(try object(steward.run(words + ["--json"]).check().output) == answer, "\(words)")
+        }
+        let caller = try SocketCaller(steward.home.path.appending("run/control.sock"))
+        caller.say(Array("{\"command\":\"log\",\"limit\":1000,\"after\":0}\n".utf8))
+        let lines = try steward.run(["log", "--json", "--lines", "1000"]).check().output.split(separator: "\n")
+        #expect(try Answer(parsing: caller.answer())["answer"].items.count == lines.count)
+    }
+
     @Test(
         "A request that cannot be understood is answered with what is wrong with it",
         arguments: [

@@ -11,13 +11,21 @@ extension Directories {
 }
 
 /// `steward losses`: which databases were lost.
-package struct LossReport {
-    package let losses: [StoreLoss]
+package struct ListLosses: Query {
+    package static let name = "losses"
 
-    /// Blocks.
-    package init(_ directories: Directories) throws { losses = try directories.losses.standing() }
+    package init() {}
 
-    package var lines: [String] { losses.isEmpty ? ["nothing was lost"] : losses.map(\.line) }
+    package func read(_ records: Records) async throws -> [StoreLoss] { try await read(records.directories.losses) }
+
+    /// Without a ledger, which may be what was lost.
+    package func read(_ losses: LossRegistry) async throws -> [StoreLoss] {
+        try await BlockingLane("losses").run { try losses.standing() }
+    }
+
+    package func lines(_ answer: [StoreLoss]) -> [String] {
+        answer.isEmpty ? ["nothing was lost"] : answer.map(\.line)
+    }
 }
 
 /// `steward losses acknowledge`: says that a person knows which databases were lost.

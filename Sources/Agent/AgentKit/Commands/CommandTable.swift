@@ -68,6 +68,8 @@ extension CommandTable {
             ReloadRules.self, RetryJobs.self, UndoJob.self, ConfirmJobs.self, DeclineJob.self, ReprocessFiles.self,
             RebuildPlace.self, AcceptPlace.self, RestoreQuarantined.self, DropQuarantined.self, RestoreBlocks.self,
             RetryDelivery.self, RetryDeliveries.self, DropDelivery.self, SetCounter.self, AcknowledgeLosses.self,
+            ShowHistory.self, ShowDue.self, ExplainFile.self, ListDeliveries.self, ListCounters.self,
+            ListQuestions.self, ListLosses.self, ListMissingBlocks.self, ListQuarantine.self,
         ]
         for type in commands { add(type, in: context) }
         for type in [HoldSteps.self, VaultRequest.self] as [any Conversation.Type] { add(type, with: agent) }

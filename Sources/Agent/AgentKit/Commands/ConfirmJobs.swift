@@ -59,23 +59,33 @@ package struct OpenQuestion: Codable, Sendable {
     /// The note that holds the box.
     package let note: BytePath?
 
-    package var lines: [String] {
+    fileprivate var lines: [String] {
         [
             "\(job.prefix(12))  \(text)",
             "    \(rule), \(place)/\(path), asked \(asked)"
                 + (until.map { ", until \($0)" } ?? "") + (note.map { ", in \($0)" } ?? ""),
         ]
     }
+}
 
-    /// Those that wait, in the order in which their jobs were planned.
-    package static func all(in ledger: Ledger) async throws -> [OpenQuestion] {
-        try await ledger.read { transaction in
+/// `steward confirm` without a job: what waits for an answer, in the order in which the jobs were planned.
+package struct ListQuestions: Query {
+    package static let name = "questions"
+
+    package init() {}
+
+    package func read(_ records: Records) async throws -> [OpenQuestion] {
+        try await records.ledger?.read { transaction in
             try transaction.openQuestions().map { question, job in
                 OpenQuestion(
                     job: job.id, rule: job.rule, place: job.place, path: job.path, text: question.text,
                     asked: question.asked, until: question.until, note: question.note)
             }
-        }
+        } ?? []
+    }
+
+    package func lines(_ answer: [OpenQuestion]) -> [String] {
+        answer.isEmpty ? ["no job asks anything"] : answer.flatMap(\.lines)
     }
 }
 

@@ -4,18 +4,20 @@ import Platform
 import Rules
 
 /// `steward blocks`: the blocks that their notes lack.
-package struct MissingBlockReport {
-    package let blocks: [MissingBlock]
+package struct ListMissingBlocks: Query {
+    package static let name = "blocks"
+    /// Whether those as well that somebody who had them took out.
+    private let all: Bool
 
-    /// From the ledger alone.
-    ///
-    /// - Parameter all: whether those as well that somebody who had them took out.
-    package static func of(state: BytePath, all: Bool) async throws -> MissingBlockReport {
-        let ledger = try Ledger.openForReading(directory: state)
-        return MissingBlockReport(blocks: try await ledger?.read { try MissingBlock.all(removed: all, in: $0) } ?? [])
+    package init(all: Bool) { self.all = all }
+
+    package func read(_ records: Records) async throws -> [MissingBlock] {
+        try await records.ledger?.read { try MissingBlock.all(removed: all, in: $0) } ?? []
     }
 
-    package var lines: [String] { blocks.isEmpty ? ["no block is missing"] : blocks.map(\.line) }
+    package func lines(_ answer: [MissingBlock]) -> [String] {
+        answer.isEmpty ? ["no block is missing"] : answer.map(\.line)
+    }
 }
 
 /// `steward blocks restore`: puts blocks back into their notes that a save has lost (`docs/design/stale-buffers.md`).

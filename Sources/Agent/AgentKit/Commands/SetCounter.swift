@@ -12,14 +12,6 @@ package struct CounterLine: Codable, Sendable {
     package let drawn: Timestamp?
     package let job: String?
 
-    /// All counters, from the ledger alone.
-    ///
-    /// - Parameter state: the folder of the ledger.
-    /// - Throws: what the ledger does.
-    package static func all(state: BytePath) async throws -> [CounterLine] {
-        try await Ledger.openForReading(directory: state)?.read { try $0.counters() }.map(CounterLine.init) ?? []
-    }
-
     init(_ counter: CounterRecord) {
         name = counter.name
         next = counter.next
@@ -28,10 +20,25 @@ package struct CounterLine: Codable, Sendable {
         job = counter.job
     }
 
-    package var line: String {
+    fileprivate var line: String {
         let last =
             drawn.map { ", the last number was given \($0)\(job.map { " to the job \($0.prefix(12))" } ?? "")" } ?? ""
         return "\(name)  next \(next)\(highest.map { ", highest \($0)" } ?? "")\(last)"
+    }
+}
+
+/// `steward counters`: which number comes next, and which were given.
+package struct ListCounters: Query {
+    package static let name = "counters"
+
+    package init() {}
+
+    package func read(_ records: Records) async throws -> [CounterLine] {
+        try await records.ledger?.read { try $0.counters() }.map(CounterLine.init) ?? []
+    }
+
+    package func lines(_ answer: [CounterLine]) -> [String] {
+        answer.isEmpty ? ["no rule has drawn a number yet"] : answer.map(\.line)
     }
 }
 

@@ -4,6 +4,30 @@ import Platform
 import Rules
 
 /// `steward due`: what time alone will bring, the earliest first.
+package struct ShowDue: Query {
+    package static let name = "due"
+    /// By name; nil for all places, and schedules.
+    private let place: String?
+    private let limit: Int
+
+    package init(place: String?, limit: Int) { (self.place, self.limit) = (place, limit) }
+
+    package func read(_ records: Records) async throws -> DueReport {
+        let configuration = try records.requireConfiguration()
+        if let place, configuration.map[name: place] == nil {
+            let names = configuration.map.places.map(\.name).joined(separator: ", ")
+            throw Fault(.usage, "no place is called \"\(place)\"; there are \(names)")
+        }
+        return try await .of(
+            records.requireLedger(), place: place, limit: limit, timeZone: configuration.timeZone)
+    }
+
+    package func lines(_ answer: DueReport) -> [String] {
+        answer.entries.isEmpty ? ["nothing is to come with time"] : answer.entries.map(\.line)
+    }
+}
+
+/// What ``ShowDue`` answers.
 package struct DueReport: Codable, Sendable {
     package struct Entry: Codable, Sendable {
         /// Not before then.
@@ -29,14 +53,8 @@ package struct DueReport: Codable, Sendable {
 
     package let entries: [Entry]
 
-    /// From the ledger alone, beside a daemon or without one.
-    ///
-    /// - Parameters:
-    ///   - place: by name; nil for all places, and schedules.
-    ///   - limit: how many of them.
-    ///   - timeZone: in which times are shown.
-    /// - Throws: what the ledger does.
-    package static func of(
+    /// - Parameter timeZone: in which times are shown.
+    fileprivate static func of(
         _ ledger: Ledger, place: String?, limit: Int, timeZone: TimeZone
     ) async throws -> DueReport {
         let names = ledger.names
@@ -66,9 +84,6 @@ package struct DueReport: Codable, Sendable {
     static func shown(_ time: Timestamp, _ timeZone: TimeZone) -> String {
         DateFormat("%F %T %z", timeZone: timeZone).string(time)
     }
-
-    /// For a terminal.
-    package var lines: [String] { entries.isEmpty ? ["nothing is to come with time"] : entries.map(\.line) }
 }
 
 /// When a file may come to be wanted by a rule, in `steward explain`.

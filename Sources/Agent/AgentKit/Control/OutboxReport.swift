@@ -25,10 +25,14 @@ package struct OutboxLine: Codable, Sendable {
     package let behind: String?
     /// The id of the event that was given up and holds it up; nil for none.
     package let heldBy: String?
+    /// What it holds up itself, and how to go on; nil for nothing.
+    package let holds: String?
+    /// What has become of it, for people.
+    package let fate: String
 
-    init(_ delivery: DeliveryRecord, behind: String? = nil, heldBy: String? = nil) {
-        self.behind = behind
-        self.heldBy = heldBy
+    init(_ delivery: DeliveryRecord, behind: String? = nil, heldBy: String? = nil, holds: String? = nil) {
+        (self.behind, self.heldBy, self.holds) = (behind, heldBy, holds)
+        fate = delivery.fate
         id = delivery.id
         job = delivery.job
         target = delivery.target
@@ -42,6 +46,15 @@ package struct OutboxLine: Codable, Sendable {
         nextAttempt = delivery.nextAttempt
         status = delivery.status
         problem = delivery.problem
+    }
+
+    /// For a terminal.
+    fileprivate var lines: [String] {
+        [
+            "\(DeliveryRecord.short(id))  \(created)  \(event) to \(target)\(path), \(size) bytes, in the order of \"\(key)\"",
+            "    \(fate)\(behind.map { ", behind \(DeliveryRecord.short($0))" } ?? "")"
+                + (heldBy.map { ", held by \(DeliveryRecord.short($0))" } ?? ""),
+        ] + (holds.map { ["    \($0)"] } ?? [])
     }
 }
 
@@ -74,40 +87,30 @@ extension HeldLane {
 }
 
 /// `steward outbox`: what is to be published and has not been, oldest first (`docs/publish.md`).
-package struct OutboxReport {
-    package private(set) var events: [OutboxLine] = []
-    package private(set) var lines: [String] = []
+package struct ListDeliveries: Query {
+    package static let name = "outbox"
 
-    /// What the outbox holds, from the ledger alone; the configuration says whether a dead event holds up what is behind it.
-    ///
-    /// - Parameter directories: where ledger and configuration are.
-    /// - Throws: what the ledger does.
-    package static func of(_ directories: Directories) async throws -> OutboxReport {
-        let ledger = try Ledger.openForReading(directory: directories.state)
+    package init() {}
+
+    package func read(_ records: Records) async throws -> [OutboxLine] {
         // What waits is shown beside a broken configuration too; what holds it is not known then.
-        let targets = Configuration.load(directories).0?.publish ?? []
-        let holding = targets.filter { $0.onDead == .hold }.map(\.name)
+        let holding = (records.configuration?.publish ?? []).filter { $0.onDead == .hold }.map(\.name)
         let (found, lanes) =
-            try await ledger?.read { (try $0.openDeliveries(), try $0.heldLanes(of: holding)) } ?? ([], [])
+            try await records.ledger?.read { (try $0.openDeliveries(), try $0.heldLanes(of: holding)) } ?? ([], [])
         let held = Dictionary(lanes.map { (DeliveryLane(target: $0.target, key: $0.key), $0) }) { first, _ in first }
         // The first that is not given up goes before all others of its lane.
         var heads: [DeliveryLane: DeliveryRecord] = [:]
-        var report = OutboxReport()
-        for delivery in found {
+        return found.map { delivery in
             let head = delivery.state == .dead ? nil : heads[delivery.lane]
             if delivery.state != .dead, head == nil { heads[delivery.lane] = delivery }
             let hold = held[delivery.lane]
-            let heldBy = delivery.state == .dead ? nil : hold?.event
-            report.events.append(OutboxLine(delivery, behind: head?.id, heldBy: heldBy))
-            report.lines += [
-                "\(delivery.shortID)  \(delivery.created)  \(delivery.event) to \(delivery.target)\(delivery.path), "
-                    + "\(delivery.size) bytes, in the order of \"\(delivery.key)\"",
-                "    \(delivery.fate)\(head.map { ", behind \($0.shortID)" } ?? "")"
-                    + (heldBy.map { ", held by \(DeliveryRecord.short($0))" } ?? ""),
-            ]
-            if let hold, hold.event == delivery.id { report.lines.append("    \(hold.advice)") }
+            return OutboxLine(
+                delivery, behind: head?.id, heldBy: delivery.state == .dead ? nil : hold?.event,
+                holds: hold?.event == delivery.id ? hold?.advice : nil)
         }
-        if report.events.isEmpty { report.lines = ["the outbox is empty"] }
-        return report
+    }
+
+    package func lines(_ answer: [OutboxLine]) -> [String] {
+        answer.isEmpty ? ["the outbox is empty"] : answer.flatMap(\.lines)
     }
 }
