@@ -69,6 +69,15 @@ package actor FolderSettler {
         }
     }
 
+    /// A folder of the root has got another name in it: what is known of it, and of those in it, goes with it.
+    package func rename(_ old: BytePath, to new: BytePath) {
+        for (path, entry) in entries where entry.isMovedIn {
+            guard let below = path == old ? "" : path.relative(to: old) else { continue }
+            entries[path]?.isMovedIn = false
+            touch([new.appending(below)]) { _ in true }
+        }
+    }
+
     /// What these folders may have been put aside for is over; others are left alone.
     package func wake(_ paths: some Sequence<BytePath> & Sendable) {
         for path in paths where entries[path] != nil { look(at: path) }

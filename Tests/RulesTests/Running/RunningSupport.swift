@@ -178,9 +178,9 @@ final class Bench: Sendable {
         return rules
     }
 
-    func setRules(_ yaml: String) throws {
-        planner.ruleSet = RuleSet(try Self.rules(yaml, registry, Self.places(folder)))
-    }
+    func rules(_ yaml: String) throws -> [Rule] { try Self.rules(yaml, registry, Self.places(folder)) }
+
+    func setRules(_ yaml: String) throws { planner.ruleSet = RuleSet(try rules(yaml)) }
 
     /// Each line `^prefix-hhmm text` is a block.
     private static func blocks(_ bytes: [UInt8]) -> [BlockFacts] {

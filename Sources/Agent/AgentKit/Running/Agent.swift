@@ -354,7 +354,12 @@ package final class Agent: Service {
     /// - Parameter before: rules that were in force while a rule file was being saved.
     private func adoptRules(_ loaded: LoadedRules, _ before: PassingRules?) async throws -> [Diagnostic] {
         defer { changes.tell() }
-        core.planner.ruleSet = RuleSet(loaded.rules)
+        let next = RuleSet(loaded.rules)
+        if let before {
+            try await core.planner.putInForce(next, after: before)
+        } else {
+            core.planner.ruleSet = next
+        }
         try await pipeline.adoptRules(isFirstStart: false, after: before)
         if let before { try await pipeline.planMissed(under: before) }
         try await time.rulesChanged()

@@ -23,7 +23,6 @@ extension Pipeline {
     /// Has the folders of a place looked at, where rules about such are new or others.
     func adoptFolderRules(after before: PassingRules?) async throws {
         let ruleSet = core.planner.ruleSet
-        passing = before
         for name in roots.map(\.name) {
             let hasRules = ruleSet.hasFolderRules(name)
             let standard = (baselines[name]?.kind ?? .first, baselines[name]?.began ?? before?.since ?? .now())
@@ -134,8 +133,7 @@ extension Pipeline {
         do {
             let baseline = folderBaselines[name]
             switch try await core.folderJudge.judge(
-                place, path, baseline: baseline?.kind ?? .normal, began: baseline?.began, passing: passing,
-                isMovedIn: isMovedIn)
+                place, path, baseline: baseline?.kind ?? .normal, began: baseline?.began, isMovedIn: isMovedIn)
             {
             case .known: break
             case .again: return .again

@@ -26,8 +26,6 @@ package actor Pipeline {
     var baselines: [String: Baseline] = [:]
     var surveys: [String: Survey] = [:]
     var folderBaselines: [String: FolderBaseline] = [:]
-    /// The rules before those in force, where they were so only while a rule file was being saved.
-    var passing: PassingRules?
     private(set) var inJudgement: Set<Key> = []
     /// Which files those are that were there when they had settled.
     private(set) var filesInJudgement: [Key: Fingerprint] = [:]

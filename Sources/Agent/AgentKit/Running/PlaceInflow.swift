@@ -69,6 +69,7 @@ extension Pipeline {
             if root != toRoot || !isSeenUnderNew { await settleSoon(root, [from]) }
             guard isSeenUnderNew else { return }
             if root != toRoot { return await settleSoon(toRoot, [to]) }
+            await inflows[root]?.folders?.rename(from, to: to)
             await touchFolders(root, above: [from, to])
             let hasNew = await offer(root, to)
             // Not before the new name settles: until then the file may be awaited under the one before.

@@ -5,7 +5,7 @@ extension ArchiveWorker {
     /// As ``validate(_:mode:hashes:progress:)``, on the calling thread. Messages call the archive by its `path`.
     ///
     /// - Parameter names: where they are withheld, pages and what was skipped have stand-ins for names in the report, no
-    ///   order, and metadata is blank.
+    ///   order but that of an EPUB's spine, and metadata is blank.
     package func judge(
         _ archive: ArchiveSource, mode: ValidationMode = .strict, hashes: Bool = true,
         names: EntryNames = .told, progress: (@Sendable (ValidationProgress) -> Void)? = nil

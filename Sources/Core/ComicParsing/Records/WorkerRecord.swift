@@ -66,7 +66,9 @@ package enum WorkerRecord: Sendable, Equatable {
             out.number(order.isEncrypted ? 1 : 0, bytes: 1)
             out.number(UInt64(order.pages.count), bytes: 4)
             for position in order.pages { out.number(UInt64(position), bytes: 4) }
-            for line in order.damage.prefix(EpubOrder.mostDamage) { out.blob(Array(line.utf8.prefix(300))) }
+            for line in order.damage.prefix(EpubOrder.mostDamage) {
+                out.blob(Array(line.utf8.prefix(EpubOrder.damageLength)))
+            }
         }
         return out.frame
     }
@@ -130,7 +132,10 @@ package enum WorkerRecord: Sendable, Equatable {
             let count = Int(try input.number(4))
             guard count <= ArchiveLimits.maxHeaderCount else { throw RecordReader.nonsense }
             for _ in 0..<count { order.pages.append(Int(try input.number(4))) }
-            while !input.isAtEnd { order.damage.append(try input.text()) }
+            // What the worker has escaped is not escaped again.
+            while !input.isAtEnd {
+                order.damage.append(ShownText.line(String(decoding: try input.blob(), as: UTF8.self)))
+            }
             self = .order(order)
         default:
             throw RecordReader.nonsense

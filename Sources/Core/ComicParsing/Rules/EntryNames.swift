@@ -2,7 +2,7 @@
 package enum EntryNames: Sendable {
     case told
     /// The worker sends stand-ins: names that mean the same to ``EntryRole``, blanks for text, and messages that quote
-    /// nothing. The verdict is the same; the pages' order and all that is known of the comic are not.
+    /// nothing. The verdict is the same; the pages' order, but in an EPUB, and all that is known of the comic are not.
     case withheld
 
     /// For the worker's command line.

@@ -9,6 +9,8 @@ package struct EpubOrder: Sendable, Equatable {
 
     /// More lines of damage are of no use to anybody.
     package static let mostDamage = 100
+    /// Bytes of a line: a name, and what is wrong with it.
+    static let damageLength = 1_400
 
     package init(pages: [Int] = [], damage: [String] = [], isEncrypted: Bool = false) {
         (self.pages, self.damage, self.isEncrypted) = (pages, damage, isEncrypted)

@@ -35,10 +35,4 @@ extension EntryHeader {
     /// Whether it is no page because it is too large. The header decides, which is all that a list reads; where it lies
     /// the archive is damaged.
     package var claimsTooMuch: Bool { declaredSize > ArchiveLimits.maxUncompressedEntrySize }
-
-    /// Whether an archive with it is an EPUB, whose order takes more than its headers.
-    package var isEpubContainer: Bool { kind == .file && path == Self.epubContainer }
-
-    /// What an EPUB is known by.
-    package static let epubContainer = Array("META-INF/container.xml".utf8)
 }

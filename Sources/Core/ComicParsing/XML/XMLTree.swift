@@ -2,8 +2,9 @@ import Platform
 
 /// A small XML document as a tree, read without a DTD, entities of its own, or anything from outside.
 ///
-/// Written here because the metadata come out of hostile archives, and are read in the agent itself where names are told: bounds are checked
-/// by the language, and what is not needed (DTDs, external entities, namespaces' meaning) is not there to be misused.
+/// Written here because what it reads comes out of hostile archives: metadata, read in the agent itself, and the documents
+/// of an EPUB, read in the worker. Bounds are checked by the language, and what is not needed (DTDs, external entities,
+/// namespaces' meaning) is not there to be misused.
 package struct XMLTree: Sendable, Equatable {
     /// Without a namespace prefix.
     package let name: String

@@ -2,7 +2,8 @@ import ComicParsing
 
 /// The documents of an EPUB that say which pictures are its pages, and in which order.
 enum Epub {
-    static let container = EntryHeader.epubContainer
+    /// What an EPUB is known by.
+    static let container = Array("META-INF/container.xml".utf8)
     static let encryption = Array("META-INF/encryption.xml".utf8)
 
     /// What one place of the spine is.

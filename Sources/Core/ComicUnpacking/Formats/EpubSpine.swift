@@ -11,8 +11,9 @@ extension EpubOrder {
     ///   - read: gives the bytes of entries by position, so many in all; without those that are damaged.
     /// - Returns: nil where it is no EPUB.
     static func read(_ headers: [EntryHeader], _ read: ([Int], Int) throws -> [Int: [UInt8]]) throws -> EpubOrder? {
-        let places = Dictionary(
-            headers.filter { $0.kind == .file }.map { ($0.path, $0.position) }, uniquingKeysWith: { first, _ in first })
+        // One that claims too much is no page under its name.
+        let files = headers.filter { $0.kind == .file && !$0.claimsTooMuch }
+        let places = Dictionary(files.map { ($0.path, $0.position) }, uniquingKeysWith: { first, _ in first })
         guard let container = places[Epub.container] else { return nil }
         do {
             return try order(headers, places, container, read)

@@ -8,13 +8,13 @@ import Platform
 ///
 /// - `inspect [hash] [nameless]`: every header, and for each page and metadata file its size, checksum, image header;
 ///   `nameless` names nothing that is in the archive (``WithheldNames``).
-/// - `list`: every header; no entry is read but, as by `inspect` and `page`, what says the order of an EPUB's pages.
+/// - `list`: every header. Of an EPUB it also reads what says the order of its pages, as `inspect` and `page` do.
 /// - `extract POSITION...`: the bytes of these entries, in the archive's order.
 /// - `unpack [own]`: every header, and the bytes of every file; of any size where the agent has packed it itself.
 /// - `pack FORMAT ...`: the other way round: the file on descriptor 3, or a folder, packed; see ``PackPass``.
 /// - `page INDEX`: every header, and the bytes of that page (from 0, in reading order).
 /// - `thumbnail ...`: small JPEGs of pages, in a cage of its own; see ``ThumbnailPass``.
-/// - `claims`: what a RAR 4's headers say of its entries; see ``RarClaimsPass``.
+/// - `claims [nameless]`: what a RAR 4's headers say of its entries; see ``RarClaimsPass``.
 /// - `pdf ...`, `unar ...`: the second profile; see ``RenderWorker`` and ``UnarWorker``.
 /// - `probe open|socket|fork|exec|mmap`: breaks one rule of the cage, to prove that it holds.
 ///

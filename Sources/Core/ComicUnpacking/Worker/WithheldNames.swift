@@ -29,8 +29,11 @@ struct WithheldNames {
     private mutating func standIn(for header: EntryHeader) -> [UInt8] {
         let number = numbers[header.path] ?? numbers.count
         numbers[header.path] = number
+        // What a link is called is judged as a file's name is.
+        var called = header
+        if [.link, .other].contains(header.kind) { called.kind = .file }
         let name: String =
-            switch EntryRole(of: header) {
+            switch EntryRole(of: called) {
             case .page: "\(number).png"
             case .metadata: "\(number)/ComicInfo.xml"
             case .skipped(.systemFolder): "__MACOSX/\(number)"

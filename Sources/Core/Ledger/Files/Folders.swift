@@ -113,6 +113,20 @@ extension LedgerTransaction {
             ])
     }
 
+    /// The present folders that came since then, and were last judged by these rules.
+    package func folders(judgedBy era: String, since: Timestamp) throws -> [FolderRecord] {
+        try all(
+            "SELECT * FROM folder WHERE present AND era = ? AND arrived >= ? ORDER BY place, path",
+            [era, since.nanoseconds], FolderRecord.init(row:))
+    }
+
+    /// Has a folder count as judged by these rules, of which it has met no others than before.
+    package func setFolder(_ folder: FolderRecord, judgedBy era: String) throws {
+        try execute(
+            sql: "UPDATE folder SET era = ? WHERE place = ? AND path = ?",
+            arguments: [era, folder.place, folder.path.blob])
+    }
+
     /// Marks a folder as gone; its version number stays for the day it comes back.
     package func setFolderGone(_ place: String, _ path: BytePath) throws {
         try execute(

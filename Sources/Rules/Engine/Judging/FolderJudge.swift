@@ -33,22 +33,19 @@ package struct FolderJudge: Sendable {
     /// - Parameters:
     ///   - baseline: how folders are judged that the ledger does not know.
     ///   - began: when that began: what has changed since was not there before.
-    ///   - passing: the rules of before, where they were in force only for a moment: what came in it arrives for those that
-    ///     were missing.
     ///   - isMovedIn: whether it has come from outside its place, so that no name in it was its own before.
     @concurrent
     package func judge(
         _ place: PlaceInfo, _ path: BytePath, baseline: Judge.Baseline = .normal, began: Timestamp? = nil,
-        passing: PassingRules? = nil, isMovedIn: Bool = false
+        isMovedIn: Bool = false
     ) async throws -> Verdict {
         try await BlockingThreads.run(for: .place(place.name)) {
-            try await judgeHere(place, path, baseline, began, passing, isMovedIn: isMovedIn)
+            try await judgeHere(place, path, baseline, began, isMovedIn: isMovedIn)
         }
     }
 
     private func judgeHere(
-        _ place: PlaceInfo, _ path: BytePath, _ asked: Judge.Baseline, _ began: Timestamp?, _ passing: PassingRules?,
-        isMovedIn: Bool
+        _ place: PlaceInfo, _ path: BytePath, _ asked: Judge.Baseline, _ began: Timestamp?, isMovedIn: Bool
     ) async throws -> Verdict {
         let (planner, absolute) = (planner, place.root.appending(path))
         guard !inWork.touches(absolute) else { return .again }
@@ -63,9 +60,9 @@ package struct FolderJudge: Sendable {
             return .known
         }
         let look = found
-        let ruleSet = planner.ruleSet
+        let (ruleSet, term) = (planner.inForce.ruleSet, planner.inForce.term)
         @Sendable func past(_ transaction: LedgerTransaction) throws -> FolderPast {
-            try FolderPast(of: path, look, isMovedIn: isMovedIn, in: place, ruleSet, transaction)
+            try FolderPast(of: path, look, isMovedIn: isMovedIn, in: place, transaction)
         }
         var before = try await planner.ledger.read(past)
         guard !before.isAtWork else { return .waits }
@@ -85,15 +82,13 @@ package struct FolderJudge: Sendable {
         let isLater = began.map { look.status.fingerprint.changed > $0.nanoseconds } ?? false
         let known = before
         let judgement = try await planner.lanes.run {
-            try FolderJudgement(
-                look, known, baseline: isLater ? .normal : asked, missed: known.cameUnder(passing), in: place, ruleSet,
-                planner)
+            try FolderJudgement(look, known, baseline: isLater ? .normal : asked, in: place, ruleSet, planner)
         }
         if judgement.isNothingNew { return .known }
         let isFree: @Sendable () -> Bool = { [inWork] in !inWork.touches(absolute) }
         guard isFree() else { return .again }
         let planned = try await planner.ledger.writeSeen { transaction -> [PlannedJob]? in
-            guard try past(transaction) == known, isFree() else { return nil }
+            guard planner.inForce.term == term, try past(transaction) == known, isFree() else { return nil }
             if let old = known.former { try transaction.setFolderGone(place.name, old.path) }
             try transaction.setFolder(judgement.record)
             try transaction.setDue(place.name, path, judgement.upcoming)
@@ -142,7 +137,7 @@ private struct FolderPast: Sendable, Equatable {
     var hasDue = false
 
     init(
-        of path: BytePath, _ look: FolderLook?, isMovedIn: Bool, in place: PlaceInfo, _ ruleSet: RuleSet,
+        of path: BytePath, _ look: FolderLook?, isMovedIn: Bool, in place: PlaceInfo,
         _ transaction: LedgerTransaction
     ) throws {
         known = try transaction.folder(place.name, path)
@@ -166,12 +161,6 @@ private struct FolderPast: Sendable, Equatable {
         }
     }
 
-    /// Whether it came while these rules were in force, and was judged by them.
-    func cameUnder(_ passing: PassingRules?) -> Bool {
-        guard let passing, let last, let arrived = last.arrived else { return false }
-        return last.matched?.era == passing.ruleSet.era && arrived >= passing.since
-    }
-
     static func isAtWork(_ path: BytePath, in place: PlaceInfo, _ transaction: LedgerTransaction) throws -> Bool {
         let spot = JobRecord.Whereabouts(place: place.name, path: path)
         return try !transaction.jobs(in: [.ready, .waiting], within: spot).isEmpty
@@ -193,12 +182,10 @@ private struct FolderJudgement: Sendable {
     /// Whether the ledger is as it is to be.
     var isNothingNew: Bool { drafts.isEmpty && before.known == record && upcoming.isEmpty && !before.hasDue }
 
-    /// - Parameter isMissed: whether it came while rules were in force that others were missing from.
-    ///
     /// Blocks.
     init(
-        _ look: FolderLook, _ before: FolderPast, baseline: Judge.Baseline, missed isMissed: Bool, in place: PlaceInfo,
-        _ ruleSet: RuleSet, _ planner: Planner
+        _ look: FolderLook, _ before: FolderPast, baseline: Judge.Baseline, in place: PlaceInfo, _ ruleSet: RuleSet,
+        _ planner: Planner
     ) throws {
         self.before = before
         let (last, now, host, names) = (before.last, planner.clock.now(), planner.host, planner.ledger.names)
@@ -216,7 +203,7 @@ private struct FolderJudgement: Sendable {
         for event in [FileEvent.arrived, .changed] {
             let matches = try ruleSet.match(facts(event))
             let due = matches.filter { match in
-                let news = Self.event(for: match.rule, look, before, baseline, isMissed, in: place, ruleSet)
+                let news = Self.event(for: match.rule, look, before, baseline, in: place, ruleSet)
                 return (before.overdue[match.rule.name]?.event ?? news) == event
             }
             drafts += try Planner.drafts(
@@ -236,8 +223,8 @@ private struct FolderJudgement: Sendable {
 
     /// As what a rule that wants the folder sees it; nil for no news.
     private static func event(
-        for rule: Rule, _ look: FolderLook, _ before: FolderPast, _ baseline: Judge.Baseline, _ isMissed: Bool,
-        in place: PlaceInfo, _ ruleSet: RuleSet
+        for rule: Rule, _ look: FolderLook, _ before: FolderPast, _ baseline: Judge.Baseline, in place: PlaceInfo,
+        _ ruleSet: RuleSet
     ) -> FileEvent? {
         let atFirst: FileEvent? =
             switch baseline {
@@ -253,7 +240,7 @@ private struct FolderJudgement: Sendable {
         if last.digest == nil, baseline != .normal { return atFirst }
         guard rule.events.contains(.arrived) else { return change }
         // It arrives when it first meets the conditions; a rule that is new has found it there.
-        let isOld = last.digest == nil || isMissed || before.inForce.contains(ruleSet.identity(of: rule))
+        let isOld = last.digest == nil || before.inForce.contains(ruleSet.identity(of: rule))
         return isOld || rule.existing(in: place) == .process ? .arrived : nil
     }
 }

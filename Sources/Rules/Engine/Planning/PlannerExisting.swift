@@ -11,6 +11,48 @@ package struct PassingRules: Sendable {
     package init(_ ruleSet: RuleSet, since: Timestamp) { (self.ruleSet, self.since) = (ruleSet, since) }
 }
 
+extension Planner {
+    /// Puts rules in force where others were so only for a moment. A folder that came in it counts as judged by the new ones,
+    /// so that it arrives for those that it has not met (docs/design/events.md, "Settle").
+    ///
+    /// - Throws: what the ledger does; then nothing has changed.
+    package func putInForce(_ next: RuleSet, after before: PassingRules) async throws {
+        let era = before.ruleSet.era
+        while true {
+            let found = try await ledger.read { try $0.folders(judgedBy: era, since: before.since) }
+            var came: [FolderRecord] = []
+            for (name, folders) in Dictionary(grouping: found, by: \.place) {
+                guard let place = presence.place(named: name) else { continue }
+                let (presence, lanes) = (presence, lanes)
+                let new = try await outcome(unlessHung: .place(name)) {
+                    try await lanes.run {
+                        // One that lay there before is met for the first time as well, where a rule is the first about folders.
+                        try folders.filter { folder in
+                            do {
+                                let status = try presence.root(of: place).folder(folder.path).status()
+                                return status.fingerprint.changed > before.since.nanoseconds
+                            } catch is Fault {
+                                return false
+                            }
+                        }
+                    }
+                }
+                came += new ?? []
+            }
+            let new = came
+            let isDone = try await ledger.write { transaction in
+                // What is judged meanwhile is not yet among them.
+                guard try transaction.folders(judgedBy: era, since: before.since) == found else { return false }
+                try transaction.registerEra(next.era, rules: next.arrivalIdentities)
+                for folder in new { try transaction.setFolder(folder, judgedBy: next.era) }
+                self.ruleSet = next
+                return true
+            }
+            if isDone { return }
+        }
+    }
+}
+
 /// Rules for files that the ledger knows already.
 extension Planner {
     /// Plans for a file what it has missed that was judged by rules which stood in a rule file while that was being saved: for
