@@ -9,6 +9,7 @@ struct DescriptorLimitTests {
     @Test("Jobs wait wherever they find that out, within SQLite too, go through by themselves, and none is parked")
     func none() async throws {
         let steward = try AgentFixture(configuration: "log: { level: debug }")
+        try steward.giveUpVaults()
         try steward.rule(
             """
             - rule: Keep captures
