@@ -245,9 +245,10 @@ import Testing
         }
     }
 
-    @Test("A title that looks like an answer changes nothing") func titleLooksLike() {
+    @Test("A title that looks like an answer changes nothing, and is not kept") func titleLooksLike() {
         let text = """
-            Title: x
+            Title: Coelacanthus
+            Page
             Pages: 7
             Page    1 size: 1 x 1 pts
             Pages:           2
@@ -257,7 +258,11 @@ import Testing
             Page    2 size:  100.5 x 2e+02 pts
             Page    2 rot:   270
             """
-        let pages = PdfInfo.pages(Array(text.utf8))
+        var lines = PdfInfoLines()
+        for byte in text.utf8 { lines.consume([byte]) }
+        #expect(lines.count == text.utf8.count)
+        #expect(!String(decoding: lines.ofPages, as: UTF8.self).contains("Coelacanthus"))
+        let pages = PdfInfo.pages(lines.ofPages)
         #expect(pages?.map(\.width) == [612, 200])
         #expect(pages?.map(\.height) == [792, 100.5])
     }

@@ -47,11 +47,16 @@ package struct PdfPage: Sendable, Equatable {
 
 /// What pdfinfo says, understood. Its words come from a hostile file: a title may look like any of its lines.
 enum PdfInfo {
+    /// Bytes of a line that are read.
+    fileprivate static let lineLength = 200
+
     /// The pages, in order; one more than an archive may have where there are too many.
     ///
     /// - Returns: nil where the lines make no sense.
     static func pages(_ text: [UInt8]) -> [PdfPage]? {
-        let lines = text.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0.prefix(200), as: UTF8.self) }
+        let lines = text.split(separator: UInt8(ascii: "\n")).map {
+            String(decoding: $0.prefix(lineLength), as: UTF8.self)
+        }
         // The last one: what the document says of itself comes before it.
         guard let start = lines.lastIndex(where: { $0.hasPrefix("Pages:") }),
             let stated = Int(lines[start].dropFirst(6).trimmingSpaces)
@@ -104,6 +109,34 @@ extension StringProtocol {
         let rest = drop { $0 == " " }
         guard let last = rest.lastIndex(where: { $0 != " " }) else { return "" }
         return Substring(rest[...last])
+    }
+}
+
+/// What pdfinfo says, as it comes. The lines about pages are kept; others, which say the title, are let pass.
+struct PdfInfoLines {
+    /// Bytes of all lines.
+    private(set) var count = 0
+    private var kept: [UInt8] = []
+    private var line: [UInt8] = []
+    private var isOther = false
+
+    private static let start = Array("Page".utf8)
+
+    var ofPages: [UInt8] { kept + line }
+
+    mutating func consume(_ part: [UInt8]) {
+        count += part.count
+        for byte in part {
+            if byte == UInt8(ascii: "\n") {
+                if !isOther { kept += line + [byte] }
+                (line, isOther) = ([], false)
+            } else if !isOther, line.count < PdfInfo.lineLength {
+                line.append(byte)
+                if !line.prefix(Self.start.count).elementsEqual(Self.start.prefix(line.count)) {
+                    (line, isOther) = ([], true)
+                }
+            }
+        }
     }
 }
 

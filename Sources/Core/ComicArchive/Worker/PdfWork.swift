@@ -25,9 +25,9 @@ struct PdfWork {
     ///
     /// - Throws: ``ComicRefusal``; `Fault` where nothing can be drawn on this machine.
     func pages() throws -> [PdfPage] {
-        var answer: [UInt8] = []
+        var answer = PdfInfoLines()
         let outcome = try run(["info"]) { part in
-            answer += part
+            answer.consume(part)
             return answer.count <= Self.infoLimit
         }
         switch outcome {
@@ -42,7 +42,7 @@ struct PdfWork {
             throw ComicRefusal(reason, message)
         default: throw ComicRefusal(outcome, Self.structure)
         }
-        guard let pages = PdfInfo.pages(answer) else {
+        guard let pages = PdfInfo.pages(answer.ofPages) else {
             throw ComicRefusal(.damagedArchive, "its pages have no size that can be drawn; fetch the file again")
         }
         if pages.isEmpty { throw ComicRefusal(.noPages, "it is a PDF without pages") }
