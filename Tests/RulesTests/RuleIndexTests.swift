@@ -20,12 +20,14 @@ import Testing
         let ends = ["cbz", "CBZ", "md", "txt", "tar.gz", "gz", "ü", "K"]
         func pick(_ words: [String]) -> String { words.randomElement(using: &random) ?? "" }
         func leaf() -> String {
-            switch Int.random(in: 0..<6, using: &random) {
+            switch Int.random(in: 0..<8, using: &random) {
             case 0: "name: \"*.\(pick(ends))\""
             case 1: "name: [\"*.{\(pick(ends)),\(pick(ends))}\", \"a*\"]"
             case 2: "extension: [\(pick(ends)), \(pick(ends))]"
             case 3: "path: \"**/*.\(pick(ends))\""
             case 4: "name: \"\(pick(["a", "b", "*"])).{\(pick(ends)),\(pick(ends))}\""
+            case 5: "name: \"\(pick(["bill-*", "*ill-{1,22}*", "[bB]ill-?.*", "bill-1.md"]))\""
+            case 6: "name: [\"*-\(pick(["lll", "1.m", "22."]))*\", \"b\(pick(["il", "illl"]))*\"]"
             default: "depth: \(Int.random(in: 0...1, using: &random))"
             }
         }
@@ -47,7 +49,7 @@ import Testing
         }
         let set = RuleSet(try rules(text))
         let names =
-            ["a", "b", "x", ".cbz", "a.CbZ", "b.\u{212A}"]
+            ["a", "b", "x", ".cbz", "a.CbZ", "b.\u{212A}", "bill-1.md", "bill-22.pdf", "Bill-1.gz", "b-lll", "billl"]
             + ends.flatMap { end in ["a", "b", "x/y"].map { "\($0).\(end)" } }
         for name in names {
             for place in [places()[0], places()[4]] {
@@ -69,6 +71,19 @@ import Testing
         #expect(set.index.candidates(place: "other", event: .arrived, name: Array("x.e7".utf8)) == [7])
         #expect(set.index.candidates(place: "other", event: .changed, name: Array("x.e7".utf8)) == [])
         #expect(set.index.candidates(place: "notes", event: .arrived, name: Array("x.e7".utf8)) == [])
+    }
+
+    @Test("Of a thousand rules that name different files few are looked at") func fewOfMany() throws {
+        let text = (0..<1_000).map {
+            "- { rule: R\($0), in: other, where: { name: \"invoice-\($0)-*.pdf\" }, do: trash }\n"
+        }.joined()
+        let set = RuleSet(try rules(text))
+        for number in [0, 7, 42, 999] {
+            let name = Array("invoice-\(number)-acme.pdf".utf8)
+            let found = set.index.candidates(place: "other", event: .arrived, name: name)
+            #expect(found.contains(number) && found.count < 50, "\(found)")
+        }
+        #expect(set.index.candidates(place: "other", event: .arrived, name: Array("letter.pdf".utf8)).count < 50)
     }
 
     @Test("The settle time is the longest of the rules that might match") func settleTimeLongest() throws {

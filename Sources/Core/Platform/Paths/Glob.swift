@@ -57,6 +57,17 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
         return suffixes
     }
 
+    /// The longest literal of each alternative, one of which stands in everything this can match; nil where one has none.
+    package var literals: [[UInt8]]? {
+        var longest: [[UInt8]] = []
+        for tokens in alternatives {
+            let found = tokens.compactMap { if case .literal(let bytes) = $0 { bytes } else { nil } }
+            guard let most = found.max(by: { $0.count < $1.count }) else { return nil }
+            longest.append(most)
+        }
+        return longest
+    }
+
     // MARK: - Reading
 
     private struct Mark {

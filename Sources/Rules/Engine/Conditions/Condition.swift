@@ -135,6 +135,26 @@ package indirect enum Condition: Sendable {
         case .not: return nil
         }
     }
+
+    /// Of these one must stand in the file's name, or this cannot hold; nil where any name may do.
+    var literals: [[UInt8]]? {
+        switch self {
+        case .test(let test): return test.literals
+        case .all(let parts):
+            // Those that say most.
+            return parts.compactMap(\.literals).max { Self.least($0) < Self.least($1) }
+        case .any(let parts):
+            var union: [[UInt8]] = []
+            for part in parts {
+                guard let literals = part.literals else { return nil }
+                union += literals
+            }
+            return union
+        case .not: return nil
+        }
+    }
+
+    private static func least(_ literals: [[UInt8]]) -> Int { literals.map(\.count).min() ?? 0 }
 }
 
 /// One test with what it looks for.
@@ -143,6 +163,8 @@ package struct ConditionTest: Sendable {
     package let text: String
     package let usesBlocks: Bool
     let extensions: Set<String>?
+    /// See ``Condition/literals``.
+    var literals: [[UInt8]]?
     /// What it may find, for templates.
     let provides: [ValueSpec]
     /// See ``Condition/attributes``.

@@ -46,7 +46,8 @@ struct ConditionReader {
                 return .test(
                     ConditionTest(
                         text: "\(entry.key): \(printable(entry.value.oneLine))", usesBlocks: spec.usesBlocks,
-                        extensions: loaded.extensions, provides: spec.provides + loaded.provides,
+                        extensions: loaded.extensions, literals: loaded.literals,
+                        provides: spec.provides + loaded.provides,
                         attributes: loaded.attributes, asksForAge: loaded.asksForAge,
                         nextChange: loaded.nextChange, countsAge: loaded.countsAge, check: loaded.check))
             }

@@ -18,6 +18,8 @@ package struct ConditionSpec: Sendable {
     struct Loaded: Sendable {
         /// See ``Condition/extensions``.
         let extensions: Set<String>?
+        /// See ``Condition/literals``.
+        let literals: [[UInt8]]?
         /// The values that it may find besides those of its ``ConditionSpec``.
         let provides: [ValueSpec]
         /// See ``Condition/attributes``.
@@ -31,11 +33,13 @@ package struct ConditionSpec: Sendable {
         let check: @Sendable (FileFacts, BlockFacts?) throws -> Observation
 
         init(
-            extensions: Set<String>? = nil, provides: [ValueSpec] = [], attributes: Set<FileAttribute> = [],
+            extensions: Set<String>? = nil, literals: [[UInt8]]? = nil, provides: [ValueSpec] = [],
+            attributes: Set<FileAttribute> = [],
             asksForAge: Bool = false, countsAge: Bool = false, nextChange: ConditionTest.NextChange? = nil,
             _ check: @escaping @Sendable (FileFacts, BlockFacts?) throws -> Observation
         ) {
             self.extensions = extensions
+            self.literals = literals
             self.provides = provides
             self.attributes = attributes
             self.asksForAge = asksForAge

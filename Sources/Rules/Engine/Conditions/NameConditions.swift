@@ -10,7 +10,7 @@ extension ConditionSpec {
             example: "name: \"*.{cbz,cbr}\"", schema: oneOrMoreTexts, takes: .both
         ) { node, context in
             guard let globs = context.globs(node, "name") else { return nil }
-            return Loaded(extensions: ends(of: globs)) { facts, _ in
+            return Loaded(extensions: ends(of: globs), literals: literals(of: globs)) { facts, _ in
                 Observation(globs.contains { $0.matches(facts.path.name) }, seen: BytePath.escape(facts.path.name))
             }
         },
@@ -107,6 +107,15 @@ extension ConditionSpec {
     /// ASCII letters only: what the index does too.
     private static func lowered(_ bytes: [UInt8]) -> [UInt8] {
         bytes.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
+    }
+
+    private static func literals(of globs: [Glob]) -> [[UInt8]]? {
+        var all: [[UInt8]] = []
+        for glob in globs {
+            guard let found = glob.literals else { return nil }
+            all += found
+        }
+        return all
     }
 
     private static func ends(of globs: [Glob]) -> Set<String>? {

@@ -1,11 +1,22 @@
 import Platform
 
-/// Finds the rules that can match a file or a folder by place, event and the end of its name, so that thousands of rules cost
-/// what a few do. It only leaves out rules that cannot match.
+/// Finds the rules that can match a file or a folder by place, event and what stands in its name, so that thousands of rules
+/// cost what a few do. It only leaves out rules that cannot match.
 package struct RuleIndex: Sendable {
     private struct Slot: Sendable {
         var byExtension: [String: [Int]] = [:]
+        /// Rules whose names must hold a text, by three bytes of it: those that the fewest others go by.
+        var byBytes: [UInt32: [Int]] = [:]
         var others: [Int] = []
+
+        mutating func add(_ number: Int, literals: [[UInt8]]) {
+            for literal in literals {
+                let fewest = RuleIndex.triples(of: literal).min {
+                    (byBytes[$0]?.count ?? 0) < (byBytes[$1]?.count ?? 0)
+                }
+                if let fewest, byBytes[fewest]?.last != number { byBytes[fewest, default: []].append(number) }
+            }
+        }
     }
 
     private struct Key: Hashable, Sendable {
@@ -19,10 +30,16 @@ package struct RuleIndex: Sendable {
     init(_ rules: [Rule]) {
         for (number, rule) in rules.enumerated() {
             let extensions = rule.condition.extensions
+            // What a name ends in is found by that at once.
+            let literals = rule.condition.literals.flatMap { all in
+                all.allSatisfy { $0.count >= 3 && $0.first != UInt8(ascii: ".") } ? all : nil
+            }
             for place in Set(rule.places.map(\.name)) {
                 for event in rule.events {
                     let key = Key(place: place, event: event, subject: rule.subject)
-                    if let extensions {
+                    if let literals {
+                        slots[key, default: Slot()].add(number, literals: literals)
+                    } else if let extensions {
                         for end in extensions {
                             slots[key, default: Slot()].byExtension[end, default: []].append(number)
                         }
@@ -40,9 +57,21 @@ package struct RuleIndex: Sendable {
     ) -> [Int] {
         guard let slot = slots[Key(place: place, event: event, subject: subject)] else { return [] }
         let ending = Self.key(ofName: name).flatMap { slot.byExtension[$0] } ?? []
-        if ending.isEmpty { return slot.others }
-        if slot.others.isEmpty { return ending }
-        return (ending + slot.others).sorted()
+        var holding: Set<Int> = []
+        if !slot.byBytes.isEmpty {
+            for triple in Self.triples(of: name) {
+                if let found = slot.byBytes[triple] { holding.formUnion(found) }
+            }
+        }
+        if holding.isEmpty, ending.isEmpty { return slot.others }
+        return (holding + ending + slot.others).sorted()
+    }
+
+    /// All that stands in a text, three bytes each.
+    private static func triples(of text: [UInt8]) -> some Sequence<UInt32> {
+        (0..<max(0, text.count - 2)).lazy.map { at in
+            UInt32(text[at]) << 16 | UInt32(text[at + 1]) << 8 | UInt32(text[at + 2])
+        }
     }
 
     /// Whether a rule of the place is about such.
