@@ -33,24 +33,3 @@ package struct ShowHistory: Query {
         }
     }
 }
-
-/// `steward explain FILE`.
-package struct ExplainFile: Query {
-    package static let name = "explain"
-    private let path: BytePath
-    /// As if this had happened; nil for what it would be now.
-    private let event: String?
-
-    /// - Parameter path: absolute.
-    package init(_ path: BytePath, event: String?) { (self.path, self.event) = (path, event) }
-
-    package func read(_ records: Records) async throws -> Explanation {
-        let configuration = try records.requireConfiguration()
-        // It reads rules and the file itself, on a disk that may not answer.
-        return try await BlockingThreads.run(for: Bulkhead("what is to be explained")) {
-            try await .of(path, event: event, configuration, records.directories)
-        }
-    }
-
-    package func lines(_ answer: Explanation) -> [String] { answer.lines }
-}

@@ -1,0 +1,42 @@
+import Platform
+
+/// What a worker lists of an archive, counted again.
+package struct ArchiveListing: Sendable {
+    package private(set) var headers: [EntryHeader] = []
+    /// Of an EPUB.
+    private(set) var order: EpubOrder?
+    private var names = 0
+
+    /// - Returns: false where the worker says what makes no sense.
+    mutating func consume(_ record: WorkerRecord) -> Bool {
+        switch record {
+        case .header(let header):
+            names += header.path.count
+            guard order == nil, header.position == headers.count, headers.count <= ArchiveLimits.maxHeaderCount,
+                names <= ArchiveLimits.maxNamesLength
+            else { return false }
+            headers.append(header)
+        case .order(let found):
+            guard order == nil, found.fits(headers.count) else { return false }
+            order = found
+        case .structure, .content, .bytes, .end: break
+        }
+        return true
+    }
+}
+
+/// The pages among what is listed, in reading order.
+///
+/// - Throws: `InkyPanelsError.archive` where there are none, or none may be shown.
+func pageHeaders(_ listing: ArchiveListing) throws -> [EntryHeader] {
+    do {
+        return try EntryHeader.pages(among: listing.headers, order: listing.order)
+    } catch .refused(let reason, let text) {
+        let cause = Fault(.refused, text, code: reason.rawValue)
+        throw InkyPanelsError.archive(.extractionFailed(underlying: cause))
+    } catch .encrypted {
+        throw InkyPanelsError.archive(.passwordProtected)
+    } catch .empty {
+        throw InkyPanelsError.archive(.emptyArchive)
+    }
+}
