@@ -345,7 +345,9 @@ class Campaign:
         moved, library = self.files(f"{self.folder}/second/away"), self.files(f"{steward}/library")
         shelved = collections.Counter(digest(data) for data in library.values())
         sealed = collections.Counter(comic["name"] for comic in json.loads(self.steward("vault", "list", "--json"))["comics"])
-        store = self.database(f"{self.home}/.local/share/steward/captures/captures.sqlite", "SELECT noteText FROM experience")
+        captures = f"{self.home}/.local/share/steward/captures/captures.sqlite"
+        # It is made with the first capture, which may not have come before the cut.
+        store = self.database(captures, "SELECT noteText FROM experience") if os.path.exists(captures) else collections.Counter()
         self.database(f"{self.home}/.local/state/steward/ledger.sqlite", "SELECT 1")
         for one in self.inputs:
             whole = one.content()
@@ -405,9 +407,6 @@ class Campaign:
             self.wrong(f"the answer to {one.stem}, which was on the disk, has come to nothing")
 
     def database(self, path, query):
-        if not os.path.exists(path):
-            # No capture has come before the cut. Of one that was on the disk its expectation tells.
-            return collections.Counter()
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             sound = connection.execute("PRAGMA integrity_check").fetchall()
             if sound != [("ok",)]:
