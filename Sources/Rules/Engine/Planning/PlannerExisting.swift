@@ -32,6 +32,7 @@ extension Planner {
                                 let status = try presence.root(of: place).folder(folder.path).status()
                                 return status.fingerprint.changed > before.since.nanoseconds
                             } catch is Fault {
+                                // It is gone or closed: what becomes of it is news of its own.
                                 return false
                             }
                         }
