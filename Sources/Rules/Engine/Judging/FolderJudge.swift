@@ -15,7 +15,7 @@ package struct FolderJudge: Sendable {
         case waits
     }
 
-    private let planner: Planner
+    let planner: Planner
     private let inWork: PathsInWork
 
     package init(planner: Planner, inWork: PathsInWork) {
@@ -120,7 +120,7 @@ struct FolderLook: Sendable {
 }
 
 /// What the ledger holds of a folder.
-private struct FolderPast: Sendable, Equatable {
+struct FolderPast: Sendable, Equatable {
     var known: FolderRecord?
     /// By its former name, where a person has renamed it.
     var former: FolderRecord?
@@ -151,7 +151,8 @@ private struct FolderPast: Sendable, Equatable {
             last = former
         }
         inForce = try last?.matched.map { try transaction.rules(era: $0.era) } ?? []
-        overdue = try Planner.overdue(place, last?.path, by: look.contents.digest, in: transaction)
+        let jobs = try last.map { try transaction.jobs(at: .init(place: place.name, path: $0.path)) } ?? []
+        overdue = try Planner.overdue(jobs, by: look.contents.digest, in: transaction)
         if let known, known.present, let lineage = known.lineage, [0, look.status.inode].contains(known.inode),
             [nil, look.contents.digest].contains(lineage.digest)
         {
@@ -202,10 +203,7 @@ private struct FolderJudgement: Sendable {
         var wanting = last?.matched?.rules ?? []
         for event in [FileEvent.arrived, .changed] {
             let matches = try ruleSet.match(facts(event))
-            let due = matches.filter { match in
-                let news = Self.event(for: match.rule, look, before, baseline, in: place, ruleSet)
-                return (before.overdue[match.rule.name]?.event ?? news) == event
-            }
+            let due = matches.filter { before.event(for: $0.rule, look, baseline, in: place, ruleSet) == event }
             drafts += try Planner.drafts(
                 due, facts: facts(event), file: reference, version: version, arrival: now, host: host, names: names,
                 values: [:]
@@ -220,27 +218,39 @@ private struct FolderJudgement: Sendable {
             // Time may yet bring what nothing else does.
             lineage: before.product.map { FolderRecord.Lineage(id: $0.lineage, depth: $0.depth, of: digest) })
     }
+}
 
-    /// As what a rule that wants the folder sees it; nil for no news.
-    private static func event(
-        for rule: Rule, _ look: FolderLook, _ before: FolderPast, _ baseline: Judge.Baseline, in place: PlaceInfo,
-        _ ruleSet: RuleSet
+extension FolderPast {
+    /// As what a rule sees the folder that wants it and runs; nil where it does not run.
+    fileprivate func event(
+        for rule: Rule, _ look: FolderLook, _ baseline: Judge.Baseline, in place: PlaceInfo, _ ruleSet: RuleSet
     ) -> FileEvent? {
-        let atFirst: FileEvent? =
+        let (event, verdict) = verdict(on: rule, look, baseline, in: place, ruleSet)
+        if case .runs = verdict { return event }
+        return nil
+    }
+
+    /// What is done about a rule whose conditions hold for the folder.
+    func verdict(
+        on rule: Rule, _ look: FolderLook, _ baseline: Judge.Baseline, in place: PlaceInfo, _ ruleSet: RuleSet
+    ) -> (FileEvent, Decision.Verdict) {
+        if let owed = overdue[rule.name] { return (owed.event, .runs(.owed(owed))) }
+        let atFirst: Decision.Verdict =
             switch baseline {
-            case .normal: .arrived
-            case .first: rule.existing(in: place) == .process ? .arrived : nil
-            case .silent: nil
+            case .normal: .runs(.happened)
+            case .first: rule.existing(in: place) == .process ? .runs(.happened) : .passes(.placeIsNew)
+            case .silent: .passes(.ledgerLost)
             }
-        guard let last = before.last else { return atFirst }
-        let hasChanged = last.digest != look.contents.digest
-        let change: FileEvent? = hasChanged && last.digest != nil && rule.events.contains(.changed) ? .changed : nil
+        guard let last else { return (.arrived, atFirst) }
+        let hasChanged = last.digest != look.contents.digest && last.digest != nil && rule.events.contains(.changed)
+        let change: (FileEvent, Decision.Verdict) = (.changed, hasChanged ? .runs(.happened) : .passes(.seenByRule))
         if last.matched?.rules.contains(rule.name) == true { return change }
         // The agent has put it there, and nobody has judged it since.
-        if last.digest == nil, baseline != .normal { return atFirst }
+        if last.digest == nil, baseline != .normal { return (.arrived, atFirst) }
         guard rule.events.contains(.arrived) else { return change }
         // It arrives when it first meets the conditions; a rule that is new has found it there.
-        let isOld = last.digest == nil || before.inForce.contains(ruleSet.identity(of: rule))
-        return isOld || rule.existing(in: place) == .process ? .arrived : nil
+        let isOld = last.digest == nil || inForce.contains(ruleSet.identity(of: rule))
+        let arrives = isOld || rule.existing(in: place) == .process
+        return (.arrived, arrives ? .runs(.firstMatch) : .passes(.olderThanRule))
     }
 }

@@ -30,10 +30,10 @@ package final class Judge: Sendable {
     }
 
     private let ledger: Ledger
-    private let planner: Planner
+    let planner: Planner
     private let presence: PlacePresence
     private let inWork: PathsInWork
-    private let lanes: BlockingLanes
+    let lanes: BlockingLanes
     private let log: Logger
     private let unjudged = Mutex<(@Sendable (Fingerprint, _ place: String) async -> BytePath?)?>(nil)
 
@@ -83,13 +83,12 @@ package final class Judge: Sendable {
         _ place: PlaceInfo, _ path: BytePath, _ asked: Baseline, _ began: Timestamp?, wasThere: Bool,
         isMovedIn: Bool, isBacklog: Bool
     ) async throws -> Verdict {
-        let absolute = place.root.appending(path)
-        guard !inWork.contains(absolute) else { return .again }
-        let term = planner.inForce.term
+        let inForce = planner.inForce
+        guard isFree(path, in: place) else { return .again }
         // Before anything is noted of a file: which folder stands there.
-        let seen = try await lanes.run { try look(at: path, in: place) }
-        guard let (spot, status) = seen, status.kind == .file else {
-            return try await judgeGone(place, path, wasThere: wasThere)
+        let found = try await lanes.run { try look(at: path, in: place) }
+        guard let (spot, status) = found, status.kind == .file else {
+            return try await judgeGone(place, path, inForce, wasThere: wasThere)
         }
         let print = status.fingerprint
         let (known, others) = try await ledger.read { transaction in
@@ -98,93 +97,138 @@ package final class Judge: Sendable {
                 try transaction.files(place.name, device: print.device, inode: print.inode, besides: path)
             )
         }
-        if let known, known.present, known.fingerprint == status.fingerprint {
-            try await acceptKept(known, place)
-            guard known.attributes?.isOpen == true else { return .known }
-            return try await judgeOwn(known, others, spot, status, place, asked)
-        }
-        if let known, known.present, (known.fingerprint.inode, known.fingerprint.device) != (print.inode, print.device),
-            try await isAboutToBeRenamed(known, in: place)
-        {
-            return .again
-        }
-        // One time for all that is asked: what a rule comes to want between two would be missed by both.
-        let now = planner.clock.now()
-        let isWanted = Self.arrivals(known, others, now).contains {
-            planner.mightWant(path, in: place, status, now: now, arrived: $0)
-        }
-        guard isWanted else {
-            let born = try await lanes.run { try spot.birth() }
-            let left = try await namesLeft(of: others, print, in: place)
-            let former = known?.present == true || isMovedIn ? nil : left.first ?? others.first
-            let isSeen = try await planner.see(
-                path, in: place, status, now: now, born: born, known: known, former: former, left: left,
-                term: term)
-            return isSeen ? .known : .again
-        }
-        if status.size > place.sizeLimit { return .tooLarge(status.size) }
-        guard let (file, hash, born) = try await read(spot, status) else { return .again }
-        let left = try await namesLeft(of: others, print, in: place)
-        if let known, known.present, known.hash == hash {
-            let jobs = try await planner.commitTouch(
-                known, file, status: status, born: born, left: left, in: place, baseline: asked
-            ) { [inWork] in !inWork.contains(absolute) }
-            guard let jobs else { return .again }
-            try await acceptKept(known, place)
-            return jobs.isEmpty ? .touched : .news(.changed, jobs: jobs)
-        }
-        var record = FileRecord(
-            place: place.name, path: path, fingerprint: status.fingerprint, hash: hash,
-            version: (known?.version ?? 0) + 1, born: born, links: status.links)
-        var event = FileEvent.arrived
-        var renamed: FileRecord?
+        let file = FoundFile(place: place, path: path, spot: spot, status: status, known: known, others: others)
         if let known, known.present {
-            event = .changed
-        } else if !isMovedIn, let former = left.first(where: { Self.isSame($0, record) }) {
-            event = .renamed
-            renamed = former
-            record.version = max(record.version, former.version + 1)
-        }
-        let isLater = began.map { status.fingerprint.changed > $0.nanoseconds } ?? false
-        let baseline = isLater ? .normal : asked
-        let jobs = try await planner.commit(
-            record, file, known: known, in: place, event: event, former: renamed, others: others, left: left,
-            status: status, baseline: baseline, term: term, isBacklog: isBacklog
-        ) { [inWork] in !inWork.contains(absolute) }
-        return jobs.map { .news(event, jobs: $0) } ?? .again
-    }
-
-    /// When the file may have come: which file it is, by its birth or its content, is yet to be told.
-    private static func arrivals(_ known: FileRecord?, _ others: [FileRecord], _ now: Timestamp) -> [Timestamp?] {
-        if let known, known.present { return [known.arrived] }
-        return others.map(\.arrived) + [now]
-    }
-
-    /// A file of which the agent has set attributes, and nobody has changed anything since: what others had set before is
-    /// yet to be seen.
-    private func judgeOwn(
-        _ known: FileRecord, _ others: [FileRecord], _ spot: Spot, _ status: FileStatus, _ place: PlaceInfo,
-        _ baseline: Baseline
-    ) async throws -> Verdict {
-        let absolute = place.root.appending(known.path)
-        let open = try await lanes.run { () -> Descriptor? in
-            do {
-                let file = try spot.openFile()
-                return try file.status().fingerprint == status.fingerprint ? file : nil
-            } catch let fault as Fault where fault.kind == .superseded {
-                return nil
+            if known.fingerprint == print {
+                try await acceptKept(known, place)
+                // What others had set before the agent set attributes is yet to be seen.
+                guard known.attributes?.isOpen == true else { return .known }
+            } else if (known.fingerprint.inode, known.fingerprint.device) != (print.inode, print.device),
+                try await isAboutToBeRenamed(known, in: place)
+            {
+                return .again
             }
         }
-        guard let file = open else { return .again }
-        let left = try await namesLeft(of: others, status.fingerprint, in: place)
-        let jobs = try await planner.commitTouch(
-            known, file, status: status, born: known.born, left: left, in: place, baseline: baseline
-        ) { [inWork] in !inWork.contains(absolute) }
+        let seen: SeenFile
+        switch try await observe(file, isMovedIn: isMovedIn) {
+        case .seen(let what): seen = what
+        case .unsteady: return .again
+        case .tooLarge: return .tooLarge(status.size)
+        }
+        // What has changed since the place was begun to be looked through was not there before.
+        let isLater = began.map { print.changed > $0.nanoseconds } ?? false
+        let baseline = isLater && seen.news != .touched ? .normal : asked
+        let jobs = try await conclude(seen, baseline, inForce, isBacklog: isBacklog && seen.news != .touched)
         guard let jobs else { return .again }
-        return jobs.isEmpty ? .known : .news(.changed, jobs: jobs)
+        switch seen.news {
+        case .happened(let event): return .news(event, jobs: jobs)
+        case .touched where known?.fingerprint != print:
+            if let known { try await acceptKept(known, place) }
+            return jobs.isEmpty ? .touched : .news(.changed, jobs: jobs)
+        case .touched where !jobs.isEmpty: return .news(.changed, jobs: jobs)
+        default: return .known
+        }
     }
 
-    private func judgeGone(_ place: PlaceInfo, _ path: BytePath, wasThere: Bool) async throws -> Verdict {
+    private func isFree(_ path: BytePath, in place: PlaceInfo) -> Bool {
+        !inWork.contains(place.root.appending(path))
+    }
+
+    /// Asks the rules about what was seen, and commits what follows; nil where it is to be judged anew.
+    private func conclude(
+        _ seen: SeenFile, _ baseline: Baseline, _ inForce: Planner.InForce, isBacklog: Bool = false
+    ) async throws -> [PlannedJob]? {
+        guard let past = try await planner.past(of: seen, inForce.ruleSet) else { return nil }
+        let judgement = try await lanes.run { try Judgement(past, seen, baseline: baseline, inForce, planner) }
+        guard let judgement else { return nil }
+        return try await planner.commit(judgement, isBacklog: isBacklog) {
+            seen.status == nil || self.isFree(seen.record.path, in: seen.place)
+        }
+    }
+
+    /// A file that is there, before it is read, and what the ledger has of its name and its inode.
+    struct FoundFile: Sendable {
+        let place: PlaceInfo
+        let path: BytePath
+        let spot: Spot
+        let status: FileStatus
+        let known: FileRecord?
+        let others: [FileRecord]
+
+        /// When the file may have come: which file it is, by its birth or its content, is yet to be told.
+        func arrivals(_ now: Timestamp) -> [Timestamp?] {
+            if let known, known.present { return [known.arrived] }
+            return others.map(\.arrived) + [now]
+        }
+    }
+
+    enum Sight: Sendable {
+        case seen(SeenFile)
+        /// It is another by now, or changed while it was read.
+        case unsteady
+        /// It has more bytes than its place takes.
+        case tooLarge
+    }
+
+    /// What has become of a file, read as far as a rule could want it.
+    func observe(_ found: FoundFile, isMovedIn: Bool) async throws -> Sight {
+        let (place, path, status, known) = (found.place, found.path, found.status, found.known)
+        let now = planner.clock.now()
+        let isWanted = found.arrivals(now).contains {
+            planner.mightWant(path, in: place, status, now: now, arrived: $0)
+        }
+        let isOpen = known?.present == true && known?.fingerprint == status.fingerprint
+        guard isWanted || isOpen else { return .seen(try await observeUnread(found, isMovedIn: isMovedIn, now)) }
+        if status.size > place.sizeLimit, !isOpen { return .tooLarge }
+        guard let (file, hash, born, blocks) = try await read(found, isHashed: !isOpen) else { return .unsteady }
+        let left = try await namesLeft(of: found.others, status.fingerprint, in: place)
+        var record = FileRecord(
+            place: place.name, path: path, fingerprint: status.fingerprint, hash: hash ?? known?.hash,
+            version: (known?.version ?? 0) + 1, born: born, links: status.links)
+        var (news, former): (News, FileRecord?) = (.touched, nil)
+        if !isOpen { (news, former) = News.of(record, known: known, left: left, isMovedIn: isMovedIn) }
+        switch news {
+        case .touched:
+            if let known { record = known }
+            (record.fingerprint, record.born, record.links) = (status.fingerprint, born, status.links)
+        case .happened(.arrived): record.arrived = now
+        default:
+            record.arrived = (former ?? known)?.arrived
+            record.version = max(record.version, (former?.version ?? 0) + 1)
+        }
+        return .seen(
+            SeenFile(
+                place: place, record: record, status: status, content: .open(file), news: news,
+                known: known, others: found.others, former: former, left: left,
+                blocks: news == .touched ? nil : blocks, now: now))
+    }
+
+    private func observeUnread(_ found: FoundFile, isMovedIn: Bool, _ now: Timestamp) async throws -> SeenFile {
+        let (place, status, known) = (found.place, found.status, found.known)
+        let born = try await lanes.run { try found.spot.birth() }
+        let left = try await namesLeft(of: found.others, status.fingerprint, in: place)
+        let other = known?.present == true || isMovedIn ? nil : left.first ?? found.others.first
+        let isRenamed = born != nil && other?.born == born
+        let print = status.fingerprint
+        let kin = other.flatMap { other in
+            // Of what the agent has made no birth is known.
+            let isSame =
+                other.born == nil
+                && (other.fingerprint.size, other.fingerprint.modified) == (print.size, print.modified)
+            return isRenamed || isSame ? other : nil
+        }
+        let record = FileRecord(
+            place: place.name, path: found.path, fingerprint: print, hash: nil, version: (known?.version ?? 0) + 1,
+            born: born, arrived: known?.present == true ? known?.arrived : isRenamed ? other?.arrived : now,
+            links: status.links)
+        return SeenFile(
+            place: place, record: record, status: status, content: .unread, news: .unread,
+            known: known, others: found.others, kin: kin, left: left, now: now)
+    }
+
+    private func judgeGone(
+        _ place: PlaceInfo, _ path: BytePath, _ inForce: Planner.InForce, wasThere: Bool
+    ) async throws -> Verdict {
         guard let known = try await ledger.read({ try $0.file(place.name, path) }), known.present else { return .known }
         if wasThere { return .again }
         // What is missing may be away with its place, and not gone from it.
@@ -193,8 +237,10 @@ package final class Judge: Sendable {
         case false?: return .known
         case true?: break
         }
-        let jobs = try await planner.commitRemoval(known, in: place)
-        return .news(.removed, jobs: jobs)
+        let seen = SeenFile(
+            place: place, record: known, status: nil, content: .none, news: .happened(.removed), known: known,
+            now: planner.clock.now())
+        return try await conclude(seen, .normal, inForce).map { .news(.removed, jobs: $0) } ?? .again
     }
 
     /// Whether the file that had a name before is about to be judged under another. Only then is it known that it has kept
@@ -236,16 +282,10 @@ package final class Judge: Sendable {
         }
     }
 
-    /// Whether two records with one inode are of one file: file systems give an inode that is free to the next file.
-    private static func isSame(_ former: FileRecord, _ record: FileRecord) -> Bool {
-        guard let old = former.born, let new = record.born else { return former.hash == record.hash }
-        return old == new && (former.hash == nil || former.hash == record.hash)
-    }
-
     /// What has the name now, in its folder held open; nil where nothing has it, or a link is in the way. Blocks.
     ///
     /// - Throws: `Fault` with the code ``Fault/inUse`` where another agent looks after the place.
-    private func look(at path: BytePath, in place: PlaceInfo) throws -> (spot: Spot, status: FileStatus)? {
+    func look(at path: BytePath, in place: PlaceInfo) throws -> (spot: Spot, status: FileStatus)? {
         let root: Root
         var other: Descriptor?
         switch try presence.look(at: place) {
@@ -270,14 +310,18 @@ package final class Judge: Sendable {
 
     /// Opens a file, for all that is decided on it, and hashes it; nil where it is another by now, or changed while it
     /// was read.
-    private func read(_ spot: Spot, _ before: FileStatus) async throws -> (Descriptor, ContentHash, Int64?)? {
-        let reader = planner.reader
-        return try await reader.run(before.size) {
+    private func read(
+        _ found: FoundFile, isHashed: Bool
+    ) async throws -> (file: Descriptor, hash: ContentHash?, born: Int64?, blocks: [BlockFacts]?)? {
+        let (planner, reader, before) = (planner, planner.reader, found.status.fingerprint)
+        return try await reader.run(isHashed ? found.status.size : 0) {
             do {
-                let file = try spot.openFile()
-                guard try file.status().fingerprint == before.fingerprint else { return nil }
+                let file = try found.spot.openFile()
+                guard try file.status().fingerprint == before else { return nil }
+                guard isHashed else { return (file, nil, found.known?.born, nil) }
                 let hash = try reader.hash(file)
-                return try file.status().fingerprint == before.fingerprint ? (file, hash, file.birth()) : nil
+                let blocks = try planner.blocks(of: found.path, file, in: found.place)
+                return try file.status().fingerprint == before ? (file, hash, file.birth(), blocks) : nil
             } catch let fault as Fault where fault.kind == .superseded {
                 return nil
             }

@@ -8,7 +8,7 @@ package enum FileAttribute: Hashable, Sendable {
     case extended(String)
 
     /// As the ledger calls it.
-    var name: String {
+    package var name: String {
         switch self {
         case .owner: "owner"
         case .group: "group"

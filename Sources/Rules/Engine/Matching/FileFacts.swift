@@ -19,6 +19,9 @@ package struct BlockFacts: Sendable, Codable, Hashable {
         self.token = token
     }
 
+    /// The token as the ledger has it, without the caret.
+    var name: String { String(token.drop { $0 == "^" }) }
+
     package var values: Values {
         [
             "block.prefix": .text(prefix), "block.time": .text(time), "block.text": .text(text),

@@ -22,6 +22,22 @@ extension Planner {
         }
     }
 
+    /// The jobs of a rule that is to run on a file. Blocks: reads what values the rule uses.
+    func drafts(
+        of match: RuleMatch, _ cause: Decision.Cause, _ facts: FileFacts, _ seen: SeenFile, _ extra: Values
+    ) throws -> [Draft] {
+        var (owed, instant): (Overdue?, Timestamp?)
+        switch cause {
+        case .owed(let late): owed = late
+        case .scheduled(let time): instant = time
+        case .happened, .firstMatch, .time, .asked: break
+        }
+        return try Self.drafts(
+            [match], facts: facts, file: seen.reference, version: seen.version, arrival: seen.now, host: host,
+            names: ledger.names, values: extra, instant: instant
+        ).map { try $0.succeeding(owed) }
+    }
+
     static func drafts(
         _ matches: [RuleMatch], facts: FileFacts, file: FileReference, version: Int, arrival: Timestamp, host: String,
         names: HiddenNames, values extra: Values, instant: Timestamp? = nil
@@ -89,7 +105,7 @@ extension Planner {
             if job.event == FileEvent.scheduled.rawValue {
                 // It asks again at each of its times, and would say it each time.
                 if try reasonToPassOver(lineage, rule: job.rule, in: transaction) != nil { continue }
-            } else if let reason = try reasonToSkip(job, lineage, in: transaction) {
+            } else if let reason = try reasonToSkip(job.rule, depth: job.depth, lineage, in: transaction) {
                 try transaction.note("skipped", reason, job: nil, place: job.place, path: job.path)
                 continue
             }

@@ -103,40 +103,18 @@ extension Planner {
         isBacklog: Bool
     ) async throws -> [PlannedJob]? {
         guard mightWant(seen.path, in: place) else { return [] }
-        let arrival = clock.now()
         guard let (record, status, content) = try await read(seen, in: place) else {
             return try await ledger.read { try $0.file(place.name, seen.path) } == seen ? [] : nil
         }
-        let file = FileReference(
-            place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: record.hash)
-        let ruleSet = ruleSet
-        let (host, hidden, sources) = (host, ledger.names, sources)
-        let drafts: [Draft] = try await lanes.run {
-            // A rule that runs by its schedule alone is run by `reprocess` where it is asked for by its name.
-            let events: [FileEvent] = names == nil || !again ? [event] : [event, .scheduled]
-            let drafts = try events.flatMap { due -> [Draft] in
-                let facts = FileFacts(
-                    place: place, path: record.path, status: status, event: due, now: arrival,
-                    content: .open(content), hash: record.hash, arrived: record.arrived, sources: sources)
-                let matches = try ruleSet.match(facts).filter { match in
-                    names?.contains(match.rule.name) ?? true
-                        && (due == event || !match.rule.events.contains(.arrived))
-                }
-                return try Self.drafts(
-                    matches, facts: facts, file: file, version: again ? record.version + 1 : record.version,
-                    arrival: arrival, host: host, names: hidden, values: [:])
-            }
-            return try content.status().fingerprint == status.fingerprint ? drafts : []
-        }
-        return try await ledger.write { transaction in
-            guard try transaction.file(place.name, seen.path) == seen else { return nil }
-            if again && !drafts.isEmpty || record != seen {
-                var next = record
-                if again { next.version += 1 }
-                try transaction.setFile(next)
-            }
-            return try Self.add(drafts, lineage: nil, isBacklog: isBacklog, to: transaction)
-        }
+        let found = SeenFile(
+            place: place, record: record, status: status, content: .open(content),
+            news: .asked(rules: names, again: again, as: event), known: seen, now: clock.now())
+        let inForce = inForce
+        guard let past = try await past(of: found, inForce.ruleSet) else { return nil }
+        let judgement = try await lanes.run { try Judgement(past, found, inForce, self) }
+        // One that has changed meanwhile is news.
+        guard let judgement else { return [] }
+        return try await commit(judgement, isBacklog: isBacklog) { true }
     }
 
     /// The file, open, and its record with the content's hash, which nothing may have needed before; nil where it is gone,

@@ -48,15 +48,7 @@ extension JobExecutor {
 }
 
 extension Planner {
-    /// What was asked about the version of a file that has changed, got another name or gone is asked no more.
-    func withdrawQuestions(about file: FileRecord?, in place: PlaceInfo, _ event: FileEvent) async throws {
-        guard let file, event != .arrived else { return }
-        let asking = try await ledger.read { try $0.askingJobs(about: place.name, file.path).map(\.id) }
-        let why = event == .removed ? "the file is gone" : "the file was \(event.rawValue) before anybody had answered"
-        try await withdraw(asking, why)
-    }
-
-    /// The same for a folder, as which the ledger knows these paths.
+    /// What was asked about a folder, as which the ledger knows these paths, is asked no more where it is another by now.
     ///
     /// - Parameter look: nil where it is gone.
     /// - Returns: whether anything was asked.
@@ -76,7 +68,7 @@ extension Planner {
         return !outdated.isEmpty
     }
 
-    private func withdraw(_ asking: [String], _ why: String) async throws {
+    func withdraw(_ asking: [String], _ why: String) async throws {
         guard !asking.isEmpty else { return }
         try await ledger.write { transaction in
             for id in asking { try transaction.withdrawQuestion(of: id, why) }

@@ -4,27 +4,28 @@ import Platform
 /// What a rule was to do with a file that changed before it was done: the present version has arrived for that rule,
 /// although for others it has only changed.
 extension Planner {
-    struct Overdue: Sendable, Equatable {
+    package struct Overdue: Sendable, Equatable {
         let event: FileEvent
         let job: JobRecord
         /// The job's first steps, as far as they were done.
         let done: [StepRecord]
+
+        package init(event: FileEvent, job: JobRecord, done: [StepRecord] = []) {
+            (self.event, self.job, self.done) = (event, job, done)
+        }
     }
 
     /// The rules whose last job for a file came to nothing because the file had changed, or got another name.
     ///
     /// - Parameters:
-    ///   - path: under which it was known; nil for none.
+    ///   - jobs: about it, the last one first.
     ///   - hash: of what it holds now.
     static func overdue(
-        _ place: PlaceInfo, _ path: BytePath?, by hash: ContentHash?, in transaction: LedgerTransaction
+        _ jobs: [JobRecord], by hash: ContentHash?, in transaction: LedgerTransaction
     ) throws -> [String: Overdue] {
-        guard let path else { return [:] }
-        var last: [String: JobRecord] = [:]
-        for job in try transaction.jobs(at: .init(place: place.name, path: path)) where last[job.rule] == nil {
-            last[job.rule] = job
+        try Dictionary(jobs.map { ($0.rule, $0) }) { last, _ in last }.compactMapValues {
+            try overdue($0, by: hash, in: transaction)
         }
-        return try last.compactMapValues { try overdue($0, by: hash, in: transaction) }
     }
 
     /// Nil for what ended well, and for a change that another has followed: that one has a job of its own. A new name alone
@@ -63,7 +64,7 @@ extension Planner {
             guard let overdue = try await ledger.read({ try Self.overdue(job, by: record.hash, in: $0) }) else {
                 continue
             }
-            planned.append((record, try await drafts(for: record, in: place, rule, overdue)))
+            planned.append((record, try await drafts(for: record, in: place, overdue)))
         }
         let found = planned
         return try await ledger.write { transaction in
@@ -78,27 +79,17 @@ extension Planner {
 
     /// What the rule does with a file in place of what it has not done; empty where it does not want the file, or the file has
     /// changed once more.
-    private func drafts(
-        for record: FileRecord, in place: PlaceInfo, _ rule: Rule, _ overdue: Overdue
-    ) async throws -> [Draft] {
+    private func drafts(for record: FileRecord, in place: PlaceInfo, _ owed: Overdue) async throws -> [Draft] {
         // Nobody has read it, since no rule could want it as it is.
         guard let hash = record.hash else { return [] }
-        let arrival = clock.now()
-        let file = FileReference(
-            place: place.name, root: place.root, path: record.path, fingerprint: record.fingerprint, hash: hash)
-        let (host, names, ruleSet) = (host, ledger.names, ruleSet)
         return try await reader.run(record.fingerprint.size) {
             guard let content = try open(record.path, in: place) else { return [] }
             let status = try content.status()
             guard try reader.hash(content) == hash else { return [] }
-            let facts = FileFacts(
-                place: place, path: record.path, status: status, event: overdue.event, now: arrival,
-                content: .open(content), hash: hash, arrived: record.arrived, sources: sources)
-            let drafts = try Self.drafts(
-                ruleSet.match(facts).filter { $0.rule.name == rule.name }, facts: facts, file: file,
-                version: record.version, arrival: arrival, host: host, names: names, values: [:]
-            ).map { try $0.succeeding(overdue) }
-            return try content.status().fingerprint == status.fingerprint ? drafts : []
+            let seen = SeenFile(
+                place: place, record: record, status: status, content: .open(content), news: .owed(owed), known: nil,
+                now: clock.now())
+            return try Judgement(.none, seen, inForce, self)?.drafts ?? []
         }
     }
 

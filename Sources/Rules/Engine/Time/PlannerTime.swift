@@ -21,18 +21,16 @@ extension Planner {
     func judgeDue(
         _ path: BytePath, in place: PlaceInfo, isFree: @escaping @Sendable () -> Bool
     ) async throws -> DueVerdict {
-        let now = clock.now()
-        let (known, awaited, specs) = try await ledger.read {
-            transaction -> (FileRecord?, Awaited, [String: String]) in
-            let awaited = try Awaited(place.name, path, in: transaction)
+        let (now, inForce) = (clock.now(), inForce)
+        let (known, rows, specs) = try await ledger.read { transaction in
+            let rows = try transaction.due(place.name, path)
             // The schedules that the rows were entered for: until a reload is through, a rule may have another by now.
-            let schedules = try awaited.rows.contains(where: \.isScheduled) ? transaction.schedules() : []
+            let schedules = try rows.contains(where: \.isScheduled) ? transaction.schedules() : []
             return (
-                try transaction.file(place.name, path), awaited,
+                try transaction.file(place.name, path), rows,
                 Dictionary(schedules.map { ($0.rule, $0.spec) }) { first, _ in first }
             )
         }
-        let rows = awaited.rows
         if known?.present != true, try await ledger.read({ try $0.folder(place.name, path)?.present == true }) {
             return try await judgeDueFolder(path, in: place, rows)
         }
@@ -41,27 +39,36 @@ extension Planner {
             return .met([])
         }
         guard isFree() else { return .again }
-        let (ruleSet, host, names, sources) = (ruleSet, host, ledger.names, sources)
-        let found = try await reader.run(known.fingerprint.size) { () -> DueJudgement? in
+        let scheduled = rows.compactMap { row -> (String, Timestamp)? in
+            guard case .scheduled(let identity, let instant) = row.kind, row.due <= now else { return nil }
+            // By its name: a rule that is being edited goes on with its time as it is now.
+            let rule = RuleSet.name(inIdentity: identity)
+            return specs[rule] == inForce.ruleSet[rule]?.schedules.spec ? (rule, instant) : nil
+        }
+        let news = News.due(scheduled: Dictionary(scheduled) { max($0, $1) })
+        let size = known.fingerprint.size
+        let found = try await reader.run(size) { () -> SeenFile? in
             guard let file = try open(path, in: place) else { return nil }
             let status = try file.status()
-            guard let known = try self.unchanged(known, in: place, status, file) else { return nil }
-            // No rule sees it, until it is another file.
-            guard status.size <= place.sizeLimit else { return DueJudgement(known) }
-            let judgement = try DueJudgement(
-                known, awaited, specs, status, file, place, ruleSet, now, reader, host, names, sources)
-            return try file.status().fingerprint == status.fingerprint ? judgement : nil
+            guard let record = try self.unchanged(known, in: place, status, file) else { return nil }
+            // No rule sees what is too large, until it is another file.
+            let content: FileFacts.Content = status.size <= place.sizeLimit ? .open(file) : .unread
+            return SeenFile(
+                place: place, record: record, status: status, content: content, news: news, known: known, now: now)
         }
-        guard let found else { return .unseen }
-        return try await ledger.writeSeen { transaction in
-            guard try transaction.file(place.name, path) == known, try transaction.due(place.name, path) == rows,
-                isFree()
-            else { return .again }
-            try transaction.removeScheduled(place.name, path, by: now)
-            try transaction.setFile(found.record, due: found.upcoming)
-            let lineage = try Self.lineage(of: found.record, in: place, found.upcoming, ruleSet, transaction)
-            return .met(try Self.add(found.drafts, lineage: lineage, to: transaction))
+        guard let seen = found else { return .unseen }
+        guard seen.file != nil else {
+            try await ledger.writeSeen { transaction in
+                try transaction.removeScheduled(place.name, path, by: now)
+                try transaction.setDue(place.name, path, [:])
+            }
+            return .met([])
         }
+        guard let past = try await past(of: seen, inForce.ruleSet), past.due == rows else { return .again }
+        guard let judgement = try await reader.run(size, { try Judgement(past, seen, inForce, self) }) else {
+            return .unseen
+        }
+        return try await commit(judgement, isFree: isFree).map { .met($0) } ?? .again
     }
 
     /// The file as it is now, where its content is the one that is known: a further name or another mode make it look changed,
@@ -121,103 +128,5 @@ extension Planner {
             sources: sources)
         // What time is to bring has to be entered, and nobody but the judgement does that.
         return ruleSet.mightMatch(facts) || !ruleSet.upcoming(facts, except: []).isEmpty
-    }
-
-    /// What a file's rows wait for.
-    struct Awaited: Sendable {
-        let rows: [DueRecord]
-        /// Since when rules that look at time are in force, by identity, where a row asks for that.
-        private let begun: [String: Timestamp]
-
-        static let nothing = Awaited()
-
-        private init() { (rows, begun) = ([], [:]) }
-
-        init(_ place: String, _ path: BytePath, in transaction: LedgerTransaction) throws {
-            rows = try transaction.due(place, path)
-            begun = try rows.contains(where: \.isUnreckoned) ? transaction.timedSince() : [:]
-        }
-
-        /// The rules, by name, that were waited for, also those that are early: something else may have brought the time
-        /// about. Blocks.
-        ///
-        /// - Parameters:
-        ///   - matched: the rules, by name, that have wanted the file.
-        ///   - facts: of it as it is, as an arrival at a time.
-        func rules(
-            _ ruleSet: RuleSet, except matched: Set<String>, by now: Timestamp, _ facts: (Timestamp) -> FileFacts
-        ) -> Set<String> {
-            var identities = Set(rows.compactMap(\.becoming))
-            for case .unreckoned(let since?) in rows.map(\.kind) {
-                // What did not hold then has come with time; of a rule that is newer, what did not when it came into force.
-                let starts = Set(begun.values.filter { $0 > since }).union([since])
-                for start in starts {
-                    let upcoming = ruleSet.upcoming(facts(min(start, now)), except: matched).keys
-                    identities.formUnion(upcoming.filter { max(since, begun[$0] ?? since) == start })
-                }
-            }
-            return Set(identities.compactMap { ruleSet.arrivals[$0] }).subtracting(matched)
-        }
-    }
-
-    /// What is done about a file of which something is due, and what is to come after that.
-    private struct DueJudgement: Sendable {
-        var record: FileRecord
-        var drafts: [Draft] = []
-        var upcoming: [String: Timestamp] = [:]
-
-        init(_ record: FileRecord) { self.record = record }
-
-        /// Blocks.
-        init(
-            _ known: FileRecord, _ awaited: Awaited, _ specs: [String: String], _ status: FileStatus,
-            _ file: Descriptor, _ place: PlaceInfo, _ ruleSet: RuleSet, _ now: Timestamp, _ reader: ContentReader,
-            _ host: String, _ names: HiddenNames, _ sources: FactSources
-        ) throws {
-            record = known
-            func seen(as event: FileEvent, at time: Timestamp) -> FileFacts {
-                FileFacts(
-                    place: place, path: known.path, status: status, event: event, now: time, content: .open(file),
-                    hash: known.hash, arrived: known.arrived, sources: sources)
-            }
-            var matched = known.matched ?? MatchedRules(era: "", rules: [])
-            let arrival = seen(as: .arrived, at: now)
-            let waiting = awaited.rules(ruleSet, except: matched.rules, by: now) { seen(as: .arrived, at: $0) }
-            var matches: [(RuleMatch, FileFacts, Timestamp?)] = []
-            if !waiting.isEmpty {
-                for match in try ruleSet.match(arrival) where waiting.contains(match.rule.name) {
-                    matches.append((match, arrival, nil))
-                    matched.rules.insert(match.rule.name)
-                }
-            }
-            let scheduled = awaited.rows.compactMap { row -> (String, Timestamp)? in
-                guard case .scheduled(let rule, let instant) = row.kind, row.due <= now else { return nil }
-                // By its name: a rule that is being edited goes on with its time as it is now.
-                return (RuleSet.name(inIdentity: rule), instant)
-            }
-            if !scheduled.isEmpty {
-                let facts = seen(as: .scheduled, at: now)
-                let instants = Dictionary(scheduled) { max($0, $1) }
-                for match in try ruleSet.match(facts) {
-                    guard let instant = instants[match.rule.name],
-                        specs[match.rule.name] == match.rule.schedules.spec
-                    else { continue }
-                    matches.append((match, facts, instant))
-                }
-            }
-            record.matched = matched.rules.isEmpty ? known.matched : matched
-            upcoming = ruleSet.upcoming(arrival, except: matched.rules)
-            guard !matches.isEmpty else { return }
-            // Nothing may have needed it before.
-            if record.hash == nil { record.hash = try reader.hash(file) }
-            let reference = FileReference(
-                place: place.name, root: place.root, path: known.path, fingerprint: known.fingerprint, hash: record.hash
-            )
-            for (match, facts, instant) in matches {
-                drafts += try Planner.drafts(
-                    [match], facts: facts, file: reference, version: record.version, arrival: now, host: host,
-                    names: names, values: [:], instant: instant)
-            }
-        }
     }
 }

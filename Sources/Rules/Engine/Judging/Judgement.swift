@@ -1,0 +1,177 @@
+import Ledger
+import Platform
+
+/// What the rules say to a file that was seen: what is done about each of them. Pure but for what conditions read of the
+/// open file.
+struct Classification {
+    let decisions: [Decision]
+    /// The rules that want it as an arrival.
+    let wanting: Set<String>
+    /// What conditions have looked at beside the file.
+    let beside: Seen
+
+    /// - Parameter use: is given the file as each event that it is to rules, and what is decided on it as that.
+    /// - Throws: `Fault` where a condition that decides cannot read the file. Blocks.
+    init(
+        _ past: FilePast, _ seen: SeenFile, baseline: Judge.Baseline = .normal, _ rules: RuleSet,
+        _ sources: FactSources, use: (FileFacts, [Decision]) throws -> Void = { _, _ in }
+    ) throws {
+        var circumstances = Circumstances(past, seen.news, baseline, in: seen.place)
+        var (found, wanting, beside): ([Decision], Set<String>, Seen) = ([], [], Seen())
+        let attributes = rules.attributes(place: seen.place.name, name: seen.record.path.name)
+        switch seen.news {
+        case .happened(let event) where event != .removed:
+            circumstances.late = past.late(rules, by: seen.now) { seen.facts(as: .arrived, at: $0, sources) }
+        case .due: circumstances.late = past.late(rules, by: seen.now) { seen.facts(as: .arrived, at: $0, sources) }
+        case .touched:
+            circumstances.isTouched = past.known?.fingerprint != seen.record.fingerprint
+            if !attributes.isEmpty { try beside.add(seen.facts(as: .arrived, sources), rules) }
+            circumstances.digests = beside.attributes?.digests ?? [:]
+        case .nothing, .unread, .happened, .owed, .asked: break
+        }
+        for event in circumstances.events(rules, looksAtAttributes: !attributes.isEmpty) {
+            let facts = seen.facts(as: event, gained: Self.gained(past, seen, baseline), sources)
+            let matches = try rules.match(facts).filter { circumstances.concerns($0.rule) }
+            if case .happened = seen.news, event != .removed { try beside.add(facts, rules) }
+            if event == .arrived { wanting.formUnion(matches.map(\.rule.name)) }
+            let decided = matches.compactMap { match in
+                circumstances.verdict(on: match.rule, as: event).map {
+                    Decision(match: match, event: event, verdict: $0)
+                }
+            }
+            try use(facts, decided)
+            found += decided
+        }
+        (decisions, self.wanting, self.beside) = (found, wanting, beside)
+    }
+
+    private static func gained(_ past: FilePast, _ seen: SeenFile, _ baseline: Judge.Baseline) -> [BlockFacts] {
+        guard case .happened = seen.news, baseline == .normal else { return [] }
+        return (seen.blocks ?? []).filter { !past.blocks.contains($0.name) }
+    }
+}
+
+/// What follows from a look at a file: its row in the ledger, and the jobs. ``Planner/commit(_:isBacklog:isFree:)`` writes it.
+struct Judgement: Sendable {
+    let seen: SeenFile
+    let past: FilePast
+    /// Of the rules that were asked: what was asked of one set is not committed under the next.
+    let term: Int
+    private(set) var drafts: [Planner.Draft] = []
+    /// As the ledger is to have the file.
+    private(set) var record: FileRecord
+    /// The rules, by identity, that may come to want it by time alone, and when; nil where that is yet to be told.
+    private(set) var upcoming: [String: Timestamp]?
+    private(set) var beside = Seen()
+
+    /// Asks the rules.
+    ///
+    /// - Returns: nil where the file has changed meanwhile. Blocks.
+    init?(
+        _ past: FilePast, _ seen: SeenFile, baseline: Judge.Baseline = .normal, _ inForce: Planner.InForce,
+        _ planner: Planner
+    ) throws {
+        let rules = inForce.ruleSet
+        let extra: Values = seen.former.map { ["file.oldName": .text($0.path.nameText)] } ?? [:]
+        var (read, made): (SeenFile, [Planner.Draft]) = (seen, [])
+        let found = try Classification(past, seen, baseline: baseline, rules, planner.sources) { facts, decisions in
+            for case (let match, .runs(let cause)) in decisions.map({ ($0.match, $0.verdict) }) {
+                // Nothing may have needed it before.
+                if read.record.hash == nil { read.record.hash = try read.file.map(planner.reader.hash) }
+                made += try planner.drafts(of: match, cause, facts, read, extra)
+            }
+        }
+        guard try seen.isStill() else { return nil }
+        (self.seen, self.past, term, record) = (seen, past, inForce.term, read.record)
+        (drafts, beside) = (made, found.beside)
+        settle(found, rules, planner.sources)
+    }
+
+    /// Fills in what the ledger is to hold of the file.
+    private mutating func settle(_ found: Classification, _ rules: RuleSet, _ sources: FactSources) {
+        switch seen.news {
+        case .nothing, .happened(.removed), .owed: break
+        case .happened:
+            var matched = past.matched(with: found.wanting, rules)
+            // What a rule was to do and has not done is not done with.
+            matched.rules.subtract(past.owed.filter { $1.event == .arrived && !found.wanting.contains($0) }.keys)
+            (record.matched, record.attributes) = (matched, beside.attributes)
+            upcoming = rules.upcoming(seen.facts(as: .arrived, sources), except: matched.rules)
+        case .unread:
+            record.matched = past.matched(with: [], rules)
+            // Who asks for more than name and status would have to read.
+            upcoming = rules.upcoming(seen.facts(as: .arrived, .none), except: past.matched)
+        case .touched:
+            record.attributes = beside.attributes
+            if beside.attributes != nil { record.matched = past.matched(with: found.wanting, rules) }
+            // The same content is another job's business now.
+            if !drafts.isEmpty { record.version += 1 }
+        case .due:
+            var matched = record.matched ?? MatchedRules(era: "", rules: [])
+            matched.rules.formUnion(found.wanting)
+            if !matched.rules.isEmpty { record.matched = matched }
+            upcoming = rules.upcoming(seen.facts(as: .arrived, sources), except: matched.rules)
+        case .asked(_, let again, _):
+            if again, !drafts.isEmpty { record.version += 1 }
+        }
+    }
+}
+
+extension Judgement {
+    /// Writes the file's row and what time is to bring it: the one place where a judgement does that.
+    ///
+    /// - Returns: what the jobs that follow carry on.
+    func write(_ rules: RuleSet, to transaction: LedgerTransaction) throws -> ProductRecord? {
+        let (place, path) = (seen.place.name, record.path)
+        switch seen.news {
+        case .nothing, .owed: return nil
+        case .happened(.removed):
+            try transaction.setGone(place, path)
+            try transaction.removeProduct(seen.place.root.appending(path))
+            return nil
+        case .asked:
+            if record != past.known { try transaction.setFile(record) }
+            return nil
+        case .touched:
+            try transaction.setStale(seen.left)
+            try transaction.setFile(record)
+            // What it has come to be old enough for since this look has come with time.
+            try transaction.setUnreckoned(place, path, since: seen.now)
+            return nil
+        case .due: try transaction.removeScheduled(place, path, by: seen.now)
+        case .unread:
+            if let kin = seen.kin, seen.left.contains(kin) { try transaction.moveScheduled(place, kin.path, to: path) }
+            try transaction.setStale(seen.left)
+        case .happened:
+            if let former = seen.former {
+                try transaction.moveScheduled(place, former.path, to: path)
+                try transaction.setGone(place, former.path)
+                try transaction.removeProduct(seen.place.root.appending(former.path))
+            }
+            try transaction.setStale(seen.left)
+        }
+        let lineage = try keepProduct(rules, transaction)
+        try transaction.setFile(record, due: upcoming)
+        if let former = seen.former, former.hash == record.hash {
+            try transaction.keepArrival(place, from: former.path, to: path)
+        }
+        if let blocks = seen.blocks { try transaction.setBlocks(place, path, Set(blocks.map(\.name))) }
+        return lineage
+    }
+
+    /// What the agent has made the file from, which is forgotten when it is judged: what follows carries the lineage in its
+    /// jobs. Unless time alone may yet bring something to follow, and a schedule brings it again and again.
+    private func keepProduct(_ rules: RuleSet, _ transaction: LedgerTransaction) throws -> ProductRecord? {
+        guard let product = past.product else { return nil }
+        let isStill = product.isStill(record)
+        let isAwaited =
+            upcoming?.isEmpty == false || rules.mayBeScheduled(place: seen.place.name, name: record.path.name)
+        // One that nobody has read yet may be it.
+        if isAwaited, isStill || record.hash == nil {
+            if seen.former != nil || seen.kin != nil { try transaction.addProduct(product) }
+        } else {
+            try transaction.removeProduct(product.path)
+        }
+        return isStill ? product : nil
+    }
+}
