@@ -10,6 +10,8 @@ package struct Explanation: Codable, Sendable {
     package struct Plan: Codable, Sendable {
         package let rule: String
         package let steps: [String]
+        /// Why it would be done, where that is more than what has happened to the file.
+        package let why: String?
         /// Why none of it was done, where that is so.
         package let notDone: String?
     }
@@ -58,6 +60,7 @@ package struct Explanation: Codable, Sendable {
         }
         let loaded = core.loadRules()
         let ruleSet = RuleSet(loaded.rules)
+        core.planner.ruleSet = ruleSet
         let files = core.journal.files()
         // What lies behind a link is reached by nobody: it is explained as a file that is not there.
         var isBehindLink = false
@@ -69,29 +72,30 @@ package struct Explanation: Codable, Sendable {
         }
         let ledger = try Ledger.openForReading(directory: directories.state)
         if let ledger { try await core.learnTime(from: ledger) }
-        let known = try await ledger?.read { try $0.file(place.name, relative) }
         let folder = try status?.kind == .directory ? FolderContents(files.folder(path)) : nil
-        let knownFolder = try await ledger?.read { try $0.folder(place.name, relative) }
-        let isOther =
-            folder == nil
-            ? known?.present == true && known?.fingerprint != status?.fingerprint
-            : knownFolder?.present == true && knownFolder?.digest != nil && knownFolder?.digest != folder?.digest
-        let happened =
-            event.flatMap(FileEvent.init(rawValue:)) ?? (status == nil ? .removed : isOther ? .changed : .arrived)
         let isReadable = try status?.kind != .file || ReadAccess.isGranted(files.spot(path))
         let isRead = isReadable && status.map { $0.size <= place.sizeLimit } ?? true
         let file = isRead && status?.kind == .file ? try files.file(path) : nil
-        let facts = FileFacts(
-            place: place, path: relative, status: status, event: happened, now: .now(),
-            content: file.map { .open($0) } ?? folder.map { .folder($0) } ?? (isRead ? .none : .unread),
-            gainedBlocks: try await blocks(file, place, relative, ledger),
-            hash: folder?.digest, arrived: known?.arrived ?? knownFolder?.arrived,
-            sources: isRead ? core.planner.sources(asking: ledger) : core.planner.sources(asking: nil, looks: false))
+        let supposed = event.flatMap(FileEvent.init(rawValue:))
+        var preview = try await core.judge.preview(relative, in: place, as: supposed, isRead: isRead, ledger)
+        if folder != nil, let found = try await core.folderJudge.preview(relative, in: place, as: supposed, ledger) {
+            preview = found
+        }
+        let (found, isKnown) = (preview, preview.isKnown)
+        var asked: [FileEvent: FileFacts] = [:]
+        func facts(as event: FileEvent) -> FileFacts {
+            if let known = asked[event] { return known }
+            let facts = FileFacts(
+                place: place, path: relative, status: status, event: event, now: .now(),
+                content: file.map { .open($0) } ?? folder.map { .folder($0) } ?? (isRead ? .none : .unread),
+                gainedBlocks: found.blocks, hash: folder?.digest, arrived: found.arrived,
+                sources: isRead
+                    ? core.planner.sources(asking: ledger) : core.planner.sources(asking: nil, looks: false))
+            asked[event] = facts
+            return facts
+        }
         let ignored = IgnoreList(extra: configuration.ignore).pattern(ignoringPartOf: relative)
-        let explanations = ruleSet.explain(facts, ignoredFor: ignored)
-        let isKnown =
-            folder.map { knownFolder?.present == true && knownFolder?.digest == $0.digest }
-            ?? (known?.present == true && known?.fingerprint == status?.fingerprint)
+        let explanations = ruleSet.explain(ignoredFor: ignored) { facts(as: found.event(for: $0.name)) }
         let past = try await ledger?.read { transaction in
             try transaction.jobs(of: place.name, relative).prefix(20).map {
                 try Past(
@@ -99,33 +103,36 @@ package struct Explanation: Codable, Sendable {
             }
         }
         let schedules = try await ledger?.read { try $0.schedules() } ?? []
+        let known = try await ledger?.read { try $0.file(place.name, relative) }
         let reasons = try await reasonsToPassOver(path, isKnown ? known : nil, ruleSet, ledger)
         let coming =
             ignored == nil && status?.kind == .file
             ? ComingRule.of(
-                facts, ruleSet, known: known, schedules: schedules, passedOver: reasons,
+                facts(as: found.event), ruleSet, known: known, schedules: schedules, passedOver: reasons,
                 configuration.timeZone) : []
         var plans: [Plan] = []
         if ignored != nil {
             // Nothing of it is ever seen.
         } else if isRead {
-            for match in try ruleSet.match(facts) {
-                let steps = try await steps(match, facts, configuration.device, files, ledger)
-                let isPassedOver = isKnown && match.rule.existing(in: place) == .skip
-                let isDone = past?.contains { $0.rule == match.rule.name } ?? false
-                plans.append(
-                    Plan(
-                        rule: match.rule.name, steps: steps,
-                        notDone: isPassedOver && !isDone ? notDone(path, isFolder: folder != nil) : nil))
+            for explanation in explanations where explanation.verdict == .matches {
+                let facts = facts(as: found.event(for: explanation.rule))
+                let matches = try ruleSet.match(facts).filter { $0.rule.name == explanation.rule }
+                for match in matches {
+                    plans.append(
+                        Plan(
+                            rule: match.rule.name,
+                            steps: try await steps(match, facts, configuration.device, files, ledger),
+                            why: found.whyDone(match.rule.name), notDone: found.whyNotDone(match.rule.name, path)))
+                }
             }
         } else {
             plans = explanations.filter { $0.verdict == .matches }.map {
-                Plan(rule: $0.rule, steps: $0.actions.map { "\($0), once the file may be read" }, notDone: nil)
+                Plan(
+                    rule: $0.rule, steps: $0.actions.map { "\($0), once the file may be read" }, why: nil, notDone: nil)
             }
         }
         return Explanation(
-            path: path, place: place.name, event: happened,
-            isKnown: isKnown,
+            path: path, place: place.name, event: found.event, isKnown: isKnown,
             problem: ignored.map { passedOver($0, relative) }
                 ?? problem(path, place, status, isBehindLink: isBehindLink, isReadable: isReadable),
             rules: explanations, plans: plans, past: past ?? [], coming: coming, diagnostics: loaded.diagnostics)
@@ -144,17 +151,6 @@ package struct Explanation: Codable, Sendable {
             }
             return Dictionary(reasons) { first, _ in first }.compactMapValues { $0 }
         }
-    }
-
-    private static func notDone(_ path: BytePath, isFolder: Bool) -> String {
-        if isFolder {
-            return "this was not done: the folder was there before the rule, which leaves such folders alone "
-                + "(`existing: skip`), or it was done so long ago that it is forgotten; taken out of the place and put back, it "
-                + "has arrived"
-        }
-        return "this was not done: the file was there before the rule, which leaves such files alone until they change "
-            + "(`existing: skip`), or it was done so long ago that it is forgotten; "
-            + "`steward reprocess \(path.nameText)` has it done now"
     }
 
     private static func passedOver(_ pattern: String, _ path: BytePath) -> String {
@@ -177,17 +173,6 @@ package struct Explanation: Codable, Sendable {
         }
         return isReadable
             ? nil : "this user may not read it; the agent takes a file when its user may: grant access to it"
-    }
-
-    /// The blocks of a note that rules have not seen; where they have seen all, all of them, as if they were new.
-    private static func blocks(
-        _ file: Descriptor?, _ place: PlaceInfo, _ relative: BytePath, _ ledger: Ledger?
-    ) async throws -> [BlockFacts] {
-        guard let file, place.kind == .notes, relative.nameText.hasSuffix(".md") else { return [] }
-        let all = AgentCore.blocks(try file.readAll())
-        let seen = try await ledger?.read { try $0.blocks(place.name, relative) } ?? []
-        let new = all.filter { !seen.contains(String($0.token.dropFirst())) }
-        return new.isEmpty ? all : new
     }
 
     /// What each step would do; a step that needs what an earlier one finds out shows its template. Numbers of counters are
@@ -246,6 +231,7 @@ package struct Explanation: Codable, Sendable {
         for rule in rules { out += rule.lines }
         for plan in plans {
             out += ["", "\(plan.rule) would:"] + plan.steps.enumerated().map { "  \($0.offset + 1). \($0.element)" }
+            out += plan.why.map { ["  as \($0)"] } ?? []
             out += plan.notDone.map { ["  ! \($0)"] } ?? []
         }
         if !coming.isEmpty { out += ["", "With time:"] + coming.map { "  \($0.line)" } }

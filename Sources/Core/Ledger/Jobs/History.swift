@@ -84,6 +84,17 @@ extension LedgerTransaction {
         }
     }
 
+    /// Why rules were passed over for a file, the newest reason first. Goes through the whole history.
+    package func reasonsToSkip(_ place: String, _ path: BytePath) throws -> [String] {
+        try names.forms(place, path).flatMap { form in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT message FROM history WHERE kind = 'skipped' AND place = ? AND path = ? ORDER BY id DESC LIMIT 64
+                    """, arguments: [place, form.blob])
+        }
+    }
+
     package func setQuarantine(_ record: QuarantineRecord) throws {
         try execute(
             sql: "INSERT OR REPLACE INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

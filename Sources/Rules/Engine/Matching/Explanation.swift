@@ -33,12 +33,15 @@ package struct RuleExplanation: Sendable, Codable {
 
 extension RuleSet {
     /// Every rule's word on the file. Blocks: reads everything that any condition asks for.
-    ///
-    /// - Parameter pattern: for which the name is passed over before any rule is asked.
-    package func explain(_ facts: FileFacts, ignoredFor pattern: String? = nil) -> [RuleExplanation] {
+    package func explain(_ facts: FileFacts) -> [RuleExplanation] { explain(ignoredFor: nil) { _ in facts } }
+
+    /// - Parameters:
+    ///   - pattern: for which the name is passed over before any rule is asked.
+    ///   - facts: the file as what a rule sees it.
+    package func explain(ignoredFor pattern: String?, _ facts: (Rule) -> FileFacts) -> [RuleExplanation] {
         var stopper: String?
         return rules.map { rule in
-            let explanation = Self.explain(rule, facts, ignoredFor: pattern, stopper: stopper)
+            let explanation = Self.explain(rule, facts(rule), ignoredFor: pattern, stopper: stopper)
             if explanation.verdict == .matches, rule.then == .stop { stopper = rule.name }
             return explanation
         }
