@@ -3,11 +3,12 @@ import Foundation
 import Ledger
 import OwnFiles
 import Platform
+import Rules
 import TestSupport
 import Testing
 
 /// For every registered action at least one file and one `do:` entry, on which ``ActionContract`` tries what all
-/// actions promise.
+/// actions promise. An action that none is written for here is tried by the example in its declaration.
 struct ActionSample: Sendable, CustomTestStringConvertible {
     let action: String
     var variant = ""
@@ -64,7 +65,23 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
         }
     }
 
-    static let all: [ActionSample] = [
+    static let all = written + unwritten
+
+    /// What a person does in a step, or planning takes apart, has tests of its own: `ConfirmTests`, `ForEachTests`.
+    static let others: Set<String> = ["confirm", "for-each"]
+
+    private static let unwritten: [ActionSample] = {
+        let declared = (try? ActionScene().open().registry.definitions.map(\.declaration)) ?? []
+        let known = others.union(written.map(\.action))
+        return declared.filter { !known.contains($0.name) }.map {
+            // The examples name places that a user may well have.
+            ActionSample(
+                action: $0.name, variant: "by its example",
+                entry: $0.example.replacing(/place: (archive|backup)/, with: "place: drafts"))
+        }
+    }()
+
+    private static let written: [ActionSample] = [
         ActionSample(
             action: "append-block", entry: "append-block: { note: inbox, text: \"{{ file.text }}\" }",
             before: [("notes/inbox.md", inbox)],
@@ -187,7 +204,6 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
                 let file = try Descriptor(scene.path("dropbox/Idea 1.md"))
                 try ExtendedAttributes.set("user.xdg.tags", Array("mine".utf8), on: file)
             }),
-        ActionSample(action: "trash", entry: "trash"),
         ActionSample(
             action: "unpack", file: "Album 1.zip", content: wrapped, entry: "unpack: { place: drafts, folder: albums }"),
         ActionSample(

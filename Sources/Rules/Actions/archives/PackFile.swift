@@ -5,7 +5,7 @@ import Platform
 import Rules
 
 /// Packs the file, or the whole folder, into an archive, read back before it counts.
-struct PackFile: RuleAction {
+struct PackFile: DecidingAction {
     enum Source: String, Sendable, CaseIterable {
         case keep, trash
     }
@@ -75,34 +75,25 @@ struct PackFile: RuleAction {
         }
     }
 
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        if intent.placement.destination.skips { return Self.skipped(intent) }
-        return try await services.lanes.run { try pack(intent, context) }
-    }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        if intent.placement.destination.skips { return .done(Self.skipped(intent)) }
-        return try await services.lanes.run {
-            try services.journal.presence.require(intent.placement.destination.target)
-            return try intent.placement.destination.recovered(finished(intent, context), services.placing, context)
+    func work(for intent: Intent) -> MadeFile {
+        let (services, placement) = (services, intent.placement)
+        return MadeFile(
+            placement, services.placing, on: services.lanes, nothing: "packed nothing", trashed: intent.trashed
+        ) {
+            "packed \(placement.source) into \($0)"
+        } verify: {
+            try Self.packing(intent, services, $1.files).verify($0)
+        } stage: { context in
+            try await services.lanes.run {
+                let packing = try Self.packing(intent, services, context.files)
+                return try Durable.stage(
+                    for: context.files.spot(placement.destination.target), mode: mode_t(intent.mode & 0o666 | 0o600),
+                    record: services.journal.staging(context.stepID)
+                ) { put in
+                    try packing.pack(put)
+                }
+            }
         }
-    }
-
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        let removal = ProductRemoval(services: services.placing)
-        guard intent.trashed != nil, let trashed = receipt.effects.first(where: { $0.origin != nil }) else {
-            return try await removal.undo(receipt, context)
-        }
-        // First what can fail without a change: the archive goes last.
-        _ = try await services.lanes.run { try removal.isThere(receipt, context) }
-        let back = PuttingBack(services: services.placing, context: context)
-        let restored = try await services.lanes.run { try back.restoreFromTrash(trashed) }
-        let removed = try await removal.undo(receipt, context)
-        return Receipt("\(restored.summary), \(removed.summary)", effects: restored.effects + removed.effects)
-    }
-
-    func targets(of intent: Intent) -> [BytePath] {
-        [intent.placement.destination.target] + (intent.trashed.map { [$0.source, $0.slot] } ?? [])
     }
 
     func summary(of intent: Intent) -> String {
@@ -112,30 +103,15 @@ struct PackFile: RuleAction {
 
     // MARK: Packing
 
-    private func pack(_ intent: Intent, _ context: StepContext) throws -> Receipt {
-        let (placement, files) = (intent.placement, context.files)
-        try services.journal.makeFolders(for: placement.destination.target, files)
-        if let done = try finished(intent, context) { return done }
-        let packing = try packing(intent, files)
-        let record = services.journal.staging(context.stepID)
-        let staged = try Durable.stage(
-            for: files.spot(placement.destination.target), mode: mode_t(intent.mode & 0o666 | 0o600), record: record
-        ) { put in
-            try packing.pack(put)
-        }
-        let path = try placement.destination.name(
-            staged, of: placement.source, record: record, services.placing, context
-        ) { try packing.verify(staged.openFile()) }
-        return try receipt(intent, path, context)
-    }
-
     /// How the archive gets its bytes, and how they are compared.
     private struct Packing {
         let pack: (_ put: ([UInt8]) throws -> Void) throws -> Void
         let verify: (_ archive: Descriptor) throws -> Void
     }
 
-    private func packing(_ intent: Intent, _ files: HeldFiles) throws -> Packing {
+    private static func packing(
+        _ intent: Intent, _ services: ArchiveServices, _ files: HeldFiles
+    ) throws -> Packing {
         let (placement, format) = (intent.placement, intent.format)
         if placement.isFolder == true {
             let move = FolderMove(
@@ -157,7 +133,7 @@ struct PackFile: RuleAction {
         let entry = PackedEntry(name: placement.source.name, modified: intent.modified, mode: intent.mode)
         return Packing(
             pack: { try worker.pack(file, as: format, entry, $0) },
-            verify: { try Self.verify($0, entry, placement, worker) })
+            verify: { try verify($0, entry, placement, worker) })
     }
 
     /// Unpacks the archive again: it holds the one file, with the bytes that were judged.
@@ -183,40 +159,6 @@ struct PackFile: RuleAction {
                     + (isNamed ? "" : ": it is called \(found) in it"), path: placement.source)
         }
     }
-
-    /// The receipt, if the archive is there; what is left to do with the source is done.
-    private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
-        let found = try intent.placement.destination.product(services.journal, context)
-        guard let (path, status) = found, status.kind == .file else { return nil }
-        // Before the only other copy goes what lies there is compared with it, whatever it is taken for.
-        if let trashed = intent.trashed, try trashed.found(services.placing, context) == nil {
-            let packing = try packing(intent, context.files)
-            do {
-                try packing.verify(context.files.spot(path).openFile())
-            } catch let fault as Fault where fault.kind != .transient {
-                return nil
-            }
-        }
-        return try receipt(intent, path, context)
-    }
-
-    private func receipt(_ intent: Intent, _ path: BytePath, _ context: StepContext) throws -> Receipt {
-        var receipt = Receipt(
-            "packed \(intent.placement.source) into \(path)", values: PlacementValues.of(path),
-            effects: [try .made(path, context.files, among: services.journal.products(of: context.stepID))])
-        if let trashed = intent.trashed {
-            let placed = try trashed.put(services.placing, context)
-            receipt.summary += ", and put it into the trash\(placed.losses)"
-            receipt.effects.append(trashed.effect(placed))
-        }
-        return try intent.placement.destination.replacing(receipt, services.placing, context)
-    }
-
-    private static func skipped(_ intent: Intent) -> Receipt {
-        let target = intent.placement.destination.target
-        return Receipt("packed nothing: \(target) is there already", values: PlacementValues.of(target))
-    }
-
 }
 
 extension Timestamp {

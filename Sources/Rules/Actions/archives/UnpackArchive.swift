@@ -97,11 +97,7 @@ struct UnpackArchive: RuleAction {
         let (target, files) = (placement.destination.target, context.files)
         try services.journal.makeFolders(for: target, files)
         if let done = try finished(placement, context) { return done }
-        _ = try files.judged(placement.source)
-        let archive = try files.present(placement.source)
-        guard try ContentHash.of(archive) == placement.hash else {
-            throw Fault(.superseded, "\(placement.source) has changed since it was looked at", path: placement.source)
-        }
+        let archive = try placement.opened(files)
         let staging = try Self.staging(placement, context)
         // What a step that was cut off has left: its name is that of this step alone.
         try FolderTree.remove(staging)

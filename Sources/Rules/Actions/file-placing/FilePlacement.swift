@@ -47,6 +47,18 @@ package struct FilePlacement: Codable, Sendable, Equatable {
             isFolder: isFolder ? true : nil)
     }
 
+    /// The file, open, if it is what was judged. Blocks.
+    ///
+    /// - Throws: `Fault(.superseded)` where it is another by now.
+    package func opened(_ files: HeldFiles) throws -> Descriptor {
+        _ = try files.judged(source)
+        let file = try files.present(source)
+        guard try ContentHash.of(file) == hash else {
+            throw Fault(.superseded, "\(source) has changed since it was looked at", path: source)
+        }
+        return file
+    }
+
     /// That it has been moved there.
     package func effect(_ placed: Mover.Placed) -> FileEffect {
         isFolder == true
@@ -57,6 +69,21 @@ package struct FilePlacement: Codable, Sendable, Equatable {
     /// Of a folder all names that it could get: what lies in it is whole already, and is looked at as soon as it is there.
     package var targets: [BytePath] {
         isFolder == true ? [source] + destination.candidates : [source, destination.there]
+    }
+
+    /// Moves it, as people know it by that verb.
+    ///
+    /// - Parameter verb: `moved`.
+    package func moving(_ services: FileServices, _ manner: Mover.Manner = Mover.Manner(), verb: String) -> Placing {
+        moving(services, manner) { placed in
+            Receipt(
+                "\(verb) \(source) to \(placed.path)\(placed.losses)", values: PlacementValues.of(placed.path),
+                effects: [effect(placed)])
+        } skipped: {
+            Receipt(
+                "left \(source) where it is: \(destination.there) is there already",
+                values: PlacementValues.of(destination.there))
+        }
     }
 
     /// Carries it out as a copy.

@@ -3,8 +3,9 @@ import Platform
 import Rules
 
 /// How one file comes to lie at its destination, once, however often it is asked for and wherever it was cut off: what
-/// all actions share that make or move a file.
-package struct Placing: Sendable {
+/// all actions share that make or move a file. Taken back, what was moved goes where it came from, and what was made into the
+/// trash.
+package struct Placing: Primitive {
     let services: FileServices
     let destination: Destination
     /// What lies there when it is done.
@@ -58,8 +59,32 @@ package struct Placing: Sendable {
         package let record: Mover.Record
     }
 
+    package var targets: [BytePath] {
+        guard let moving else { return [destination.there] }
+        // Of a folder all names that it could get: what lies in it is whole already, and is looked at as soon as it is there.
+        return [moving.path] + (moving.isFolder ? Array(destination.candidates) : [destination.there])
+    }
+
+    package var forecast: Forecast? {
+        if moving == nil { return destination.making(content) }
+        return Forecast(destination.skips ? [] : [.moves(to: destination.target, destination.ifTaken)])
+    }
+
     package func perform(_ context: StepContext) async throws -> Receipt {
         try await services.files.run { try carryOut(context) }
+    }
+
+    package func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        guard moving != nil else { return try await ProductRemoval(services: services).undo(receipt, context) }
+        let back = PuttingBack(services: services, context: context)
+        return try await services.files.run {
+            // Cut off after what it had replaced was brought back.
+            var isPast = false
+            if context.resumesUndo, case .moved(_, let slot, _, _)? = receipt.replaced {
+                isPast = try context.files.status(slot) == nil
+            }
+            return try back.bringBackReplaced(receipt, after: back.move(receipt.effects.first, isPast: isPast))
+        }
     }
 
     package func recover(_ context: StepContext) async throws -> Recovery {

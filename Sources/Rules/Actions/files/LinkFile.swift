@@ -158,11 +158,7 @@ struct LinkFile: RuleAction {
         _ placement: FilePlacement, to targets: some Sequence<BytePath>, _ way: Placing.Way, _ files: HeldFiles
     ) throws -> Mover.Placed {
         let source = placement.source
-        _ = try files.judged(source)
-        let file = try files.present(source)
-        guard try ContentHash.of(file) == placement.hash else {
-            throw Fault(.superseded, "\(source) has changed since it was looked at", path: source)
-        }
+        let file = try placement.opened(files)
         for path in targets {
             do {
                 guard try link(file, at: files.spot(path), way) else { continue }

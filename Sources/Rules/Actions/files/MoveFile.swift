@@ -3,7 +3,7 @@ import Platform
 import Rules
 
 /// Moves the file into a place, durably and across file systems; the source goes last. A folder by one rename.
-struct MoveFile: RuleAction {
+struct MoveFile: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "move",
         summary:
@@ -18,13 +18,11 @@ struct MoveFile: RuleAction {
 
     private let arguments: Arguments
     private let services: FileServices
-    private let moving: FileMoving
 
     init(_ arguments: Arguments, _ services: FileServices) throws {
         try arguments.checkDestination(of: "move")
         self.arguments = arguments
         self.services = services
-        moving = FileMoving(services: services, verb: "moved")
     }
 
     func check(_ subject: RuleSubject) throws { try arguments.checkExists(subject) }
@@ -33,21 +31,7 @@ struct MoveFile: RuleAction {
         try await FilePlacement.decide(input, arguments, lanes: services.files)
     }
 
-    func perform(_ intent: FilePlacement, _ context: StepContext) async throws -> Receipt {
-        try await moving.perform(intent, context)
-    }
-
-    func recover(_ intent: FilePlacement, _ context: StepContext) async throws -> Recovery {
-        try await moving.recover(intent, context)
-    }
-
-    func undo(_ intent: FilePlacement, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await moving.undo(receipt, context)
-    }
-
-    func targets(of intent: FilePlacement) -> [BytePath] { intent.targets }
+    func work(for intent: FilePlacement) -> Placing { intent.moving(services, verb: "moved") }
 
     func summary(of intent: FilePlacement) -> String { "move \(intent.source) to \(intent.destination.target)" }
-
-    func forecast(of intent: FilePlacement) -> Forecast? { intent.moving }
 }

@@ -5,7 +5,7 @@ import Platform
 import Rules
 
 /// Sets what a file carries besides its name and content: mode, owner, group, times.
-struct SetFile: RuleAction {
+struct SetFile: DecidingAction {
     struct Settings: Codable, Sendable, Equatable {
         var mode: UInt32?
         var owner: UInt32?
@@ -41,6 +41,7 @@ struct SetFile: RuleAction {
         ],
         example: "set: { mode: \"0640\", modified: \"{{ front.date | default: 2026-01-01 }}\" }")
 
+    private static let name = "the mode, owner and times"
     private static let names = ["mode", "owner", "group", "modified", "accessed"]
 
     private let arguments: Arguments
@@ -79,7 +80,7 @@ struct SetFile: RuleAction {
         let files = input.files
         return try await services.files.run {
             let open = try files.file(content.file)
-            try Self.requireOneName(open)
+            try AttributeEdit<Settings>.requireOneName(open, Self.name)
             let status = try open.status()
             var (before, after) = (Settings(), Settings())
             if let mode {
@@ -100,51 +101,16 @@ struct SetFile: RuleAction {
         }
     }
 
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        let files = context.files
-        return try await services.files.run {
-            let open = try files.present(intent.content.file)
-            try Self.requireOneName(open)
-            try intent.content.require(open)
-            return try set(intent.after, intent.content, open)
+    func work(for intent: Intent) -> AttributeEdit<Settings> {
+        AttributeEdit(
+            services: services, content: intent.content, before: intent.before, after: intent.after, needsContent: true,
+            name: Self.name
+        ) {
+            Receipt("set \($0.shown) of \($1.file)")
         }
     }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        let files = context.files
-        return try await services.files.run {
-            guard try files.status(intent.content.file)?.kind == .file else { return .notDone }
-            let open = try files.file(intent.content.file)
-            // Before it is read, which is an access.
-            let now = try Self.now(intent.after, open)
-            guard try intent.content.isHeld(by: open) else { return .notDone }
-            // One that was half done goes on: decided anew, it would no longer know what was there before.
-            guard now == intent.after || now.isBetween(intent.before, intent.after) else { return .notDone }
-            return .done(try set(intent.after, intent.content, open))
-        }
-    }
-
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await services.files.run {
-            let (content, open) = try intent.content.openedForUndo(context)
-            let now = try Self.now(intent.after, open)
-            guard now.holds(intent.after, or: context.resumesUndo ? intent.before : intent.after) else {
-                throw Fault(
-                    .failed,
-                    "the mode, owner or times of \(content.file) have been changed since; they were left as they are",
-                    path: content.file, code: Fault.leftAlone)
-            }
-            return try set(intent.before, content, open)
-        }
-    }
-
-    func targets(of intent: Intent) -> [BytePath] { [intent.content.file] }
 
     func summary(of intent: Intent) -> String { "set \(intent.after.shown) of \(intent.content.file)" }
-
-    private static func requireOneName(_ open: Descriptor) throws {
-        try JudgedContent.requireOneName(open, "its mode, owner and times would be set as well; nothing was set")
-    }
 
     private func time(_ name: String, _ input: StepInput) throws -> Int64? {
         guard arguments.has(name) else { return nil }
@@ -158,53 +124,46 @@ struct SetFile: RuleAction {
     private static func noDate(_ text: String) -> String {
         "\"\(BytePath.escape(Array(text.utf8)))\" is no date; write one as 2026-11-21 or 2026-11-21T09:30"
     }
+}
 
-    /// Of what is asked for, what the file has now.
-    private static func now(_ asked: Settings, _ open: Descriptor) throws -> Settings {
-        let status = try open.status()
-        return Settings(
-            mode: asked.mode.map { _ in UInt32(status.mode) }, owner: asked.owner.map { _ in status.owner },
-            group: asked.group.map { _ in status.group },
-            modified: asked.modified.map { _ in status.fingerprint.modified },
-            accessed: try asked.accessed.map { _ in try open.accessed() })
+extension SetFile.Settings: FileTraits {
+    var attributes: [String: [UInt8]?] { [:] }
+
+    func now(of file: Descriptor) throws -> SetFile.Settings {
+        let status = try file.status()
+        return SetFile.Settings(
+            mode: mode.map { _ in UInt32(status.mode) }, owner: owner.map { _ in status.owner },
+            group: group.map { _ in status.group }, modified: modified.map { _ in status.fingerprint.modified },
+            accessed: try accessed.map { _ in try file.accessed() })
     }
 
     /// Owner before mode: giving a file away takes rights from it. Times last: nothing reads the file after that.
-    private func set(_ wanted: Settings, _ content: JudgedContent, _ open: Descriptor) throws -> Receipt {
-        let now = try Self.now(wanted, open)
+    func set(on file: Descriptor) throws {
+        let now = try now(of: file)
         do {
-            if (wanted.owner, wanted.group) != (now.owner, now.group) {
-                try open.setOwner(wanted.owner, group: wanted.group)
-            }
+            if (owner, group) != (now.owner, now.group) { try file.setOwner(owner, group: group) }
         } catch let fault as Fault where fault.errno == EPERM {
             throw Fault(
                 .failed,
-                "the agent may not give \(open.path) to another user, or to a group that it is not in; run it as root, or "
-                    + "leave `owner` and `group` out", path: open.path, errno: EPERM)
+                "the agent may not give \(file.path) to another user, or to a group that it is not in; run it as root, or "
+                    + "leave `owner` and `group` out", path: file.path, errno: EPERM)
         }
-        if let mode = wanted.mode, try open.status().mode != mode_t(mode) { try open.setMode(mode_t(mode)) }
-        if (wanted.accessed, wanted.modified) != (now.accessed, now.modified) {
-            try open.setTimes(accessed: wanted.accessed, modified: wanted.modified)
+        if let mode, try file.status().mode != mode_t(mode) { try file.setMode(mode_t(mode)) }
+        if (accessed, modified) != (now.accessed, now.modified) {
+            try file.setTimes(accessed: accessed, modified: modified)
         }
-        try open.sync()
-        return Receipt("set \(wanted.shown) of \(content.file)", effects: try content.touched(open))
     }
-}
 
-extension SetFile.Settings {
-    /// Whether each part is as in the one or in the other. Not the time of the last access: any reader changes it.
+    /// Not the time of the last access: any reader changes it.
     func holds(_ one: SetFile.Settings, or other: SetFile.Settings) -> Bool {
         [one.mode, other.mode].contains(mode) && [one.owner, other.owner].contains(owner)
             && [one.group, other.group].contains(group) && [one.modified, other.modified].contains(modified)
     }
 
-    /// Whether some parts are as after and some as before, so that it was begun.
-    func isBetween(_ before: SetFile.Settings, _ after: SetFile.Settings) -> Bool {
-        let isBegun =
-            mode == after.mode && mode != before.mode || owner == after.owner && owner != before.owner
+    func isBegun(_ before: SetFile.Settings, _ after: SetFile.Settings) -> Bool {
+        mode == after.mode && mode != before.mode || owner == after.owner && owner != before.owner
             || group == after.group && group != before.group
             || modified == after.modified && modified != before.modified
-        return isBegun && holds(before, or: after)
     }
 
     var shown: String {

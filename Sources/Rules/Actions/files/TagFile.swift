@@ -5,7 +5,7 @@ import Platform
 import Rules
 
 /// Sets tags as file managers do: the extended attribute `user.xdg.tags`, separated by commas.
-struct TagFile: RuleAction {
+struct TagFile: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         let file: BytePath
         let hash: ContentHash
@@ -23,6 +23,7 @@ struct TagFile: RuleAction {
     }
 
     static let attribute = "user.xdg.tags"
+    private static let name = "the tags"
 
     static let declaration = ActionDeclaration(
         name: "tag",
@@ -65,8 +66,10 @@ struct TagFile: RuleAction {
         let files = input.files
         return try await services.files.run {
             let open = try files.file(path)
-            try Self.requireOneName(open)
-            let before = try read(open)
+            try AttributeEdit<ExtendedTraits>.requireOneName(open, Self.name)
+            let before = try ExtendedAttributes.value(Self.attribute, of: open).map {
+                String(decoding: $0, as: UTF8.self)
+            }
             var all = (before ?? "").split(separator: ",").map(String.init).filter { !remove.contains($0) }
             for tag in add where !all.contains(tag) { all.append(tag) }
             return Intent(
@@ -75,60 +78,19 @@ struct TagFile: RuleAction {
         }
     }
 
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        let files = context.files
-        return try await services.files.run {
-            let open = try files.present(intent.file)
-            try Self.requireOneName(open)
-            return try set(intent.after, intent.content, open)
+    func work(for intent: Intent) -> AttributeEdit<ExtendedTraits> {
+        func traits(_ tags: String?) -> ExtendedTraits {
+            ExtendedTraits(values: [Self.attribute: tags.map { Array($0.utf8) }])
+        }
+        return AttributeEdit(
+            services: services, content: intent.content, before: traits(intent.before), after: traits(intent.after),
+            name: Self.name
+        ) { traits, content in
+            let tags = traits.values[Self.attribute]?.map { String(decoding: $0, as: UTF8.self) }
+            return Receipt(
+                "set the tags of \(content.file) to \(tags ?? "none")", values: ["tag.all": .text(tags ?? "")])
         }
     }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        let files = context.files
-        return try await services.files.run {
-            guard try files.status(intent.file)?.kind == .file else { return .notDone }
-            let file = try files.file(intent.file)
-            guard try read(file) == intent.after else { return .notDone }
-            return .done(try set(intent.after, intent.content, file))
-        }
-    }
-
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await services.files.run {
-            let (content, file) = try intent.content.openedForUndo(context, orIsWritten: true)
-            let tags = try read(file)
-            guard tags == intent.after || context.resumesUndo && tags == intent.before else {
-                throw Fault(
-                    .failed, "the tags of \(content.file) have been changed since; they were left as they are",
-                    path: content.file, code: Fault.leftAlone)
-            }
-            return try set(intent.before, content, file)
-        }
-    }
-
-    func targets(of intent: Intent) -> [BytePath] { [intent.file] }
 
     func summary(of intent: Intent) -> String { "set the tags of \(intent.file) to \(intent.after ?? "none")" }
-
-    private static func requireOneName(_ open: Descriptor) throws {
-        try JudgedContent.requireOneName(open, "it would have the same tags; they were left as they are")
-    }
-
-    private func read(_ file: Descriptor) throws -> String? {
-        try ExtendedAttributes.value(Self.attribute, of: file).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    private func set(_ tags: String?, _ content: JudgedContent, _ file: Descriptor) throws -> Receipt {
-        // Setting what is set already would only make the file look changed once more.
-        if try ExtendedAttributes.value(Self.attribute, of: file) != tags.map({ Array($0.utf8) }) {
-            try ExtendedAttributes.set(Self.attribute, tags.map { Array($0.utf8) }, on: file)
-        }
-        try file.sync()
-        // What somebody else has saved there is news, whoever tagged it.
-        return Receipt(
-            "set the tags of \(content.file) to \(tags ?? "none")", values: ["tag.all": .text(tags ?? "")],
-            effects: try content.touched(
-                file, isJudged: content.isHeld(by: file), set: [Self.attribute: tags.map { Array($0.utf8) }]))
-    }
 }

@@ -1,11 +1,10 @@
 import FilePlacing
 import Foundation
-import Glibc
 import Platform
 import Rules
 
 /// Sets extended attributes of a user's own, or takes them away.
-struct WriteAttributes: RuleAction {
+struct WriteAttributes: DecidingAction {
     struct Change: Codable, Sendable, Equatable {
         let name: String
         /// As it was and as it is to be; nil where it is absent.
@@ -20,6 +19,7 @@ struct WriteAttributes: RuleAction {
 
     /// What a user may set on any file; the others are the system's.
     private static let namespace = "user."
+    private static let name = "the attributes"
 
     static let declaration = ActionDeclaration(
         name: "write-attributes",
@@ -62,94 +62,35 @@ struct WriteAttributes: RuleAction {
         return try await services.files.run { [wanted, judged = content] in
             var content = judged
             let open = try files.file(content.file)
-            try Self.requireOneName(open)
+            try AttributeEdit<ExtendedTraits>.requireOneName(open, Self.name)
             content.identity = try open.identity()
             let changes = try wanted.map {
-                Change(name: $0.name, before: try Self.value($0.name, open), after: $0.value)
+                Change(
+                    name: $0.name, before: try ExtendedAttributes.value($0.name, of: open).map { Data($0) },
+                    after: $0.value)
             }
             return Intent(content: content, changes: changes)
         }
     }
 
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        let files = context.files
-        return try await services.files.run {
-            let open = try files.present(intent.content.file)
-            try Self.requireOneName(open)
-            return try set(intent.changes, intent.content, open) { $0.after }
+    func work(for intent: Intent) -> AttributeEdit<ExtendedTraits> {
+        func traits(_ value: (Change) -> Data?) -> ExtendedTraits {
+            ExtendedTraits(values: Dictionary(intent.changes.map { ($0.name, value($0).map { Array($0) }) }) { $1 })
+        }
+        let names = intent.changes.map(\.name).joined(separator: ", ")
+        return AttributeEdit(
+            services: services, content: intent.content, before: traits(\.before), after: traits(\.after),
+            name: Self.name
+        ) {
+            Receipt("wrote the attributes \(names) of \($1.file)")
         }
     }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        let files = context.files
-        return try await services.files.run {
-            guard try files.status(intent.content.file)?.kind == .file else { return .notDone }
-            let open = try files.file(intent.content.file)
-            let now = try intent.changes.map { try Self.value($0.name, open) }
-            let isBegun = zip(intent.changes, now).contains { $0.after == $1 && $0.before != $1 }
-            let isWhole = zip(intent.changes, now).allSatisfy { $0.after == $1 }
-            let isOurs = zip(intent.changes, now).allSatisfy { $0.after == $1 || $0.before == $1 }
-            // One that was half done goes on: decided anew, it would no longer know what was there before.
-            guard isWhole || isBegun && isOurs else { return .notDone }
-            return .done(try set(intent.changes, intent.content, open) { $0.after })
-        }
-    }
-
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await services.files.run {
-            let (content, open) = try intent.content.openedForUndo(context, orIsWritten: true)
-            for change in intent.changes {
-                let now = try Self.value(change.name, open)
-                guard now == change.after || context.resumesUndo && now == change.before else {
-                    throw Fault(
-                        .failed,
-                        "the attribute \(change.name) of \(content.file) has been changed since; all were left as "
-                            + "they are", path: content.file, code: Fault.leftAlone)
-                }
-            }
-            return try set(intent.changes, content, open) { $0.before }
-        }
-    }
-
-    func targets(of intent: Intent) -> [BytePath] { [intent.content.file] }
 
     func summary(of intent: Intent) -> String {
         let changes = intent.changes.map { change in
             change.after.map { "set \(change.name) to \"\(BytePath.escape(Array($0)))\"" } ?? "remove \(change.name)"
         }
         return "\(changes.joined(separator: ", ")) at \(intent.content.file)"
-    }
-
-    private func set(
-        _ changes: [Change], _ content: JudgedContent, _ open: Descriptor, to value: (Change) -> Data?
-    ) throws -> Receipt {
-        let isJudged = try content.isHeld(by: open)
-        for change in changes where try Self.value(change.name, open) != value(change) {
-            do {
-                try ExtendedAttributes.set(change.name, value(change).map { Array($0) }, on: open)
-            } catch let fault as Fault where [ENOSPC, E2BIG, ERANGE, ENOTSUP].contains(fault.errno) {
-                // A full disk would pass by itself; a file's room for attributes, a block on many systems, does not.
-                throw Fault(
-                    .failed,
-                    "\(fault.message): the file system gives a file's attributes no room, or too little for this one",
-                    path: open.path, errno: fault.errno)
-            }
-        }
-        try open.sync()
-        let names = changes.map(\.name).joined(separator: ", ")
-        return Receipt(
-            "wrote the attributes \(names) of \(content.file)",
-            effects: try content.touched(
-                open, isJudged: isJudged,
-                set: Dictionary(changes.map { ($0.name, value($0).map { Array($0) }) }) { $1 }))
-    }
-
-    private static func requireOneName(_ open: Descriptor) throws {
-        try JudgedContent.requireOneName(open, "it would have the same attributes; they were left as they are")
-    }
-
-    private static func value(_ name: String, _ open: Descriptor) throws -> Data? {
-        try ExtendedAttributes.value(name, of: open).map { Data($0) }
     }
 
     /// The names that the rule alone gives.

@@ -4,7 +4,7 @@ import Platform
 import Rules
 
 /// Makes a picture of another format, quality or size of the file.
-struct ConvertPicture: RuleAction {
+struct ConvertPicture: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         let placement: FilePlacement
         let format: PictureWish.Format
@@ -68,53 +68,21 @@ struct ConvertPicture: RuleAction {
             height: try arguments.int("height"))
     }
 
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        if intent.placement.destination.skips { return Self.skipped(intent) }
-        return try await services.lanes.run {
-            let made = MadeFile(intent.placement, services.placing)
-            let path = try made.make(context) { source, put in
-                switch try services.painter().convert(opened: source, as: intent.wish) {
-                case .made(let picture): try put(picture)
-                case .failed(let why):
-                    throw Fault(
-                        .refused, "no picture can be made of \(intent.placement.source): \(why)",
-                        path: intent.placement.source)
-                }
+    func work(for intent: Intent) -> MadeFile {
+        let (services, source) = (services, intent.placement.source)
+        return MadeFile(intent.placement, services.placing, on: services.lanes, nothing: "made no picture") {
+            "made a \(intent.format.rawValue) of \(source): \($0)"
+        } make: { file, put in
+            switch try services.painter().convert(opened: file, as: intent.wish) {
+            case .made(let picture): try put(picture)
+            case .failed(let why):
+                throw Fault(.refused, "no picture can be made of \(source): \(why)", path: source)
             }
-            return try Self.receipt(intent, path, made, context)
         }
     }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        if intent.placement.destination.skips { return .done(Self.skipped(intent)) }
-        return try await services.lanes.run {
-            try services.journal.presence.require(intent.placement.destination.target)
-            let made = MadeFile(intent.placement, services.placing)
-            let receipt = try made.found(context).map { try Self.receipt(intent, $0, made, context) }
-            return try intent.placement.destination.recovered(receipt, services.placing, context)
-        }
-    }
-
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await ProductRemoval(services: services.placing).undo(receipt, context)
-    }
-
-    func targets(of intent: Intent) -> [BytePath] { [intent.placement.destination.target] }
 
     func summary(of intent: Intent) -> String {
         "make a \(intent.format.rawValue) of \(intent.placement.source): \(intent.placement.destination.target)"
-    }
-
-    private static func receipt(
-        _ intent: Intent, _ path: BytePath, _ made: MadeFile, _ context: StepContext
-    ) throws -> Receipt {
-        try made.receipt(
-            path, context, "made a \(intent.format.rawValue) of \(intent.placement.source): \(path)")
-    }
-
-    private static func skipped(_ intent: Intent) -> Receipt {
-        let target = intent.placement.destination.target
-        return Receipt("made no picture: \(target) is there already", values: PlacementValues.of(target))
     }
 }
 

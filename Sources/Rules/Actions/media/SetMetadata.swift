@@ -5,7 +5,7 @@ import Platform
 import Rules
 
 /// Sets the tags of a file of sound: a changed copy is made, read back, and exchanged for the file.
-struct SetMetadata: RuleAction {
+struct SetMetadata: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         /// The version that is replaced, and where it is kept.
         let replaced: ReplacedVersion
@@ -69,23 +69,17 @@ struct SetMetadata: RuleAction {
             replaced: try await services.lanes.run { try ReplacedVersion(of: input, in: trash) }, tags: tags)
     }
 
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        try await services.lanes.run { try set(intent, context) }
-    }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        try await services.lanes.run {
-            try services.journal.presence.require(intent.replaced.path)
-            let done = try intent.replaced.finish(services.placing, context)
-            return done.map { .done(receipt($0, intent)) } ?? .notDone
+    func work(for intent: Intent) -> FileRewrite {
+        let services = services
+        return FileRewrite(
+            intent.replaced, services.placing, on: services.lanes,
+            summary: "set \(Self.shown(intent)) of \(intent.replaced.path)"
+        ) { old, put in
+            try services.worker().retag(intent.named, in: old).write(from: old, put)
+        } verify: { old, new in
+            try Self.verify(new, old, intent.named, services.worker())
         }
     }
-
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await services.lanes.run { try intent.replaced.bringBack(receipt.effects, services.placing, context) }
-    }
-
-    func targets(of intent: Intent) -> [BytePath] { intent.replaced.targets }
 
     func summary(of intent: Intent) -> String { "set \(Self.shown(intent)) of \(intent.replaced.path)" }
 
@@ -111,21 +105,6 @@ struct SetMetadata: RuleAction {
 
     private static func shown(_ intent: Intent) -> String {
         intent.tags.sorted { $0.key < $1.key }.map { "\($0.key) \"\($0.value)\"" }.joined(separator: ", ")
-    }
-
-    private func receipt(_ effects: [FileEffect], _ intent: Intent) -> Receipt {
-        Receipt("set \(Self.shown(intent)) of \(intent.replaced.path)", effects: effects)
-    }
-
-    private func set(_ intent: Intent, _ context: StepContext) throws -> Receipt {
-        if let done = try intent.replaced.finish(services.placing, context) { return receipt(done, intent) }
-        let worker = try services.worker()
-        let effects = try intent.replaced.replace(services.placing, context) { old, put in
-            try worker.retag(intent.named, in: old).write(from: old, put)
-        } verifying: { old, new in
-            try Self.verify(new, old, intent.named, worker)
-        }
-        return receipt(effects, intent)
     }
 
     /// The copy says what was to be said, and is as long as it was.

@@ -6,7 +6,7 @@ import Platform
 import Rules
 
 /// Writes a new Markdown file into a place.
-struct WriteNote: RuleAction {
+struct WriteNote: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         let destination: Destination
         let text: IntentText
@@ -64,27 +64,11 @@ struct WriteNote: RuleAction {
             destination: destination, text: IntentText(text), hash: hash, mode: status.map { $0.mode & 0o666 } ?? 0o600)
     }
 
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        try await placing(intent).perform(context)
-    }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        try await placing(intent).recover(context)
-    }
-
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await ProductRemoval(services: services.placing).undo(receipt, context)
-    }
-
-    func targets(of intent: Intent) -> [BytePath] { [intent.destination.there] }
-
     func summary(of intent: Intent) -> String {
         "write \(intent.destination.target) (\(intent.text.shown.utf8.count) bytes)"
     }
 
-    func forecast(of intent: Intent) -> Forecast? { intent.destination.making(intent.hash) }
-
-    private func placing(_ intent: Intent) -> Placing {
+    func work(for intent: Intent) -> Placing {
         Placing(services: services.placing, destination: intent.destination, content: intent.hash) {
             try $1.create(
                 Array(try intent.text.text().utf8), at: $0.names, mode: 0o644 & (intent.mode ?? 0o644),

@@ -5,7 +5,7 @@ import Platform
 import Rules
 
 /// Has a program make another file of the file: in a folder of the agent's own, from which the product is taken.
-struct ConvertFile: RuleAction {
+struct ConvertFile: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         let placement: FilePlacement
         let words: [String]
@@ -90,41 +90,21 @@ struct ConvertFile: RuleAction {
             limits: try ProgramParameters.limits(arguments))
     }
 
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        if intent.placement.destination.skips { return Self.skipped(intent) }
-        let start = try await services.files.run { try begin(intent, context) }
-        guard case .ready(let folder, let file) = start else {
-            if case .done(let receipt) = start { return receipt }
-            return Self.skipped(intent)
-        }
-        let result = try await ChildProcess.run(
-            intent.words, in: folder, file: file,
-            adding: ["STEWARD_JOB_ID": context.stepID, "STEWARD_FILE": intent.placement.source.text],
-            limits: intent.limits ?? ProgramParameters.usual, timeout: intent.timeout)
-        return try await services.files.run {
-            do {
-                return try take(result, intent, context)
-            } catch {
-                // What went wrong is the news; what stays has a name of the agent's own.
-                try? FolderTree.remove(Self.staging(intent, context))
-                throw error
-            }
+    func work(for intent: Intent) -> MadeFile {
+        let (services, placement) = (services, intent.placement)
+        return MadeFile(placement, services.placing, on: services.files, nothing: "converted nothing") {
+            "converted \(placement.source) to \($0)"
+        } tidy: {
+            try FolderTree.remove(Self.staging(placement, $0))
+        } stage: { context in
+            let (folder, file) = try await services.files.run { try Self.begin(placement, context) }
+            let result = try await ChildProcess.run(
+                intent.words, in: folder, file: file,
+                adding: ["STEWARD_JOB_ID": context.stepID, "STEWARD_FILE": placement.source.text],
+                limits: intent.limits ?? ProgramParameters.usual, timeout: intent.timeout)
+            return try await services.files.run { try Self.take(result, intent, services, context) }
         }
     }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        if intent.placement.destination.skips { return .done(Self.skipped(intent)) }
-        return try await services.files.run {
-            try services.journal.presence.require(intent.placement.destination.target)
-            return try intent.placement.destination.recovered(finished(intent, context), services.placing, context)
-        }
-    }
-
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await ProductRemoval(services: services.placing).undo(receipt, context)
-    }
-
-    func targets(of intent: Intent) -> [BytePath] { [intent.placement.destination.target] }
 
     func summary(of intent: Intent) -> String {
         "convert \(intent.placement.source) to \(intent.placement.destination.target) by "
@@ -133,30 +113,21 @@ struct ConvertFile: RuleAction {
 
     // MARK: Before and after the program
 
-    private enum Start: Sendable {
-        case done(Receipt)
-        case ready(Folder, Descriptor)
-    }
-
-    private func begin(_ intent: Intent, _ context: StepContext) throws -> Start {
-        let (placement, files) = (intent.placement, context.files)
-        try services.journal.makeFolders(for: placement.destination.target, files)
-        if let done = try finished(intent, context) { return .done(done) }
-        _ = try files.judged(placement.source)
-        let file = try files.present(placement.source)
-        guard try ContentHash.of(file) == placement.hash else {
-            throw Fault(.superseded, "\(placement.source) has changed since it was looked at", path: placement.source)
-        }
-        let staging = try Self.staging(intent, context)
+    private static func begin(_ placement: FilePlacement, _ context: StepContext) throws -> (Folder, Descriptor) {
+        let file = try placement.opened(context.files)
+        let staging = try staging(placement, context)
         // What a step that was cut off has left: its name is that of this step alone.
         try FolderTree.remove(staging)
         guard try staging.makeDirectory(mode: 0o700), let folder = try staging.openFolder() else {
             throw Fault(.transient, "\(staging.path) is in the way", path: staging.path)
         }
-        return .ready(folder, file)
+        return (folder, file)
     }
 
-    private func take(_ result: ChildProcess.Result, _ intent: Intent, _ context: StepContext) throws -> Receipt {
+    /// The one file that the program has left.
+    private static func take(
+        _ result: ChildProcess.Result, _ intent: Intent, _ services: ProcessServices, _ context: StepContext
+    ) throws -> Spot {
         let name = intent.words.first ?? ""
         guard result.status == 0 else {
             throw Fault(
@@ -164,12 +135,10 @@ struct ConvertFile: RuleAction {
                 "\(name) \(result.timedOut ? "was ended after \(intent.timeout) s" : "ended with \(result.status)"): "
                     + String(result.output.suffix(500)).replacingOccurrences(of: "\n", with: " "))
         }
-        let (placement, files) = (intent.placement, context.files)
-        let staging = try Self.staging(intent, context)
-        let made = try staging.openFolder()?.entries() ?? []
-        guard let folder = try staging.openFolder(), made.count == 1, let only = made.first,
-            try folder[only.name].status()?.kind == .file
-        else {
+        let placement = intent.placement
+        let folder = try staging(placement, context).openFolder()
+        let made = try folder?.entries() ?? []
+        guard let folder, made.count == 1, let only = made.first, try folder[only.name].status()?.kind == .file else {
             throw Fault(
                 .failed,
                 "\(name) left \(made.count) things in its folder, where one file was expected: "
@@ -178,41 +147,16 @@ struct ConvertFile: RuleAction {
         let product = folder[only.name]
         let file = try product.openFile()
         // No wider than the file that it was made from.
-        let most = try files.status(placement.source)?.mode ?? 0o600
+        let most = try context.files.status(placement.source)?.mode ?? 0o600
         try file.setMode(file.status().mode & (most & 0o077 | 0o700))
         try file.sync()
-        let record = services.journal.staging(context.stepID)
-        try record(product.path, file.identity())
-        let path = try placement.destination.name(
-            product, of: placement.source, record: record, services.placing, context)
-        try FolderTree.remove(staging)
-        return try receipt(intent, path, context)
-    }
-
-    /// The receipt, if the product is there: the very one that this step has taken.
-    private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
-        let found = try intent.placement.destination.product(services.journal, context)
-        guard let (path, status) = found, status.kind == .file else { return nil }
-        // Its folder may have stayed, when the agent was stopped just then.
-        try FolderTree.remove(Self.staging(intent, context))
-        return try receipt(intent, path, context)
+        try services.journal.recordStaged(product.path, file.identity(), step: context.stepID)
+        return product
     }
 
     /// Where the program works, beside the destination: the same name each time for one step.
-    private static func staging(_ intent: Intent, _ context: StepContext) throws -> Spot {
+    private static func staging(_ placement: FilePlacement, _ context: StepContext) throws -> Spot {
         let name = Durable.temporaryName(for: ContentHash(of: Array("convert \(context.stepID)".utf8)))
-        return try context.files.spot(intent.placement.destination.target.parent.appending(name))
-    }
-
-    private func receipt(_ intent: Intent, _ path: BytePath, _ context: StepContext) throws -> Receipt {
-        let receipt = Receipt(
-            "converted \(intent.placement.source) to \(path)", values: PlacementValues.of(path),
-            effects: [try .made(path, context.files, among: services.journal.products(of: context.stepID))])
-        return try intent.placement.destination.replacing(receipt, services.placing, context)
-    }
-
-    private static func skipped(_ intent: Intent) -> Receipt {
-        let target = intent.placement.destination.target
-        return Receipt("converted nothing: \(target) is there already", values: PlacementValues.of(target))
+        return try context.files.spot(placement.destination.target.parent.appending(name))
     }
 }

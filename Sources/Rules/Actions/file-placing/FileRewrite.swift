@@ -1,0 +1,53 @@
+import Platform
+import Rules
+
+/// The primitive of actions that change what a file holds: a changed copy is made, compared, and exchanged for the file, if
+/// that is still what was judged. The version of before goes to the trash, from which it comes back.
+package struct FileRewrite: Primitive {
+    private let replaced: ReplacedVersion
+    private let services: FileServices
+    private let lanes: BlockingLanes
+    private let summary: String
+    private let make: @Sendable (_ old: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void
+    private let verify: @Sendable (_ old: Descriptor, _ new: Descriptor) throws -> Void
+
+    /// - Parameters:
+    ///   - lanes: on which it is made and compared.
+    ///   - summary: what was done.
+    ///   - make: is given the file, and what takes the next part of the new version. Blocks.
+    ///   - verify: throws where the new version is not what it is to be. Blocks.
+    package init(
+        _ replaced: ReplacedVersion, _ services: FileServices, on lanes: BlockingLanes, summary: String,
+        make: @escaping @Sendable (_ old: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void,
+        verify: @escaping @Sendable (_ old: Descriptor, _ new: Descriptor) throws -> Void
+    ) {
+        (self.replaced, self.services, self.lanes, self.summary) = (replaced, services, lanes, summary)
+        (self.make, self.verify) = (make, verify)
+    }
+
+    package var targets: [BytePath] { replaced.targets }
+
+    package func perform(_ context: StepContext) async throws -> Receipt {
+        try await lanes.run {
+            let effects =
+                try replaced.finish(services, context)
+                ?? replaced.replace(services, context) { old, put in
+                    try make(old, put)
+                } verifying: { old, new in
+                    try verify(old, new)
+                }
+            return Receipt(summary, effects: effects)
+        }
+    }
+
+    package func recover(_ context: StepContext) async throws -> Recovery {
+        try await lanes.run {
+            try services.journal.presence.require(replaced.path)
+            return try replaced.finish(services, context).map { .done(Receipt(summary, effects: $0)) } ?? .notDone
+        }
+    }
+
+    package func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        try await lanes.run { try replaced.bringBack(receipt.effects, services, context) }
+    }
+}
