@@ -91,6 +91,8 @@ import Testing
         Case(
             on: "arrived", past: .had, news: .due(scheduled: ["R": hour]), event: .scheduled,
             expected: .runs(.scheduled(hour))),
+        // Its schedule makes it no arrival.
+        Case(on: "arrived", past: .unmatched, news: .due(scheduled: ["R": hour]), event: .arrived, expected: nil),
         Case(on: "arrived", past: .had, news: .due(scheduled: ["S": hour]), event: .scheduled, expected: nil),
         // What was there before.
         Case(
@@ -129,11 +131,15 @@ import Testing
             on: "arrived", past: .had, news: .asked(rules: ["R"], again: true, as: .arrived), event: .scheduled,
             expected: nil),
         // Nothing has happened: why, for people.
-        Case(on: "arrived", past: .had, news: .nothing, event: .arrived, expected: .passes(.seenByRule)),
+        Case(on: "arrived", past: .had, news: .nothing, event: .arrived, expected: .passes(.hadByRule)),
         Case(on: "arrived", past: .own, news: .nothing, event: .arrived, expected: .passes(.ownWrite)),
         Case(on: "arrived", past: .unmatched, news: .nothing, event: .arrived, expected: .passes(.unchanged)),
         Case(on: "arrived", past: .older, news: .nothing, event: .arrived, expected: .passes(.olderThanRule)),
         Case(on: "arrived", past: .wanted, news: .nothing, event: .arrived, expected: .passes(.olderThanRule)),
+        Case(
+            on: "arrived", past: .wanted, news: .nothing, event: .arrived, expected: .passes(.judgedBefore),
+            existing: "process"),
+        Case(on: "arrived", past: .older, news: .nothing, event: .arrived, expected: .runs(.time), isLate: true),
         // Nobody has read it.
         Case(on: "arrived", past: .unknown, news: .unread, event: .arrived, expected: nil),
     ]

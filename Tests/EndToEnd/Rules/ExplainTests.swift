@@ -27,9 +27,11 @@ import Testing
             - { rule: Tag, in: dropbox, where: { name: "own-*" }, do: { tag: { add: [seen] } } }
             - { rule: There, in: dropbox, where: { extension: txt }, do: { copy: { place: library } } }
             - { rule: Back, in: library, where: { extension: txt }, do: { copy: { place: dropbox, name: "back-{{ file.name }}" } } }
+            - { rule: Album, in: library, match: folders, where: { name: "Old*" }, do: trash }
             - { rule: First, in: notes, where: { first-of: { by: name }, extension: csv }, do: { tag: { add: [first] } } }
             """)
         try steward.drop("notes/old.md", "Old.\n")
+        try steward.drop("library/Old/a.md", "Old.\n")
         try await steward.start()
         try steward.drop("dropbox/a.raw", "A")
         try steward.drop("dropbox/b.txt", "B")
@@ -43,6 +45,14 @@ import Testing
         #expect(
             said(of: "There", in: back).contains(
                 #"! this is not done: the rule "There" has run already on what this was made from"#), "\(back)")
+        // What it has had it has had, also where the file is another by now.
+        try steward.drop("dropbox/b.txt", "BB")
+        try steward.wait()
+        let had = try explained(steward, "dropbox/b.txt")
+        #expect(had.contains("this version has been judged") && had.contains("There would:"), "\(had)")
+        #expect(!had.contains("!"), "\(had)")
+        let album = try explained(steward, "library/Old")
+        #expect(said(of: "Album", in: album).contains("! this was not done: the folder was there before"), "\(album)")
         // It is the first by now, and nobody has touched it.
         try steward.shell(["rm", steward.path("notes/b.csv").text]).check()
         try steward.wait()
@@ -73,10 +83,12 @@ import Testing
         try await steward.start()
         try steward.drop("dropbox/a.raw", "A")
         try steward.drop("dropbox/b.txt", "B")
+        try steward.drop("dropbox/c.txt", "C")
         try steward.wait()
         try await steward.stop()
         try steward.shell(["mv", steward.path("dropbox/a.raw").text, steward.path("dropbox/a.pdf").text]).check()
         try steward.drop("dropbox/b.txt", "BB")
+        try steward.shell(["touch", "-d", "2020-01-01", steward.path("dropbox/c.txt").text]).check()
 
         let renamed = try explained(steward, "dropbox/a.pdf")
         #expect(renamed.contains("in dropbox, as renamed\n"), "\(renamed)")
@@ -85,6 +97,13 @@ import Testing
         #expect(renamed.contains("Changed: does not match"))
         let changed = try explained(steward, "dropbox/b.txt")
         #expect(changed.contains("in dropbox, as changed\n") && changed.contains("Changed would:"), "\(changed)")
+
+        let touched = try explained(steward, "dropbox/c.txt")
+        #expect(
+            said(of: "Changed", in: touched).contains("! this will not be done: only times or attributes"), "\(touched)"
+        )
+        let removed = try steward.run(["explain", "--event", "scheduled", steward.path("dropbox/c.txt").text])
+        #expect(removed.status == 0, "\(removed.errors)")
 
         // So it comes.
         try await steward.start()

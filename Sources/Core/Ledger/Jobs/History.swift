@@ -84,13 +84,15 @@ extension LedgerTransaction {
         }
     }
 
-    /// Why rules were passed over for a file, the newest reason first. Goes through the whole history.
+    /// Why rules were passed over for a file as it is now, the newest reason first. Goes through the whole history.
     package func reasonsToSkip(_ place: String, _ path: BytePath) throws -> [String] {
         try names.forms(place, path).flatMap { form in
             try String.fetchAll(
                 db,
                 sql: """
-                    SELECT message FROM history WHERE kind = 'skipped' AND place = ? AND path = ? ORDER BY id DESC LIMIT 64
+                    SELECT message FROM history WHERE kind = 'skipped' AND place = ?1 AND path = ?2
+                        AND time >= (SELECT contentSince FROM file WHERE place = ?1 AND path = ?2 AND present)
+                        ORDER BY id DESC LIMIT 64
                     """, arguments: [place, form.blob])
         }
     }

@@ -81,17 +81,18 @@ struct PackFile: DecidingAction {
             placement, services.placing, on: services.lanes, nothing: "packed nothing", trashed: intent.trashed
         ) {
             "packed \(placement.source) into \($0)"
-        } verify: {
-            try Self.packing(intent, services, $1.files).verify($0)
+        } verifier: {
+            try Self.packing(intent, services, $0.files).verify
         } stage: { context in
             try await services.lanes.run {
                 let packing = try Self.packing(intent, services, context.files)
-                return try Durable.stage(
+                let staged = try Durable.stage(
                     for: context.files.spot(placement.destination.target), mode: mode_t(intent.mode & 0o666 | 0o600),
                     record: services.journal.staging(context.stepID)
                 ) { put in
                     try packing.pack(put)
                 }
+                return (staged, packing.verify)
             }
         }
     }
@@ -106,7 +107,7 @@ struct PackFile: DecidingAction {
     /// How the archive gets its bytes, and how they are compared.
     private struct Packing {
         let pack: (_ put: ([UInt8]) throws -> Void) throws -> Void
-        let verify: (_ archive: Descriptor) throws -> Void
+        let verify: MadeFile.Verify
     }
 
     private static func packing(

@@ -13,27 +13,29 @@ package struct MadeFile: Primitive {
     private let nothing: String
     private let summary: @Sendable (BytePath) -> String
     private let trashed: TrashedFile?
-    private let stage: @Sendable (StepContext) async throws -> Spot
-    private let verify: @Sendable (Descriptor, StepContext) throws -> Void
+    private let stage: @Sendable (StepContext) async throws -> (Spot, Verify)
+    private let verifier: @Sendable (StepContext) throws -> Verify
     private let tidy: @Sendable (StepContext) throws -> Void
 
     /// - Parameters:
     ///   - lanes: on which it is looked for, compared and named.
     ///   - trashed: the file that it is made of, where that goes to the trash.
     ///   - summary: what was done, by where the file lies.
-    ///   - verify: compares it with what it was made of. Blocks; throws where it is not what it is to be.
+    ///   - verifier: how one that was made before is compared, before ``trashed`` goes: throws where the file that it was made
+    ///     of is another. Blocks.
     ///   - tidy: removes what else the step has left when it is done, fails, or was cut off. Blocks.
-    ///   - stage: makes the file, on the disk, where ``EffectJournal/recordStaged(_:_:step:)`` knows it.
+    ///   - stage: makes the file, on the disk, where ``EffectJournal/recordStaged(_:_:step:)`` knows it, and says how it is
+    ///     compared with what it was made of.
     package init(
         _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingLanes, nothing: String,
         trashed: TrashedFile? = nil, summary: @escaping @Sendable (BytePath) -> String,
-        verify: @escaping @Sendable (Descriptor, StepContext) throws -> Void = { _, _ in },
+        verifier: @escaping @Sendable (StepContext) throws -> Verify = { _ in unverified },
         tidy: @escaping @Sendable (StepContext) throws -> Void = { _ in },
-        stage: @escaping @Sendable (StepContext) async throws -> Spot
+        stage: @escaping @Sendable (StepContext) async throws -> (Spot, Verify)
     ) {
         (self.placement, self.services, self.lanes, self.nothing) = (placement, services, lanes, nothing)
         (self.trashed, self.summary) = (trashed, summary)
-        (self.stage, self.verify, self.tidy) = (stage, verify, tidy)
+        (self.stage, self.verifier, self.tidy) = (stage, verifier, tidy)
     }
 
     /// - Parameter make: is given the file that was judged, and what takes the next part of the new one, whose mode is no
@@ -46,15 +48,22 @@ package struct MadeFile: Primitive {
         self.init(placement, services, on: lanes, nothing: nothing, summary: summary) { context in
             try await lanes.run {
                 let source = try placement.opened(context.files)
-                return try Durable.stage(
+                let staged = try Durable.stage(
                     for: context.files.spot(placement.destination.target), mode: source.status().mode & 0o666 | 0o600,
                     record: services.journal.staging(context.stepID)
                 ) { put in
                     try make(source, put)
                 }
+                return (staged, Self.unverified)
             }
         }
     }
+
+    /// Compares what was made with what it was made of. Blocks; throws where it is not what it is to be.
+    package typealias Verify = @Sendable (Descriptor) throws -> Void
+
+    /// For what need not be compared.
+    package static let unverified: Verify = { _ in }
 
     package var targets: [BytePath] {
         [placement.destination.target] + (trashed.map { [$0.source, $0.slot] } ?? [])
@@ -68,12 +77,12 @@ package struct MadeFile: Primitive {
         }
         if let done { return done }
         do {
-            let staged = try await stage(context)
+            let (staged, verify) = try await stage(context)
             return try await lanes.run {
                 let path = try placement.destination.name(
                     staged, of: placement.source, record: services.journal.staging(context.stepID), services, context
                 ) {
-                    try verify(staged.openFile(), context)
+                    try verify(staged.openFile())
                 }
                 try tidy(context)
                 return try receipt(path, context)
@@ -114,8 +123,9 @@ package struct MadeFile: Primitive {
         guard let (path, status) = found, status.kind == .file else { return nil }
         // Before the only other copy goes what lies there is compared with it, whatever it is taken for.
         if let trashed, try trashed.found(services, context) == nil {
+            let verify = try verifier(context)
             do {
-                try verify(context.files.spot(path).openFile(), context)
+                try verify(context.files.spot(path).openFile())
             } catch let fault as Fault where fault.kind != .transient {
                 return nil
             }

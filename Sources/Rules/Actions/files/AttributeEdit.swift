@@ -11,8 +11,8 @@ protocol FileTraits: Equatable, Sendable {
     /// Gives them to the file; those that it has are not set again, which would only make it look changed. Blocks.
     func set(on file: Descriptor) throws
 
-    /// Whether each of them is as in the one or in the other.
-    func holds(_ one: Self, or other: Self) -> Bool
+    /// One of them that is neither as in the one nor as in the other, as messages call it; nil for none.
+    func stray(from one: Self, or other: Self) -> String?
 
     /// Whether one of them is as in `after`, and was not before.
     func isBegun(_ before: Self, _ after: Self) -> Bool
@@ -56,7 +56,9 @@ struct AttributeEdit<Traits: FileTraits>: Primitive {
             let now = try after.now(of: open)
             if needsContent, try !content.isHeld(by: open) { return .notDone }
             // One that was half done goes on: decided anew, it would no longer know what was there before.
-            guard now == after || now.isBegun(before, after) && now.holds(before, or: after) else { return .notDone }
+            guard now == after || now.isBegun(before, after) && now.stray(from: before, or: after) == nil else {
+                return .notDone
+            }
             return .done(try set(after, content, open))
         }
     }
@@ -64,10 +66,11 @@ struct AttributeEdit<Traits: FileTraits>: Primitive {
     func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         try await services.files.run {
             let (content, open) = try content.openedForUndo(context, orIsWritten: !needsContent)
-            guard try after.now(of: open).holds(after, or: context.resumesUndo ? before : after) else {
+            if let what = try after.now(of: open).stray(from: after, or: context.resumesUndo ? before : after) {
                 throw Fault(
-                    .failed, "\(name) of \(content.file) have been changed since; they were left as they are",
-                    path: content.file, code: Fault.leftAlone)
+                    .failed, "\(what) of \(content.file) has been changed since; nothing was set back",
+                    path: content.file,
+                    code: Fault.leftAlone)
             }
             return try set(before, content, open)
         }
@@ -106,7 +109,8 @@ struct ExtendedTraits: FileTraits {
             do {
                 try ExtendedAttributes.set(name, value, on: file)
             } catch let fault as Fault where [ENOSPC, E2BIG, ERANGE, ENOTSUP].contains(fault.errno) {
-                // A full disk would pass by itself; a file's room for attributes, a block on many systems, does not.
+                // A full disk passes by itself; a file's room for attributes, a block on many systems, does not.
+                if fault.errno == ENOSPC, Self.isDiskFull(file) { throw fault }
                 throw Fault(
                     .failed,
                     "\(fault.message): the file system gives a file's attributes no room, or too little for this one",
@@ -115,8 +119,14 @@ struct ExtendedTraits: FileTraits {
         }
     }
 
-    func holds(_ one: ExtendedTraits, or other: ExtendedTraits) -> Bool {
-        values.allSatisfy { $1 == one.values[$0] || $1 == other.values[$0] }
+    private static func isDiskFull(_ file: Descriptor) -> Bool {
+        var found = statvfs()
+        return fstatvfs(file.raw, &found) == 0 && found.f_bavail == 0
+    }
+
+    func stray(from one: ExtendedTraits, or other: ExtendedTraits) -> String? {
+        let stray = values.filter { $1 != one.values[$0] && $1 != other.values[$0] }.keys.min()
+        return stray.map { "the attribute \($0)" }
     }
 
     func isBegun(_ before: ExtendedTraits, _ after: ExtendedTraits) -> Bool {

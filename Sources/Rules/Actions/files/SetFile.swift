@@ -155,9 +155,11 @@ extension SetFile.Settings: FileTraits {
     }
 
     /// Not the time of the last access: any reader changes it.
-    func holds(_ one: SetFile.Settings, or other: SetFile.Settings) -> Bool {
-        [one.mode, other.mode].contains(mode) && [one.owner, other.owner].contains(owner)
-            && [one.group, other.group].contains(group) && [one.modified, other.modified].contains(modified)
+    func stray(from one: SetFile.Settings, or other: SetFile.Settings) -> String? {
+        if ![one.mode, other.mode].contains(mode) { return "the mode" }
+        if ![one.owner, other.owner].contains(owner) { return "the owner" }
+        if ![one.group, other.group].contains(group) { return "the group" }
+        return [one.modified, other.modified].contains(modified) ? nil : "the time of the last change"
     }
 
     func isBegun(_ before: SetFile.Settings, _ after: SetFile.Settings) -> Bool {

@@ -102,7 +102,8 @@ struct ConvertFile: DecidingAction {
                 intent.words, in: folder, file: file,
                 adding: ["STEWARD_JOB_ID": context.stepID, "STEWARD_FILE": placement.source.text],
                 limits: intent.limits ?? ProgramParameters.usual, timeout: intent.timeout)
-            return try await services.files.run { try Self.take(result, intent, services, context) }
+            let made = try await services.files.run { try Self.take(result, intent, services, context) }
+            return (made, MadeFile.unverified)
         }
     }
 

@@ -30,14 +30,18 @@ package struct Decision {
         case placeIsNew
         /// The ledger was lost: nobody knows what was done.
         case ledgerLost
-        /// The rule has had this version.
-        case seenByRule
+        /// The rule has had it, and nothing has happened to it since that the rule is about.
+        case hadByRule
         /// The agent has put it there, and what it does in a place is no news to the rules of that place.
         case ownWrite
-        /// The file was judged before the rule came, which leaves such files alone.
+        /// It was there before the rule, which leaves such files alone; or the rule had it so long ago that it is forgotten.
         case olderThanRule
+        /// It was judged before the rule was as it is now; or the rule had it so long ago that it is forgotten.
+        case judgedBefore
         /// The rule came to want it later, and nothing has happened to the file since.
         case unchanged
+        /// Only attributes or times are others, and none that the rule looks at.
+        case touched
         /// It would go round in a circle.
         case chain(String)
     }
@@ -78,7 +82,8 @@ package struct Circumstances: Sendable {
             let asksForArrivals = past.hasUnmatched || past.before?.matched?.era != rules.era
             asked = Set(past.owed.values.map(\.event) + [happened] + (asksForArrivals ? [.arrived] : []))
         case .touched: asked = looksAtAttributes ? [.arrived, .changed] : []
-        case .due(let instants): asked = Set((late.isEmpty ? [] : [.arrived]) + (instants.isEmpty ? [] : [.scheduled]))
+        case .due(let instants):
+            asked = Set((late.isEmpty ? [] : [.arrived]) + (instants.isEmpty ? [] : [.scheduled]))
         case .owed(let owed): asked = [owed.event]
         // A rule that runs by its schedule alone is run by `reprocess` where it is asked for by its name.
         case .asked(let rules, let again, let event): asked = rules == nil || !again ? [event] : [event, .scheduled]
@@ -86,11 +91,11 @@ package struct Circumstances: Sendable {
         return FileEvent.allCases.filter(asked.contains)
     }
 
-    /// Whether the rule is asked at all.
-    func concerns(_ rule: Rule) -> Bool {
+    /// Whether the rule is asked about the file as `event` at all.
+    func concerns(_ rule: Rule, _ event: FileEvent) -> Bool {
         switch news {
         case .touched: !rule.condition.attributes.isEmpty
-        case .due(let instants): late.contains(rule.name) || instants[rule.name] != nil
+        case .due(let instants): event == .arrived ? late.contains(rule.name) : instants[rule.name] != nil
         case .owed(let owed): owed.job.rule == rule.name
         case .asked(let rules, _, _): rules?.contains(rule.name) ?? true
         case .unread, .nothing, .happened: true
@@ -100,15 +105,14 @@ package struct Circumstances: Sendable {
     /// What is done about a rule whose conditions hold for the file as `event`; nil where it sees the file as another event, or
     /// not at all.
     package func verdict(on rule: Rule, as event: FileEvent) -> Decision.Verdict? {
-        guard concerns(rule) else { return nil }
+        guard concerns(rule, event) else { return nil }
         switch news {
         case .unread: return nil
-        case .nothing: return .passes(reason(for: rule))
+        case .nothing: return late.contains(rule.name) ? .runs(.time) : .passes(reason(for: rule))
         case .happened(let happened): return verdict(on: rule, as: event, happened)
         case .touched: return isNews(for: rule, event) ? .runs(isUnmatched(rule) ? .firstMatch : .happened) : nil
         case .due(let instants):
-            if event == .arrived { return late.contains(rule.name) ? .runs(.time) : nil }
-            return instants[rule.name].map { .runs(.scheduled($0)) }
+            return event == .arrived ? .runs(.time) : instants[rule.name].map { .runs(.scheduled($0)) }
         case .owed(let owed): return .runs(.owed(owed))
         case .asked(_, _, let asked):
             return event == asked || !rule.events.contains(.arrived) ? .runs(.asked) : nil
@@ -153,11 +157,12 @@ package struct Circumstances: Sendable {
 
     private func isUnmatched(_ rule: Rule) -> Bool { past.isUnmatched(rule.name) }
 
-    /// Why nothing is done with a version that was judged.
+    /// Why nothing is done about a rule where nothing has happened that it is about. For people alone.
     func reason(for rule: Rule) -> Decision.Reason {
-        if past.hadJob(rule.name) { return .seenByRule }
-        guard let matched = past.before?.matched else { return .olderThanRule }
-        if matched.era.isEmpty { return .ownWrite }
-        return isUnmatched(rule) ? .unchanged : .olderThanRule
+        if news == .touched { return .touched }
+        if past.hadJob(rule.name) { return .hadByRule }
+        if past.before?.matched?.era.isEmpty == true { return .ownWrite }
+        if isUnmatched(rule) { return .unchanged }
+        return rule.existing(in: place) == .skip ? .olderThanRule : .judgedBefore
     }
 }

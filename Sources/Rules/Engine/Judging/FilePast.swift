@@ -23,7 +23,7 @@ package struct FilePast: Sendable, Equatable {
     private(set) var asking: [String] = []
     /// The rules, by name, that were in force when it was last judged.
     private var inForce: Set<String> = []
-    /// The rules that have had a job for its content.
+    /// The rules that have had a job for it, whatever it held then.
     private var hadJobs: Set<String> = []
     /// Since when rules that look at time are in force, by identity, where a row of ``due`` asks for that.
     private var begun: [String: Timestamp] = [:]
@@ -37,7 +37,7 @@ package struct FilePast: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - inForce: the rules, by name, that were in force when it was last judged.
-    ///   - hadJobs: the rules that have had a job for its content.
+    ///   - hadJobs: the rules that have had a job for it.
     package init(
         _ known: FileRecord, inForce: Set<String>, hadJobs: Set<String> = [], owed: [Planner.Overdue] = []
     ) {
@@ -62,7 +62,7 @@ package struct FilePast: Sendable, Equatable {
         begun = try due.contains(where: \.isUnreckoned) ? transaction.timedSince() : [:]
         let jobs = try transaction.jobs(at: .init(place: place, path: name))
         owed = try Planner.overdue(jobs, by: seen.record.hash, in: transaction)
-        hadJobs = Set(jobs.filter { $0.hash == seen.record.hash }.map(\.rule))
+        hadJobs = Set(jobs.map(\.rule))
         asking = jobs.filter { $0.state == .asking }.map(\.id)
         if before.present, let known = before.matched {
             // A rule that is newer than the file's last judgement has found the file there: `existing` is about those.
@@ -96,7 +96,7 @@ package struct FilePast: Sendable, Equatable {
     /// Whether the rule was in force when the file was last judged, and did not want it.
     func isUnmatched(_ rule: String) -> Bool { inForce.contains(rule) && !matched.contains(rule) }
 
-    /// Whether the rule has had a job for what it holds.
+    /// Whether the rule has had a job for it, whatever it held then.
     func hadJob(_ rule: String) -> Bool { hadJobs.contains(rule) }
 
     /// What the ledger is to hold of it, once these rules want it as an arrival.

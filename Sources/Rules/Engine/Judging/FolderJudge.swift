@@ -135,6 +135,8 @@ struct FolderPast: Sendable, Equatable {
     var isAtWork: Bool
     /// Whether it is to be looked at by the clock.
     var hasDue = false
+    /// The rules that have had a job for it.
+    var hadJobs: Set<String> = []
 
     init(
         of path: BytePath, _ look: FolderLook?, isMovedIn: Bool, in place: PlaceInfo,
@@ -152,6 +154,7 @@ struct FolderPast: Sendable, Equatable {
         }
         inForce = try last?.matched.map { try transaction.rules(era: $0.era) } ?? []
         let jobs = try last.map { try transaction.jobs(at: .init(place: place.name, path: $0.path)) } ?? []
+        hadJobs = Set(jobs.map(\.rule))
         overdue = try Planner.overdue(jobs, by: look.contents.digest, in: transaction)
         if let known, known.present, let lineage = known.lineage, [0, look.status.inode].contains(known.inode),
             [nil, look.contents.digest].contains(lineage.digest)
@@ -243,7 +246,9 @@ extension FolderPast {
             }
         guard let last else { return (.arrived, atFirst) }
         let hasChanged = last.digest != look.contents.digest && last.digest != nil && rule.events.contains(.changed)
-        let change: (FileEvent, Decision.Verdict) = (.changed, hasChanged ? .runs(.happened) : .passes(.seenByRule))
+        let old: Decision.Reason = rule.existing(in: place) == .skip ? .olderThanRule : .judgedBefore
+        let had: Decision.Reason = hadJobs.contains(rule.name) ? .hadByRule : old
+        let change: (FileEvent, Decision.Verdict) = (.changed, hasChanged ? .runs(.happened) : .passes(had))
         if last.matched?.rules.contains(rule.name) == true { return change }
         // The agent has put it there, and nobody has judged it since.
         if last.digest == nil, baseline != .normal { return (.arrived, atFirst) }
@@ -251,6 +256,6 @@ extension FolderPast {
         // It arrives when it first meets the conditions; a rule that is new has found it there.
         let isOld = last.digest == nil || inForce.contains(ruleSet.identity(of: rule))
         let arrives = isOld || rule.existing(in: place) == .process
-        return (.arrived, arrives ? .runs(.firstMatch) : .passes(.olderThanRule))
+        return (.arrived, arrives ? .runs(.firstMatch) : .passes(had))
     }
 }

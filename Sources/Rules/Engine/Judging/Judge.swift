@@ -177,16 +177,16 @@ package final class Judge: Sendable {
         let isWanted = found.arrivals(now).contains {
             planner.mightWant(path, in: place, status, now: now, arrived: $0)
         }
-        let isOpen = known?.present == true && known?.fingerprint == status.fingerprint
-        guard isWanted || isOpen else { return .seen(try await observeUnread(found, isMovedIn: isMovedIn, now)) }
-        if status.size > place.sizeLimit, !isOpen { return .tooLarge }
-        guard let (file, hash, born, blocks) = try await read(found, isHashed: !isOpen) else { return .unsteady }
+        let isSame = known?.present == true && known?.fingerprint == status.fingerprint
+        guard isWanted || isSame else { return .seen(try await observeUnread(found, isMovedIn: isMovedIn, now)) }
+        if status.size > place.sizeLimit, !isSame { return .tooLarge }
+        guard let (file, hash, born, blocks) = try await read(found, isHashed: !isSame) else { return .unsteady }
         let left = try await namesLeft(of: found.others, status.fingerprint, in: place)
         var record = FileRecord(
             place: place.name, path: path, fingerprint: status.fingerprint, hash: hash ?? known?.hash,
             version: (known?.version ?? 0) + 1, born: born, links: status.links)
         var (news, former): (News, FileRecord?) = (.touched, nil)
-        if !isOpen { (news, former) = News.of(record, known: known, left: left, isMovedIn: isMovedIn) }
+        if !isSame { (news, former) = News.of(record, known: known, left: left, isMovedIn: isMovedIn) }
         switch news {
         case .touched:
             if let known { record = known }
@@ -210,13 +210,7 @@ package final class Judge: Sendable {
         let other = known?.present == true || isMovedIn ? nil : left.first ?? found.others.first
         let isRenamed = born != nil && other?.born == born
         let print = status.fingerprint
-        let kin = other.flatMap { other in
-            // Of what the agent has made no birth is known.
-            let isSame =
-                other.born == nil
-                && (other.fingerprint.size, other.fingerprint.modified) == (print.size, print.modified)
-            return isRenamed || isSame ? other : nil
-        }
+        let kin = other.flatMap { isRenamed || $0.born == nil ? $0 : nil }
         let record = FileRecord(
             place: place.name, path: found.path, fingerprint: print, hash: nil, version: (known?.version ?? 0) + 1,
             born: born, arrived: known?.present == true ? known?.arrived : isRenamed ? other?.arrived : now,

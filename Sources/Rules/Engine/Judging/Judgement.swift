@@ -22,16 +22,18 @@ struct Classification {
         switch seen.news {
         case .happened(let event) where event != .removed:
             circumstances.late = past.late(rules, by: seen.now) { seen.facts(as: .arrived, at: $0, sources) }
+        case .due where seen.isTooLarge: break
         case .due: circumstances.late = past.late(rules, by: seen.now) { seen.facts(as: .arrived, at: $0, sources) }
         case .touched:
             circumstances.isTouched = past.known?.fingerprint != seen.record.fingerprint
             if !attributes.isEmpty { try beside.add(seen.facts(as: .arrived, sources), rules) }
             circumstances.digests = beside.attributes?.digests ?? [:]
-        case .nothing, .unread, .happened, .owed, .asked: break
+        case .nothing: circumstances.late = past.late(rules, by: seen.now) { seen.facts(as: .arrived, at: $0, sources) }
+        case .unread, .happened, .owed, .asked: break
         }
-        for event in circumstances.events(rules, looksAtAttributes: !attributes.isEmpty) {
+        for event in seen.isTooLarge ? [] : circumstances.events(rules, looksAtAttributes: !attributes.isEmpty) {
             let facts = seen.facts(as: event, gained: Self.gained(past, seen, baseline), sources)
-            let matches = try rules.match(facts).filter { circumstances.concerns($0.rule) }
+            let matches = try rules.match(facts).filter { circumstances.concerns($0.rule, event) }
             if case .happened = seen.news, event != .removed { try beside.add(facts, rules) }
             if event == .arrived { wanting.formUnion(matches.map(\.rule.name)) }
             let decided = matches.compactMap { match in
@@ -104,15 +106,14 @@ struct Judgement: Sendable {
         case .touched:
             record.attributes = beside.attributes
             if beside.attributes != nil { record.matched = past.matched(with: found.wanting, rules) }
-            // The same content is another job's business now.
-            if !drafts.isEmpty { record.version += 1 }
+            if !drafts.isEmpty { record.version = seen.version }
         case .due:
             var matched = record.matched ?? MatchedRules(era: "", rules: [])
             matched.rules.formUnion(found.wanting)
             if !matched.rules.isEmpty { record.matched = matched }
-            upcoming = rules.upcoming(seen.facts(as: .arrived, sources), except: matched.rules)
-        case .asked(_, let again, _):
-            if again, !drafts.isEmpty { record.version += 1 }
+            upcoming =
+                seen.isTooLarge ? [:] : rules.upcoming(seen.facts(as: .arrived, sources), except: matched.rules)
+        case .asked: if !drafts.isEmpty { record.version = seen.version }
         }
     }
 }
@@ -140,7 +141,9 @@ extension Judgement {
             return nil
         case .due: try transaction.removeScheduled(place, path, by: seen.now)
         case .unread:
-            if let kin = seen.kin, seen.left.contains(kin) { try transaction.moveScheduled(place, kin.path, to: path) }
+            if let kin = seen.kin, seen.left.contains(kin), seen.isAsKin(kin) {
+                try transaction.moveScheduled(place, kin.path, to: path)
+            }
             try transaction.setStale(seen.left)
         case .happened:
             if let former = seen.former {

@@ -11,17 +11,17 @@ package struct Preview: Sendable {
     /// When it came; nil where that is not known.
     package let arrived: Timestamp?
     /// Blocks of a note that rules have not seen; where they have seen all, all of them, as if they were new.
-    package private(set) var blocks: [BlockFacts] = []
-    /// By rule: as what it sees the file, and what is done.
-    private var decided: [String: (event: FileEvent, verdict: Decision.Verdict)] = [:]
-    private var otherwise: [String: Decision.Reason] = [:]
+    package fileprivate(set) var blocks: [BlockFacts] = []
+    fileprivate var isFolder = false
+    /// By rule: as what it sees the file, and what is done if its conditions hold.
+    fileprivate var verdicts: [String: (event: FileEvent, verdict: Decision.Verdict)] = [:]
 
     /// As what a rule sees it.
-    package func event(for rule: String) -> FileEvent { decided[rule]?.event ?? event }
+    package func event(for rule: String) -> FileEvent { verdicts[rule]?.event ?? event }
 
     /// Why a rule runs, where that is more than what has happened; nil for that, and where it does not run.
     package func whyDone(_ rule: String) -> String? {
-        guard case .runs(let cause) = decided[rule]?.verdict else { return nil }
+        guard case .runs(let cause) = verdicts[rule]?.verdict else { return nil }
         switch cause {
         case .happened: return nil
         case .firstMatch: return "it has not met the rule's conditions before"
@@ -34,18 +34,14 @@ package struct Preview: Sendable {
 
     /// Why a rule does nothing although its conditions hold; nil where it runs, or has run.
     package func whyNotDone(_ rule: String, _ path: BytePath) -> String? {
-        let reason: Decision.Reason
-        switch (decided[rule]?.verdict, otherwise[rule]) {
-        case (.runs?, _), (nil, nil): return nil
-        case (_, let why?), (.passes(let why)?, nil): reason = why
-        }
+        guard case .passes(let reason) = verdicts[rule]?.verdict else { return nil }
         let what = isFolder ? "folder" : "file"
         let remedy =
             isFolder
             ? "taken out of the place and put back, it has arrived"
             : "`steward reprocess \(path.nameText)` has it done"
         switch reason {
-        case .seenByRule: return nil
+        case .hadByRule: return nil
         case .placeIsNew:
             return
                 "this will not be done: the place is yet to be watched, and the rule leaves alone what is there by then "
@@ -60,6 +56,13 @@ package struct Preview: Sendable {
             return "this was not done: the \(what) was there before the rule, which leaves such \(what)s alone"
                 + (isFolder ? " " : " until they change ")
                 + "(`existing: skip`), or it was done so long ago that it is forgotten; \(remedy)"
+        case .judgedBefore:
+            return
+                "this was not done: the \(what) was judged before the rule was as it is now, or it was done so long ago that it "
+                + "is forgotten; \(remedy)"
+        case .touched:
+            return
+                "this will not be done: only times or attributes of the \(what) are others, and none that the rule looks at"
         case .unchanged:
             return
                 "this was not done: the \(what) met the rule's conditions only later, and nothing has happened to it since; "
@@ -68,31 +71,10 @@ package struct Preview: Sendable {
         }
     }
 
-    private let isFolder: Bool
-}
-
-extension Preview {
-    /// Of a file that may not be read, or is none.
-    fileprivate init(_ event: FileEvent?, known: FileRecord?, _ status: FileStatus?) {
-        isKnown = known?.present == true && known?.fingerprint == status?.fingerprint
-        let isOther = known?.present == true && !isKnown
-        self.event = event ?? (status == nil ? .removed : isOther ? .changed : .arrived)
-        (arrived, isFolder) = (known?.arrived, false)
+    /// What is decided on the files of a place that the agent has yet to watch for the first time.
+    fileprivate static func baseline(_ place: PlaceInfo, _ agents: Ledger?) async throws -> Judge.Baseline {
+        try await agents?.read { try $0.place(place.name)?.root } == place.root ? .normal : .first
     }
-
-    fileprivate init(_ event: FileEvent, isKnown: Bool, arrived: Timestamp?, isFolder: Bool) {
-        (self.event, self.isKnown, self.arrived, self.isFolder) = (event, isKnown, arrived, isFolder)
-    }
-
-    fileprivate mutating func take(_ blocks: [BlockFacts]) { self.blocks = blocks }
-
-    /// Of several decisions about one rule that which runs it.
-    fileprivate mutating func take(_ rule: String, _ event: FileEvent, _ verdict: Decision.Verdict) {
-        if case .runs = decided[rule]?.verdict, case .passes = verdict { return }
-        decided[rule] = (event, verdict)
-    }
-
-    fileprivate mutating func take(_ rule: String, otherwise reason: Decision.Reason) { otherwise[rule] = reason }
 }
 
 extension Judge {
@@ -106,71 +88,69 @@ extension Judge {
     ) async throws -> Preview {
         let found = try await lanes.run { try self.look(at: path, in: place) }
         let known = try await agents?.read { try $0.file(place.name, path) }
-        guard let (spot, status) = found, status.kind == .file, isRead else {
-            return Preview(event, known: known, found?.status)
-        }
+        let isKnown = known?.present == true && known?.fingerprint == found?.status.fingerprint
+        let happened: FileEvent = found == nil ? .removed : known?.present == true && !isKnown ? .changed : .arrived
+        let unread = Preview(event: event ?? happened, isKnown: isKnown, arrived: known?.arrived)
+        guard let (spot, status) = found, status.kind == .file, isRead else { return unread }
+        // Whether a large file has another content is yet to be told: nobody waits for that here.
+        guard isKnown || status.size <= ContentReader.large else { return unread }
         let print = status.fingerprint
-        let others =
-            try await agents?.read {
-                try $0.files(place.name, device: print.device, inode: print.inode, besides: path)
-            } ?? []
-        let file = FoundFile(place: place, path: path, spot: spot, status: status, known: known, others: others)
-        guard case .seen(var seen) = try await observe(file, isMovedIn: false) else {
-            return Preview(event, known: known, status)
+        let others = try await agents?.read {
+            try $0.files(place.name, device: print.device, inode: print.inode, besides: path)
         }
-        let isKnown = known?.present == true && known?.fingerprint == print
+        let file = FoundFile(place: place, path: path, spot: spot, status: status, known: known, others: others ?? [])
+        guard case .seen(var seen) = try await observe(file, isMovedIn: false) else { return unread }
         if isKnown, known?.attributes?.isOpen != true { seen.news = .nothing }
         let ruleSet = planner.ruleSet
         if let event {
+            if seen.file == nil { seen.content = .open(try await lanes.run { try spot.openFile() }) }
             let scheduled = ruleSet.rules.filter { !$0.schedules.isEmpty }.map { ($0.name, seen.now) }
             seen.news = event == .scheduled ? .due(scheduled: Dictionary(scheduled) { $1 }) : .happened(event)
         }
-        let watched = try await agents?.read { try $0.place(place.name)?.root }
-        let baseline: Baseline = event == nil && watched != place.root ? .first : .normal
-        return try await decide(seen, baseline, isKnown: isKnown, ruleSet, agents)
+        let baseline = try await event == nil ? Preview.baseline(place, agents) : .normal
+        let shown = event ?? (seen.news == .unread ? happened : seen.news.event)
+        var preview = Preview(event: shown, isKnown: isKnown, arrived: seen.record.arrived)
+        try await decide(&preview, seen, baseline, ruleSet, agents)
+        return preview
     }
 
     private func decide(
-        _ seen: SeenFile, _ baseline: Baseline, isKnown: Bool, _ ruleSet: RuleSet, _ agents: Ledger?
-    ) async throws -> Preview {
+        _ preview: inout Preview, _ seen: SeenFile, _ baseline: Baseline, _ ruleSet: RuleSet, _ agents: Ledger?
+    ) async throws {
         let past = try await agents?.read { try FilePast(of: seen, ruleSet, in: $0) } ?? .none
-        let isUnread = seen.news == .unread
-        let event: FileEvent = isUnread && seen.known?.present == true ? .changed : seen.news.event
-        let found = Preview(event, isKnown: isKnown, arrived: seen.record.arrived, isFolder: false)
         let (planner, sources) = (planner, planner.sources(asking: agents))
         let (decisions, blocks) = try await lanes.run {
             try (
                 Classification(past, seen, baseline: baseline, ruleSet, sources).decisions.map {
-                    ($0.match.rule.name, $0.event, $0.verdict)
+                    (rule: $0.match.rule.name, event: $0.event, verdict: $0.verdict)
                 },
                 seen.file.flatMap { try planner.blocks(of: seen.record.path, $0, in: seen.place) } ?? []
             )
         }
+        let new = blocks.filter { !past.blocks.contains($0.name) }
+        preview.blocks = new.isEmpty ? blocks : new
+        let skipped = try await agents?.read { try $0.reasonsToSkip(seen.place.name, seen.record.path) } ?? []
+        if preview.isKnown || seen.news == .touched {
+            let circumstances = Circumstances(past, seen.news, in: seen.place)
+            for rule in ruleSet.rules {
+                let reason = circumstances.reason(for: rule)
+                let chain = skipped.first { $0.hasPrefix(Planner.skipped(rule.name)) }
+                let why = reason == .hadByRule ? reason : chain.map(Decision.Reason.chain) ?? reason
+                preview.verdicts[rule.name] = (preview.event, .passes(why))
+            }
+        }
         let origin = past.product?.isStill(seen.record) == true ? past.product : nil
-        var preview = found
-        for (rule, event, verdict) in decisions {
-            guard case .runs = verdict, let reason = try await chain(rule, origin, agents) else {
-                preview.take(rule, event, verdict)
+        for case (let rule, let event, var verdict) in decisions {
+            guard case .runs = verdict else {
+                if preview.verdicts[rule] == nil { preview.verdicts[rule] = (event, verdict) }
                 continue
             }
-            preview.take(rule, event, .passes(.chain(reason)))
+            let reason = try await agents?.read { transaction in
+                try origin.flatMap { try Planner.reasonToSkip(rule, depth: $0.depth, $0, in: transaction) }
+            }
+            if let reason = reason ?? nil { verdict = .passes(.chain(reason)) }
+            preview.verdicts[rule] = (event, verdict)
         }
-        let circumstances = Circumstances(past, seen.news, in: seen.place)
-        let skipped = try await agents?.read { try $0.reasonsToSkip(seen.place.name, seen.record.path) } ?? []
-        for rule in ruleSet.rules where isKnown || seen.news == .touched {
-            let chain = skipped.first { $0.hasPrefix(Planner.skipped(rule.name)) }
-            let reason = circumstances.reason(for: rule)
-            preview.take(
-                rule.name, otherwise: reason == .seenByRule ? reason : chain.map(Decision.Reason.chain) ?? reason)
-        }
-        let new = blocks.filter { !past.blocks.contains($0.name) }
-        preview.take(new.isEmpty ? blocks : new)
-        return preview
-    }
-
-    private func chain(_ rule: String, _ origin: ProductRecord?, _ agents: Ledger?) async throws -> String? {
-        guard let agents, let origin else { return nil }
-        return try await agents.read { try Planner.reasonToSkip(rule, depth: origin.depth, origin, in: $0) }
     }
 }
 
@@ -185,16 +165,18 @@ extension FolderJudge {
         }
         let known = past?.known?.present == true ? past?.known : nil
         let isKnown = known?.digest == look.contents.digest
-        let isOther = known?.digest != nil && !isKnown
         var preview = Preview(
-            event ?? (isOther ? .changed : .arrived), isKnown: isKnown, arrived: known?.arrived, isFolder: true)
+            event: event ?? (known?.digest != nil && !isKnown ? .changed : .arrived), isKnown: isKnown,
+            arrived: known?.arrived, isFolder: true)
         guard let past, event == nil else { return preview }
-        let ruleSet = planner.ruleSet
-        let watched = try await agents?.read { try $0.place(place.name)?.root }
+        let (ruleSet, baseline) = (planner.ruleSet, try await Preview.baseline(place, agents))
         for rule in ruleSet.rules where rule.subject == .folders {
-            let baseline: Judge.Baseline = watched == place.root ? .normal : .first
             let (event, verdict) = past.verdict(on: rule, look, baseline, in: place, ruleSet)
-            preview.take(rule.name, event, verdict)
+            if case .runs = verdict {
+                preview.verdicts[rule.name] = (event, verdict)
+            } else {
+                preview.verdicts[rule.name] = (preview.event, verdict)
+            }
         }
         return preview
     }

@@ -65,15 +65,16 @@ struct SeenFile: Sendable {
     var record: FileRecord
     /// Nil where it is gone.
     let status: FileStatus?
-    let content: FileFacts.Content
+    var content: FileFacts.Content
     var news: News
     /// What the ledger had under its name when it was looked at.
     let known: FileRecord?
-    /// The same under the other names of its inode; nil where nobody has asked.
+    /// The same under the other names of its inode; nil for a look that does not ask which name it had before.
     var others: [FileRecord]?
     /// Its old name, where it was renamed.
     var former: FileRecord?
-    /// What may be the same file by another name; unlike ``former``, of a file that nobody has read.
+    /// What may be the same file by another name; unlike ``former``, of a file that nobody has read. Of what the agent has
+    /// made no birth is known, and its content tells when it is read.
     var kin: FileRecord?
     /// Names of its inode that do not stand for it any more.
     var left: [FileRecord] = []
@@ -98,6 +99,15 @@ struct SeenFile: Sendable {
 
     /// The file, open; nil where it is gone, or nobody has opened it.
     var file: Descriptor? { if case .open(let file) = content { file } else { nil } }
+
+    /// Whether it has more bytes than its place takes: no rule sees it, until it is another file.
+    var isTooLarge: Bool { status.map { $0.size > place.sizeLimit } ?? false }
+
+    /// Whether it is its ``kin``, as far as that can be told without reading it.
+    func isAsKin(_ kin: FileRecord) -> Bool {
+        let (old, new) = (kin.fingerprint, record.fingerprint)
+        return kin.born != nil || (old.size, old.modified) == (new.size, new.modified)
+    }
 
     /// Which of the file's judgements its jobs belong to: the same content is another job's business when it is asked for
     /// again.

@@ -147,7 +147,7 @@ package final class Planner: Sendable {
     ) async throws -> [PlannedJob]? {
         guard isFree() else { return nil }
         let places = presence.places
-        return try await ledger.writeSeen { transaction in
+        let body: @Sendable (LedgerTransaction) throws -> [PlannedJob]? = { transaction in
             let inForce = self.inForce
             guard inForce.term == judgement.term, isFree(),
                 try FilePast(of: judgement.seen, inForce.ruleSet, in: transaction) == judgement.past,
@@ -156,6 +156,9 @@ package final class Planner: Sendable {
             let lineage = try judgement.write(inForce.ruleSet, to: transaction)
             return try Self.add(judgement.drafts, lineage: lineage, isBacklog: isBacklog, to: transaction)
         }
+        // What was seen can be seen again; that somebody has asked for it cannot.
+        if case .asked = judgement.seen.news { return try await ledger.write(body) }
+        return try await ledger.writeSeen(body)
     }
 
     /// What the ledger holds of a file that was seen. What was asked about a version that has changed, got another name or

@@ -51,19 +51,10 @@ extension Planner {
             guard let file = try open(path, in: place) else { return nil }
             let status = try file.status()
             guard let record = try self.unchanged(known, in: place, status, file) else { return nil }
-            // No rule sees what is too large, until it is another file.
-            let content: FileFacts.Content = status.size <= place.sizeLimit ? .open(file) : .unread
             return SeenFile(
-                place: place, record: record, status: status, content: content, news: news, known: known, now: now)
+                place: place, record: record, status: status, content: .open(file), news: news, known: known, now: now)
         }
         guard let seen = found else { return .unseen }
-        guard seen.file != nil else {
-            try await ledger.writeSeen { transaction in
-                try transaction.removeScheduled(place.name, path, by: now)
-                try transaction.setDue(place.name, path, [:])
-            }
-            return .met([])
-        }
         guard let past = try await past(of: seen, inForce.ruleSet), past.due == rows else { return .again }
         guard let judgement = try await reader.run(size, { try Judgement(past, seen, inForce, self) }) else {
             return .unseen
