@@ -110,6 +110,7 @@ import Testing
             attribute: ("a", "b")),
         Case(on: "changed", past: .had, news: .touched, event: .changed, expected: nil, attribute: ("a", "a")),
         Case(on: "changed", past: .had, news: .touched, event: .changed, expected: nil),
+        Case(on: "arrived", past: .unmatched, news: .touched, event: .arrived, expected: nil),
         Case(
             on: "arrived", past: .unmatched, news: .touched, event: .arrived, expected: .runs(.firstMatch),
             attribute: ("a", "b")),
