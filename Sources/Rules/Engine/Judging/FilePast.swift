@@ -45,6 +45,12 @@ package struct FilePast: Sendable, Equatable {
         self.owed = Dictionary(owed.map { ($0.job.rule, $0) }) { first, _ in first }
     }
 
+    /// Of a file of whose name and inode the ledger knows no present row, and which is no note: all that there is to ask was
+    /// asked when it was looked at.
+    init(ofNew seen: SeenFile, _ product: ProductRecord?) {
+        (known, others, self.product) = (seen.known, [], product)
+    }
+
     init(of seen: SeenFile, _ rules: RuleSet, in transaction: LedgerTransaction) throws {
         let (place, path) = (seen.place.name, seen.record.path)
         known = try transaction.file(place, path)

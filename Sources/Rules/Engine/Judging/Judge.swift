@@ -91,10 +91,12 @@ package final class Judge: Sendable {
             return try await judgeGone(place, path, inForce, wasThere: wasThere)
         }
         let print = status.fingerprint
-        let (known, others) = try await ledger.read { transaction in
-            (
-                try transaction.file(place.name, path),
-                try transaction.files(place.name, device: print.device, inode: print.inode, besides: path)
+        let absolute = place.root.appending(path)
+        let (known, others, product) = try await ledger.read { transaction in
+            let known = try transaction.file(place.name, path)
+            return (
+                known, try transaction.files(place.name, device: print.device, inode: print.inode, besides: path),
+                known?.present == true ? nil : try transaction.product(absolute)
             )
         }
         let file = FoundFile(place: place, path: path, spot: spot, status: status, known: known, others: others)
@@ -118,7 +120,10 @@ package final class Judge: Sendable {
         // What has changed since the place was begun to be looked through was not there before.
         let isLater = began.map { print.changed > $0.nanoseconds } ?? false
         let baseline = isLater && seen.news != .touched ? .normal : asked
-        let jobs = try await conclude(seen, baseline, inForce, isBacklog: isBacklog && seen.news != .touched)
+        let isNew = seen.before == nil && others.isEmpty && seen.blocks == nil
+        let past = isNew ? FilePast(ofNew: seen, product) : nil
+        let jobs = try await conclude(
+            seen, known: past, baseline, inForce, isBacklog: isBacklog && seen.news != .touched)
         guard let jobs else { return .again }
         switch seen.news {
         case .happened(let event): return .news(event, jobs: jobs)
@@ -135,10 +140,15 @@ package final class Judge: Sendable {
     }
 
     /// Asks the rules about what was seen, and commits what follows; nil where it is to be judged anew.
+    ///
+    /// - Parameter known: what the ledger holds of it, where that was read already.
     private func conclude(
-        _ seen: SeenFile, _ baseline: Baseline, _ inForce: Planner.InForce, isBacklog: Bool = false
+        _ seen: SeenFile, known: FilePast? = nil, _ baseline: Baseline, _ inForce: Planner.InForce,
+        isBacklog: Bool = false
     ) async throws -> [PlannedJob]? {
-        guard let past = try await planner.past(of: seen, inForce.ruleSet) else { return nil }
+        var read = known
+        if read == nil { read = try await planner.past(of: seen, inForce.ruleSet) }
+        guard let past = read else { return nil }
         let judgement = try await lanes.run { try Judgement(past, seen, baseline: baseline, inForce, planner) }
         guard let judgement else { return nil }
         return try await planner.commit(judgement, isBacklog: isBacklog) {
