@@ -20,16 +20,15 @@ struct Classification {
         var (found, wanting, beside): ([Decision], Set<String>, Seen) = ([], [], Seen())
         let attributes = rules.attributes(place: seen.place.name, name: seen.record.path.name)
         switch seen.news {
-        case .happened(let event) where event != .removed:
+        case .happened(.removed): break
+        case _ where seen.isTooLarge: break
+        case .happened, .due, .nothing:
             circumstances.late = past.late(rules, by: seen.now) { seen.facts(as: .arrived, at: $0, sources) }
-        case .due where seen.isTooLarge: break
-        case .due: circumstances.late = past.late(rules, by: seen.now) { seen.facts(as: .arrived, at: $0, sources) }
         case .touched:
             circumstances.isTouched = past.known?.fingerprint != seen.record.fingerprint
             if !attributes.isEmpty { try beside.add(seen.facts(as: .arrived, sources), rules) }
             circumstances.digests = beside.attributes?.digests ?? [:]
-        case .nothing: circumstances.late = past.late(rules, by: seen.now) { seen.facts(as: .arrived, at: $0, sources) }
-        case .unread, .happened, .owed, .asked: break
+        case .unread, .owed, .asked: break
         }
         for event in seen.isTooLarge ? [] : circumstances.events(rules, looksAtAttributes: !attributes.isEmpty) {
             let facts = seen.facts(as: event, gained: Self.gained(past, seen, baseline), sources)
