@@ -102,8 +102,8 @@ import Testing
         #expect(
             said(of: "Changed", in: touched).contains("! this will not be done: only times or attributes"), "\(touched)"
         )
-        let removed = try steward.run(["explain", "--event", "scheduled", steward.path("dropbox/c.txt").text])
-        #expect(removed.status == 0, "\(removed.errors)")
+        let scheduled = try steward.run(["explain", "--event", "scheduled", steward.path("dropbox/c.txt").text])
+        #expect(scheduled.status == 0, "\(scheduled.errors)")
 
         // So it comes.
         try await steward.start()
