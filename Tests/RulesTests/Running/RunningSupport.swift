@@ -158,9 +158,9 @@ final class Bench: Sendable {
             blocksOf: { bytes in
                 script.onBlocks?()
                 return Self.blocks(bytes)
-            }, lanes: lanes, host: "host", clock: clock, inspector: inspector, log: log)
+            }, lanes: lanes, host: "host", clock: clock, inspector: inspector)
         judge = Judge(
-            ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
+            ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes)
         quarantine = Quarantine(root: held ?? folder.appending("quarantine"), journal: journal)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork,

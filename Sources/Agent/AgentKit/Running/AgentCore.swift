@@ -95,10 +95,9 @@ package final class AgentCore: Sendable {
         planner = Planner(
             ledger: ledger, presence: journal.presence, rules: .notYetRead, blocksOf: Self.blocks, lanes: lanes,
             host: configuration.device, clock: seen.clock,
-            inspector: CagedInspector(pool: contents, timeZone: configuration.timeZone),
-            log: log)
+            inspector: CagedInspector(pool: contents, timeZone: configuration.timeZone))
         judge = Judge(
-            ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes, log: log)
+            ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes)
         folderJudge = FolderJudge(planner: planner, inWork: inWork)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: configuration.limits,

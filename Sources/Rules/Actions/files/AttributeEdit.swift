@@ -69,8 +69,7 @@ struct AttributeEdit<Traits: FileTraits>: Primitive {
             if let what = try after.now(of: open).stray(from: after, or: context.resumesUndo ? before : after) {
                 throw Fault(
                     .failed, "\(what) of \(content.file) has been changed since; nothing was set back",
-                    path: content.file,
-                    code: Fault.leftAlone)
+                    path: content.file, code: Fault.leftAlone)
             }
             return try set(before, content, open)
         }

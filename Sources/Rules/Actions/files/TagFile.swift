@@ -1,6 +1,5 @@
 import FilePlacing
 import Foundation
-import Glibc
 import Platform
 import Rules
 

@@ -1,6 +1,5 @@
 import Glibc
 import Ledger
-import Logging
 import Platform
 import Synchronization
 
@@ -34,19 +33,16 @@ package final class Judge: Sendable {
     private let presence: PlacePresence
     private let inWork: PathsInWork
     let lanes: BlockingLanes
-    private let log: Logger
     private let unjudged = Mutex<(@Sendable (Fingerprint, _ place: String) async -> BytePath?)?>(nil)
 
     package init(
-        ledger: Ledger, planner: Planner, presence: PlacePresence, inWork: PathsInWork, lanes: BlockingLanes,
-        log: Logger
+        ledger: Ledger, planner: Planner, presence: PlacePresence, inWork: PathsInWork, lanes: BlockingLanes
     ) {
         self.ledger = ledger
         self.planner = planner
         self.presence = presence
         self.inWork = inWork
         self.lanes = lanes
-        self.log = log
     }
 
     /// Has it asked under which name of its place a file is that is about to be judged; nil for none.

@@ -71,7 +71,7 @@ package struct Preview: Sendable {
         }
     }
 
-    /// What is decided on the files of a place that the agent has yet to watch for the first time.
+    /// How files are judged: as those of a new place, where the agent has yet to watch theirs.
     fileprivate static func baseline(_ place: PlaceInfo, _ agents: Ledger?) async throws -> Judge.Baseline {
         try await agents?.read { try $0.place(place.name)?.root } == place.root ? .normal : .first
     }

@@ -1,7 +1,5 @@
-import Foundation
 import Glibc
 import Ledger
-import Logging
 import Platform
 import Synchronization
 
@@ -44,11 +42,10 @@ package final class Planner: Sendable {
     private let blocksOf: BlockFinder
     let lanes: BlockingLanes
     let host: String
-    private let log: Logger
 
     package init(
         ledger: Ledger, presence: PlacePresence, rules: RuleSet, blocksOf: @escaping BlockFinder, lanes: BlockingLanes,
-        host: String, clock: WallClock = .system, inspector: (any ContentInspector)? = nil, log: Logger
+        host: String, clock: WallClock = .system, inspector: (any ContentInspector)? = nil
     ) {
         self.presence = presence
         self.clock = clock
@@ -63,7 +60,6 @@ package final class Planner: Sendable {
         self.blocksOf = blocksOf
         self.lanes = lanes
         self.host = host
-        self.log = log
     }
 
     /// The rules in force; setting them is how a reload takes effect.
