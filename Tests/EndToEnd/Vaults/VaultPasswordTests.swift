@@ -200,8 +200,12 @@ struct VaultPasswordTests {
             if !isLocked { try scene.vault("lock").check() }
             let hash = ContentHash(of: archive).description
             for text in ["\(mark) granulatus", "\(mark) page of many", "\(mark) in its own", hash] {
-                try await scene.steward.until("“\(text)” is gone from memory") {
-                    try !self.holds(text, agent, scene)
+                do {
+                    try await scene.steward.until("“\(text)” is gone from memory") {
+                        try !self.holds(text, agent, scene)
+                    }
+                } catch {
+                    throw TestFailure("\(error):\n\(try found(text, agent, scene))")
                 }
             }
         }
@@ -210,9 +214,14 @@ struct VaultPasswordTests {
 
     /// Whether the process has these bytes somewhere in memory that it may write to.
     private func holds(_ text: String, _ process: Int32, _ scene: VaultScene) throws -> Bool {
+        try !found(text, process, scene).isEmpty
+    }
+
+    /// The mappings of such memory that have these bytes, each with what stands around them; empty for none.
+    private func found(_ text: String, _ process: Int32, _ scene: VaultScene) throws -> String {
         let script = """
             import sys
-            wanted, found = sys.argv[2].encode(), False
+            wanted = sys.argv[2].encode()
             with open(f"/proc/{sys.argv[1]}/maps") as maps, open(f"/proc/{sys.argv[1]}/mem", "rb", 0) as memory:
                 for line in maps:
                     place, rights = line.split()[:2]
@@ -221,11 +230,13 @@ struct VaultPasswordTests {
                     start, end = (int(part, 16) for part in place.split("-"))
                     try:
                         memory.seek(start)
-                        found = found or wanted in memory.read(end - start)
+                        bytes = memory.read(end - start)
                     except (OSError, ValueError):
-                        pass
-            print(found)
+                        continue
+                    at = bytes.find(wanted)
+                    if at >= 0:
+                        print(line.rstrip(), hex(start + at), bytes[max(0, at - 200):at + 200])
             """
-        return try scene.steward.shell(["python3", "-c", script, String(process), text]).check().output.contains("True")
+        return try scene.steward.shell(["python3", "-c", script, String(process), text]).check().output
     }
 }
