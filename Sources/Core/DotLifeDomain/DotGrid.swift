@@ -62,6 +62,35 @@ public struct DotGrid: Hashable, Sendable {
     /// the present year says which it lies in: `Friday, January 5, 2024`.
     public let title: String
 
+    /// Labels and places follow from the buckets.
+    ///
+    /// - Parameter buckets: all of the grid, in the order of time, with the experiences in each and where it lies.
+    package init(
+        level: ZoomLevel, period: TimeBucket, title: String,
+        buckets: [(bucket: TimeBucket, count: Int, phase: DotPhase)]
+    ) {
+        let labels = buckets.map(\.bucket.label)
+        let uses = labels.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        let places = Self.places(of: buckets.map(\.bucket), level)
+        (self.level, self.period, self.title) = (level, period, title)
+        dots = zip(zip(buckets, labels), places).map { labelled, place in
+            let ((bucket, count, phase), label) = labelled
+            let extended = bucket.extendedLabel
+            let name = uses[label] == 1 ? label : extended
+            return GridDot(
+                bucket: bucket, count: count, phase: phase, row: place / level.columns,
+                column: place % level.columns, label: label, extendedLabel: extended,
+                accessibleText: "\(name): \(experiences(count))")
+        }
+    }
+
+    /// Row by row. Days stand below their weekday's name: a month begins within its first row, and a day that a zone left
+    /// out leaves its place empty.
+    private static func places(of buckets: [TimeBucket], _ level: ZoomLevel) -> [Int] {
+        guard level.scale == .days, let first = buckets.first?.wallClock.day else { return Array(buckets.indices) }
+        return buckets.map { $0.wallClock.day.number - first.number + first.weekday }
+    }
+
     /// Dots side by side.
     public var columns: Int { level.columns }
 

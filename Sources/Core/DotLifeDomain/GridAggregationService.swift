@@ -52,21 +52,12 @@ public struct GridAggregationService: Hashable, Codable, Sendable {
 
     /// A grid from counts that the caller has: experiences by the first instant of their bucket; an absent one has none.
     public func grid(at level: ZoomLevel, containing date: Date, now: Date, counts: [Date: Int]) -> DotGrid {
-        let buckets = buckets(of: level, containing: date)
-        let labels = buckets.map(\.label)
-        let uses = labels.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        let places = places(of: buckets, level)
-        let dots = zip(zip(buckets, labels), places).map { labelled, place in
-            let (bucket, label) = labelled
-            let (count, extended) = (counts[bucket.start] ?? 0, bucket.extendedLabel)
-            let name = uses[label] == 1 ? label : extended
-            return GridDot(
-                bucket: bucket, count: count, phase: DotPhase(of: bucket, at: now), row: place / level.columns,
-                column: place % level.columns, label: label, extendedLabel: extended,
-                accessibleText: "\(name): \(experiences(count))")
-        }
         let period = bucketing.bucket(level.period, containing: date)
-        return DotGrid(level: level, period: period, dots: dots, title: title(of: period, now: now))
+        return DotGrid(
+            level: level, period: period, title: title(of: period, now: now),
+            buckets: buckets(of: level, containing: date).map {
+                ($0, counts[$0.start] ?? 0, DotPhase(of: $0, at: now))
+            })
     }
 
     /// All days of the year of `date`. The repository is asked once.
@@ -96,13 +87,6 @@ public struct GridAggregationService: Hashable, Codable, Sendable {
         let present = bucketing.bucket(.year, containing: now)
         guard period.end <= present.start || period.start >= present.end else { return period.title }
         return period.titleWithYear
-    }
-
-    /// Row by row. Days stand below their weekday's name: a month begins within its first row, and a day that a zone left
-    /// out leaves its place empty.
-    private func places(of buckets: [TimeBucket], _ level: ZoomLevel) -> [Int] {
-        guard level.scale == .days, let first = buckets.first?.wallClock.day else { return Array(buckets.indices) }
-        return buckets.map { $0.wallClock.day.number - first.number + first.weekday }
     }
 
     private static func counts(_ summaries: [TimeBucketSummary]) -> [Date: Int] {

@@ -9,7 +9,7 @@ public struct YearDay: Hashable, Sendable, Identifiable {
     /// Before, around or after now.
     public let phase: DotPhase
 
-    init(bucket: TimeBucket, experienceCount: Int, phase: DotPhase) {
+    package init(bucket: TimeBucket, experienceCount: Int, phase: DotPhase) {
         self.bucket = bucket
         self.experienceCount = experienceCount
         self.phase = phase
@@ -56,7 +56,7 @@ public struct YearGrid: Hashable, Sendable {
     /// 365 or 366 of them; fewer where the zone left one out.
     public let days: [YearDay]
 
-    init(period: TimeBucket, days: [YearDay]) {
+    package init(period: TimeBucket, days: [YearDay]) {
         self.period = period
         self.days = days
     }
