@@ -20,7 +20,7 @@ package struct SearchHit: Sendable, Equatable {
 }
 
 /// A stretch of a snippet that matched, or one between.
-package struct SnippetPart: Sendable, Equatable, Encodable {
+package struct SnippetPart: Sendable, Equatable, Codable {
     package let text: String
     package let isMatch: Bool
 

@@ -15,18 +15,32 @@ package struct DotContext: Sendable {
     package let sentence: SentenceTemplate
     /// The agent's.
     let ledger: BytePath
+    /// Told what a person should know beside the answer.
+    let notice: @Sendable (String) -> Void
 
     var bucketing: TimeBucketingService { TimeBucketingService(timeZone: timeZone) }
 
     /// Where the store lies.
     package static func folder(_ directories: Directories) -> BytePath { directories.data.appending("captures") }
 
-    /// Opens the store, or makes it.
-    ///
     /// - Parameters:
     ///   - configuration: nil where there is none: the system's zone is taken, and the standard sentence.
     ///   - now: what is taken for the present; nil is the clock's.
-    ///   - notice: told how the store was found, and why there is no small picture of a photo.
+    init(
+        _ store: CaptureStore, _ configuration: Configuration?, _ directories: Directories, now: Date? = nil,
+        notice: @escaping @Sendable (String) -> Void
+    ) {
+        self.store = store
+        self.now = now ?? Date(timeIntervalSince1970: Timestamp.now().seconds)
+        self.notice = notice
+        timeZone = configuration?.timeZone ?? .current
+        sentence = configuration?.sentence ?? .standard
+        ledger = directories.state.appending("ledger.sqlite")
+    }
+
+    /// Opens the store, or makes it, for a process of its own.
+    ///
+    /// - Parameter notice: told besides how the store was found, and why there is no small picture of a photo.
     package static func open(
         _ directories: Directories, _ configuration: Configuration?, now: Date? = nil,
         notice: @escaping @Sendable (String) -> Void
@@ -38,10 +52,7 @@ package struct DotContext: Sendable {
         for text in opened.notices { notice(text) }
         // An empty store says nothing by itself of what it held before.
         for loss in try await opened.store.losses() { notice(loss.line) }
-        return DotContext(
-            store: opened.store, timeZone: configuration?.timeZone ?? .current,
-            now: now ?? Date(timeIntervalSince1970: Timestamp.now().seconds),
-            sentence: configuration?.sentence ?? .standard, ledger: directories.state.appending("ledger.sqlite"))
+        return DotContext(opened.store, configuration, directories, now: now, notice: notice)
     }
 
     /// Folds the store's log in. To be called last.
@@ -64,7 +75,19 @@ package struct DotContext: Sendable {
 /// Times and stretches of time as people write them on the command line.
 extension DotContext {
     /// A stretch of time: the name of a bucket, or a word for the one around the present.
-    package func bucket(_ text: String) throws -> TimeBucket {
+    func bucket(_ text: String) throws -> TimeBucket {
+        guard let found = foundBucket(text) else {
+            throw Fault(
+                .usage,
+                "`\(BytePath.escape(Array(text.utf8)))` is no day, hour, week, month or year of \(timeZone.identifier); "
+                    + "write 2026-11-22, 2026-11-22T15, 2026-W47, 2026-11, 2026, or now, today, yesterday, week, month, year"
+            )
+        }
+        return found
+    }
+
+    /// The same; nil where a text is none.
+    func foundBucket(_ text: String) -> TimeBucket? {
         switch text.lowercased() {
         case "now", "hour": return bucketing.bucket(.hour, containing: now)
         case "today", "day": return bucketing.bucket(.day, containing: now)
@@ -74,16 +97,8 @@ extension DotContext {
         case "week": return bucketing.bucket(.week, containing: now)
         case "month": return bucketing.bucket(.month, containing: now)
         case "year": return bucketing.bucket(.year, containing: now)
-        default: break
+        default: return bucketing.bucket(named: text)
         }
-        guard let found = bucketing.bucket(named: text) else {
-            throw Fault(
-                .usage,
-                "`\(BytePath.escape(Array(text.utf8)))` is no day, hour, week, month or year of \(timeZone.identifier); "
-                    + "write 2026-11-22, 2026-11-22T15, 2026-W47, 2026-11, 2026, or now, today, yesterday, week, month, year"
-            )
-        }
-        return found
     }
 
     /// When a capture is to have happened; nil is the present.
@@ -106,13 +121,5 @@ extension DotContext {
                 .usage, "`\(BytePath.escape(Array(text.utf8)))` is no moment; there are now, today and \"this week\"")
         }
         return moment
-    }
-
-    /// `2026-11-22 15:04`, by the store's days.
-    func clock(_ date: Date) -> String {
-        let parts = bucketing.calendar.dateComponents([.year, .month, .day, .hour, .minute], from: date)
-        func two(_ number: Int?) -> String { (number ?? 0).padded(2) }
-        return "\((parts.year ?? 0).padded(4))-\(two(parts.month))-\(two(parts.day)) "
-            + "\(two(parts.hour)):\(two(parts.minute))"
     }
 }

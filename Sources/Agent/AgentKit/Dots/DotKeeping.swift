@@ -1,61 +1,30 @@
 import DotLifePersistence
 import Platform
-import SQLiteFile
 
+/// What reads or writes folders of whoever asks. The command line alone does that, in a process of its own: the agent may be
+/// another user's, have no way to the folder, and leave files there that the person cannot change.
 extension DotContext {
     /// Writes all captures into a new folder.
     package func export(to folder: BytePath) async throws -> StoreExport { try await store.export(to: folder) }
 
-    /// Takes in what ``export(to:)`` has written, and makes the small pictures that it leaves out.
-    ///
-    /// - Parameter notice: told why there are none: the captures are there all the same.
-    package func importCaptures(
-        from folder: BytePath, notice: (String) -> Void
-    ) async throws -> StoreImport {
+    /// Takes in what ``export(to:)`` has written, and makes the small pictures that it leaves out. Where that fails,
+    /// ``notice`` is told: the captures are there all the same.
+    package func importCaptures(from folder: BytePath) async throws -> StoreImport {
         let report = try await store.importCaptures(from: folder)
-        if report.added > 0 { await makeThumbnails(notice) }
+        if report.added > 0 { await makeThumbnails() }
         return report
     }
 
     /// Copies the store into a new folder.
     package func backUp(to folder: BytePath) async throws -> StoreBackup { try await store.backUp(to: folder) }
 
-    /// Looks through the store; with `repairs`, mends what can be, and looks again.
-    package func check(repairs: Bool, notice: (String) -> Void) async throws -> StoreExamination {
-        let mended = repairs ? try await store.repair() : []
-        return StoreExamination(check: try await store.check(), mended: mended, losses: try await store.losses())
-    }
-
-    private func makeThumbnails(_ notice: (String) -> Void) async {
+    private func makeThumbnails() async {
         do {
             let made = try await store.makeThumbnails()
             for (name, reason) in made.failed.sorted(by: { $0.key < $1.key }) { notice("photos/\(name): \(reason)") }
         } catch {
             notice("the photos have no small pictures: \(explain(error))")
         }
-    }
-}
-
-/// What was wrong in the store, and what still is.
-package struct StoreExamination: Sendable, Encodable {
-    package let check: StoreCheck
-    /// What has been put right.
-    package let mended: [StoreFinding]
-    /// Stores that were set aside and stood here before, as far as nobody has acknowledged it.
-    package let losses: [StoreLoss]
-
-    package var isSound: Bool { check.findings.isEmpty && losses.isEmpty }
-
-    package var lines: [String] {
-        let (size, files) = (ComicText.bytes(check.bytes), check.files == 1 ? "1 file" : "\(check.files) files")
-        let captures = check.captures == 1 ? "1 capture" : "\(check.captures) captures"
-        let still = check.findings.map { "\($0.message)\($0.isRepairable ? " (--repair mends this)" : "")" }
-        return mended.map { "mended: \($0.message)" } + still
-            + losses.map { "lost: \($0.line)" }
-            + [
-                "\(captures), \(files), \(size): "
-                    + (isSound ? "sound" : "\(still.count + losses.count) findings")
-            ]
     }
 }
 

@@ -4,12 +4,12 @@ import Platform
 /// Which grid of dots a person asks for: where a view begins, and steps or a scale from there.
 package struct GridChoice: Sendable, Equatable {
     /// The commands.
-    package enum View: String, CaseIterable, Sendable {
+    package enum View: String, Codable, CaseIterable, Sendable {
         case today, week, month, year
     }
 
     /// The two directions of a ladder.
-    package enum Step: String, CaseIterable, Sendable {
+    package enum Step: String, Codable, CaseIterable, Sendable {
         case `in`, out
     }
 
@@ -29,7 +29,7 @@ package struct GridChoice: Sendable, Equatable {
     ///   - scale: one of ``scales``, or nil for the view's first grid.
     ///   - steps: taken one after the other.
     /// - Throws: `Fault(.usage)` where the view has no such grid, or the ladder ends.
-    package init(_ view: View, scale: String?, steps: [Step]) throws {
+    init(_ view: View, scale: String?, steps: [Step]) throws {
         var grid = Self.first(view)
         if let scale {
             guard let wanted = GridScale.allCases.first(where: { Self.scaleName($0) == scale }),

@@ -29,6 +29,7 @@ package final class AgentCore: Sendable {
     package let quarantine: Quarantine
     package let notes: NoteWriter
     package let vaults: VaultKeeper
+    let captures: CaptureLibrary
     package let outbox: Outbox
     package let inWork: PathsInWork
     /// By which rules look into files; a core is left to all else.
@@ -73,13 +74,13 @@ package final class AgentCore: Sendable {
             backups: directories.state.appending("replaced-notes"), log: log)
         vaults = VaultKeeper(configuration.vaults.map { VaultOperations.service($0, log) })
         outbox = Outbox(ledger: ledger)
+        captures = CaptureLibrary(
+            directory: DotContext.folder(directories), sentence: configuration.sentence,
+            thumbnailer: CaptureThumbnails.maker()
+        ) { log.warning("\($0)") }
         let services = ActionServices(
-            journal: journal, notes: notes,
-            captures: CaptureLibrary(
-                directory: DotContext.folder(directories), sentence: configuration.sentence,
-                thumbnailer: CaptureThumbnails.maker()
-            ) { log.warning("\($0)") },
-            comics: ComicImporter(), files: BlockingLanes("files", count: 4, apart: true),
+            journal: journal, notes: notes, captures: captures, comics: ComicImporter(),
+            files: BlockingLanes("files", count: 4, apart: true),
             timeZone: configuration.timeZone,
             device: configuration.device,
             run: configuration.run, programFolders: Self.programFolders(directories),

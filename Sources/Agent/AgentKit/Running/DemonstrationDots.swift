@@ -6,18 +6,15 @@ struct DemonstrationDots {
     let configuration: Configuration
 
     func run(_ tell: (String) -> Void) async throws {
-        let context = try await DotContext.open(directories, configuration) { _ in }
+        let dots = try await DotContext.open(directories, configuration) { _ in }
+        let display = DotDisplay(timeZone: dots.timeZone)
         tell("\n$ steward dots today\n")
-        let grid = try await DotGridReport(GridChoice(.today, scale: nil, steps: []), date: nil, context)
-        for line in grid.text(hasColour: false, width: nil).split(separator: "\n", omittingEmptySubsequences: false)
-            .dropLast()
-        {
-            tell(line.isEmpty ? "" : "  \(line)")
-        }
-        tell("\n  \(DotGridReport.legend)")
+        let grid = ShowGrid(.today)
+        for line in grid.lines(try await grid.run(in: dots), on: display) { tell(line.isEmpty ? "" : "  \(line)") }
+        tell("\n  \(ShowGrid.legend)")
         tell("\n$ steward dots show")
-        let listing = try await CaptureListing(context.bucket("today"), context)
-        for line in listing.lines(width: nil).dropFirst(2) { tell(line) }
-        try await context.close()
+        let listing = ShowCaptures("today")
+        for line in listing.lines(try await listing.run(in: dots), on: display).dropFirst(2) { tell(line) }
+        try await dots.close()
     }
 }

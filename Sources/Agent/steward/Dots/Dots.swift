@@ -3,6 +3,7 @@ import ArgumentParser
 import CommandArguments
 import Foundation
 import Glibc
+import JSONText
 import OwnFiles
 import Platform
 
@@ -58,14 +59,34 @@ struct DotsOptions: ParsableArguments {
         }
     }
 
-    static func notice(_ text: String) { Output.complain("steward: \(text)") }
+    /// Runs a command in this process and shows its answer.
+    ///
+    /// - Returns: the answer, for the exit code.
+    @discardableResult
+    func carryOut<C: DotCommand>(_ command: C, in dots: DotContext) async throws -> C.Answer {
+        let answer = try await command.run(in: dots)
+        try show(answer, of: command, in: dots)
+        return answer
+    }
+
+    func show<C: DotCommand>(_ answer: C.Answer, of command: C, in dots: DotContext) throws {
+        if json { return Output.json(try JSONText.shown(answer)) }
+        for line in command.lines(answer, on: Self.display(dots)) { Output.coloured(line + "\n") }
+    }
+
+    /// Standard output, in the zone of the store's days.
+    static func display(_ dots: DotContext) -> DotDisplay {
+        DotDisplay(timeZone: dots.timeZone, width: ComicsOptions.width, hasColour: hasColour)
+    }
+
+    private static func notice(_ text: String) { Output.complain("steward: \(text)") }
 
     static func path(_ argument: PathArgument) -> BytePath {
         ComicOperations.path(argument.path, from: ComicsOptions.here)
     }
 
     /// Whether standard output is a terminal that wants colours.
-    static var hasColour: Bool {
+    private static var hasColour: Bool {
         let environment = ProcessInfo.processInfo.environment
         let term = environment["TERM"] ?? ""
         return isatty(STDOUT_FILENO) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && !term.isEmpty && term != "dumb"

@@ -3,7 +3,6 @@ import ArgumentParser
 import CommandArguments
 import Foundation
 import Glibc
-import JSONText
 import Platform
 
 /// `steward dots add`
@@ -22,7 +21,7 @@ struct DotsAdd: AsyncParsableCommand {
         @Argument(help: "The text.") var words: [String] = []
 
         func run() async throws {
-            try await addition.add(options) { .note(try AdditionOptions.text(words, "the text of the note")) }
+            try await addition.add(options) { .note(text: try AdditionOptions.text(words, "the text of the note")) }
         }
     }
 
@@ -36,7 +35,7 @@ struct DotsAdd: AsyncParsableCommand {
 
         func run() async throws {
             try await addition.add(options) {
-                .link(try AdditionOptions.text(address.map { [$0] } ?? [], "the address"))
+                .link(address: try AdditionOptions.text(address.map { [$0] } ?? [], "the address"))
             }
         }
     }
@@ -52,7 +51,7 @@ struct DotsAdd: AsyncParsableCommand {
             [PathArgument]
 
         func run() async throws {
-            try await addition.add(options) { .photo(files.map { DotsOptions.path($0) }) }
+            try await addition.add(options) { .photo(pictures: files.map { DotsOptions.path($0) }) }
         }
     }
 
@@ -78,12 +77,11 @@ struct AdditionOptions: ParsableArguments {
     @Option(name: .long, help: "A file that goes with it; may be given several times.", completion: .file())
     var attach: [PathArgument] = []
 
-    func add(_ options: DotsOptions, _ kind: () throws -> CaptureAddition.Kind) async throws {
-        try await options.with { context in
-            let added = try await context.add(
-                CaptureAddition(
-                    kind(), moment: moment, time: time, attached: attach.map { DotsOptions.path($0) }))
-            try Output.show(added, lines: [added.addedLine], json: options.json)
+    func add(_ options: DotsOptions, _ kind: () throws -> AddCapture.Kind) async throws {
+        try await options.with { dots in
+            let attached = attach.map { DotsOptions.path($0) }
+            try await options.carryOut(
+                AddCapture(kind(), moment: moment, time: time, attached: attached), in: dots)
         }
     }
 
@@ -93,7 +91,7 @@ struct AdditionOptions: ParsableArguments {
         if isatty(STDIN_FILENO) == 1 {
             throw Fault(.usage, "\(what) is missing; give it as an argument, or send it into standard input")
         }
-        let limit = DotContext.textLimit
+        let limit = AddCapture.textLimit
         guard let data = try FileHandle.standardInput.read(upToCount: limit + 1) else { return "" }
         guard data.count <= limit else {
             throw Fault(.usage, "standard input has more than \(limit) bytes; a text may have no more")

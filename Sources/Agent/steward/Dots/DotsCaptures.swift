@@ -1,9 +1,5 @@
 import AgentKit
 import ArgumentParser
-import Foundation
-import Glibc
-import JSONText
-import Platform
 
 /// `steward dots show`
 struct DotsShow: AsyncParsableCommand {
@@ -30,14 +26,12 @@ struct DotsShow: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.with { context in
-            // A year of four digits is a year; ids are shown with eight.
-            if bucket.utf8.count >= 8, DotContext.mayBeID(bucket), (try? context.bucket(bucket)) == nil {
-                let capture = try await context.capture(bucket)
-                return try Output.show(capture, lines: capture.lines, json: options.json)
+        try await options.with { dots in
+            if dots.namesCapture(bucket) {
+                try await options.carryOut(ShowCapture(bucket), in: dots)
+            } else {
+                try await options.carryOut(ShowCaptures(bucket, limit: limit), in: dots)
             }
-            let listing = try await CaptureListing(context.bucket(bucket), limit: limit, context)
-            try Output.show(listing, lines: listing.lines(width: ComicsOptions.width), json: options.json)
         }
     }
 }
@@ -62,10 +56,8 @@ struct DotsSearch: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.with { context in
-            let hits = try await CaptureHits(words.joined(separator: " "), limit: limit, context)
-            if options.json { return Output.json(try JSONText.shown(hits)) }
-            for line in hits.lines(isMarked: DotsOptions.hasColour) { Output.coloured(line + "\n") }
+        try await options.with { dots in
+            try await options.carryOut(SearchCaptures(words.joined(separator: " "), limit: limit), in: dots)
         }
     }
 }
@@ -88,18 +80,14 @@ struct DotsDelete: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await options.with { context in
-            var captures: [CaptureReport] = []
-            for id in ids {
-                let capture = try await context.capture(id)
-                if !captures.contains(where: { $0.id == capture.id }) { captures.append(capture) }
-            }
-            if !yes && !options.json { Output.lines(captures.map(\.line)) }
+        try await options.with { dots in
+            let captures = try await DeleteCaptures(ids).named(in: dots)
+            let display = DotsOptions.display(dots)
+            if !yes && !options.json { Output.lines(captures.map { $0.line(on: display) }) }
             let what = captures.count == 1 ? "it" : "these \(captures.count) captures"
             try Consent.require(
                 "Remove \(what) for good?", yes: yes, json: options.json, otherwise: "nothing was removed")
-            try await context.delete(captures, notice: DotsOptions.notice)
-            try Output.show(captures, lines: captures.map { "removed the \($0.line)" }, json: options.json)
+            try await options.carryOut(DeleteCaptures(captures.map(\.id)), in: dots)
         }
     }
 }

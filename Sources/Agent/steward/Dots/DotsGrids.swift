@@ -3,7 +3,6 @@ import ArgumentParser
 import CommandArguments
 import Foundation
 import Glibc
-import JSONText
 import Platform
 
 /// `steward dots today`
@@ -100,13 +99,13 @@ struct GridOptions: ParsableArguments {
     }
 
     func show(_ view: GridChoice.View, _ options: DotsOptions) async throws {
-        try await options.with { context in
-            let choice = try GridChoice(
-                view, scale: scale, steps: zoom.compactMap { GridChoice.Step(rawValue: $0) })
+        let command = ShowGrid(
+            view, scale: scale, zoom: zoom.compactMap { GridChoice.Step(rawValue: $0) }, date: date)
+        try await options.with { dots in
             let targets = try [(svg, "svg"), (png, "png")].compactMap { file, ending in
                 try file.map { (target: try target($0), ending: ending) }
             }
-            let report = try await DotGridReport(choice, date: date, context)
+            let report = try await command.run(in: dots)
             for (target, ending) in targets {
                 let picture =
                     ending == "svg"
@@ -120,12 +119,8 @@ struct GridOptions: ParsableArguments {
                 }
                 if let written, !options.json, !plain { Output.line("wrote \(written)") }
             }
-            if options.json { return Output.json(try JSONText.shown(report)) }
             if plain { return Output.document(report.plain) }
-            if targets.isEmpty {
-                Output.coloured(report.text(hasColour: DotsOptions.hasColour, width: ComicsOptions.width))
-                if ComicsOptions.width != nil { Output.lines(["", DotGridReport.legend]) }
-            }
+            if options.json || targets.isEmpty { try options.show(report, of: command, in: dots) }
         }
     }
 

@@ -13,9 +13,9 @@ struct DotsExport: AsyncParsableCommand {
     @Argument(help: "A folder that is not there yet.", completion: .directory) var folder: PathArgument
 
     func run() async throws {
-        try await options.with { context in
+        try await options.with { dots in
             let path = DotsOptions.path(folder)
-            let report = try await context.export(to: path)
+            let report = try await dots.export(to: path)
             try Output.show(report, lines: report.lines(path), json: options.json)
             if !report.isWhole { throw ExitCode(2) }
         }
@@ -35,9 +35,8 @@ struct DotsImport: AsyncParsableCommand {
     @Argument(help: "The folder.", completion: .directory) var folder: PathArgument
 
     func run() async throws {
-        try await options.with { context in
-            let report = try await context.importCaptures(
-                from: DotsOptions.path(folder), notice: DotsOptions.notice)
+        try await options.with { dots in
+            let report = try await dots.importCaptures(from: DotsOptions.path(folder))
             try Output.show(report, lines: report.lines, json: options.json)
             if !report.isWhole { throw ExitCode(2) }
         }
@@ -57,9 +56,9 @@ struct DotsBackup: AsyncParsableCommand {
     @Argument(help: "A folder that is not there yet.", completion: .directory) var folder: PathArgument
 
     func run() async throws {
-        try await options.with { context in
+        try await options.with { dots in
             let path = DotsOptions.path(folder)
-            let report = try await context.backUp(to: path)
+            let report = try await dots.backUp(to: path)
             try Output.show(report, lines: report.lines(path), json: options.json)
             if !report.isWhole { throw ExitCode(2) }
         }
@@ -79,9 +78,8 @@ struct DotsCheck: AsyncParsableCommand {
     var repair = false
 
     func run() async throws {
-        try await options.with { context in
-            let report = try await context.check(repairs: repair, notice: DotsOptions.notice)
-            try Output.show(report, lines: report.lines, json: options.json)
+        try await options.with { dots in
+            let report = try await options.carryOut(CheckCaptures(repairs: repair), in: dots)
             if !report.isSound { throw ExitCode(2) }
         }
     }

@@ -4,9 +4,9 @@ import GRDB
 import Platform
 
 /// Something that is wrong in the store.
-package struct StoreFinding: Sendable, Equatable, Encodable {
+package struct StoreFinding: Sendable, Equatable, Codable {
     /// What is wrong, for programs.
-    package enum Kind: String, Sendable, Encodable, CaseIterable {
+    package enum Kind: String, Sendable, Codable, CaseIterable {
         /// SQLite finds its own file damaged.
         case damagedDatabase = "damaged-database"
         /// A row names another that is not there.
@@ -59,7 +59,7 @@ package struct StoreFinding: Sendable, Equatable, Encodable {
 }
 
 /// What ``CaptureStore/check(contents:)`` saw.
-package struct StoreCheck: Sendable, Equatable, Encodable {
+package struct StoreCheck: Sendable, Equatable, Codable {
     package var captures = 0
     package var attachments = 0
     /// Files of attachments; fewer where several captures have the same.

@@ -1,0 +1,104 @@
+import DotLifeDomain
+import DotLifePersistence
+import Foundation
+import OwnFiles
+import Platform
+
+/// `steward dots add`: stores a capture that a person adds by hand.
+package struct AddCapture: DotCommand {
+    /// The four kinds.
+    package enum Kind: Codable, Sendable {
+        case note(text: String)
+        case link(address: String)
+        /// One capture of all of them.
+        case photo(pictures: [BytePath])
+        case dot
+    }
+
+    package static let name = "dots-add"
+    private let kind: Kind
+    /// What the moment means; nil is now.
+    private let moment: String?
+    /// When it was; nil is the present, of pictures when the first was taken.
+    private let time: String?
+    /// Files that go with it.
+    private let attached: [BytePath]
+
+    package init(_ kind: Kind, moment: String?, time: String?, attached: [BytePath]) {
+        (self.kind, self.moment, self.time, self.attached) = (kind, moment, time, attached)
+    }
+
+    /// Words alone: by a path, somebody could have the agent read what they may not.
+    package func run(in agent: AgentContext) async throws -> CaptureReport {
+        if case .photo = kind { throw Self.filesRefused }
+        guard attached.isEmpty else { throw Self.filesRefused }
+        return try await runInStore(of: agent)
+    }
+
+    private static let filesRefused = Fault(
+        .usage, "the agent adds no files to the captures, as they are not its own to read; `steward dots add` does")
+
+    /// - Throws: `Fault(.usage)` where it is not valid, with what would be.
+    package func run(in dots: DotContext) async throws -> CaptureReport {
+        let moment = try dots.moment(moment)
+        let given = try time.map { try dots.time($0) }
+        let lane = BlockingLane("dots.add")
+        let files = try await lane.run { try attached.map { try Self.source($0) } }
+        let request: ExperienceRequest
+        switch kind {
+        case .note(let text):
+            request = try .note(text, momentType: moment, timestamp: given ?? dots.now, attachments: files)
+        case .link(let address):
+            do {
+                request = try .link(address, momentType: moment, timestamp: given ?? dots.now, attachments: files)
+            } catch ExperienceError.invalidData(let reason) {
+                throw Fault(
+                    .usage,
+                    "`\(BytePath.escape(Array(address.utf8.prefix(200))))` is no address: \(reason); write it as "
+                        + "https://example.org")
+            }
+        case .photo(let paths):
+            let (pictures, taken) = try await lane.run { () -> ([AttachmentSource], Date?) in
+                let seen = try paths.map { try Self.picture($0, dots.timeZone, dots.now) }
+                return (seen.map(\.source), seen.first?.taken)
+            }
+            request = try .photo(pictures + files, momentType: moment, timestamp: given ?? taken ?? dots.now)
+        case .dot:
+            request = try .dot(momentType: moment, timestamp: given ?? dots.now, attachments: files)
+        }
+        return CaptureReport(try await dots.store.create(request), dots)
+    }
+
+    package func lines(_ answer: CaptureReport, on display: DotDisplay) -> [String] {
+        ["added the \(answer.kind) \(answer.shortID), \(answer.clock(on: display)), \(answer.moment)"]
+    }
+
+    /// Bytes of a text, at most.
+    package static let textLimit = CaptureReader.textLimit
+
+    private static func source(_ path: BytePath) throws -> AttachmentSource {
+        guard let kind = try FileStatus.of(path)?.kind else {
+            throw Fault(.usage, "there is no file \(path)", path: path)
+        }
+        guard kind != .link else {
+            throw Fault(.usage, "\(path) is a symbolic link; name the file that it leads to", path: path)
+        }
+        guard kind == .file else { throw Fault(.usage, "\(path) is not a file", path: path) }
+        return try AttachmentSource(.file(path: path.bytes))
+    }
+
+    /// A picture, and when its camera says that it was taken.
+    private static func picture(
+        _ path: BytePath, _ zone: TimeZone, _ now: Date
+    ) throws -> (source: AttachmentSource, taken: Date?) {
+        let source = try source(path)
+        let file = try Descriptor(path)
+        guard PictureFormat.of(try file.read(at: 0, count: PictureFormat.headLength)) != nil else {
+            throw Fault(
+                .usage,
+                "\(path) is no picture (JPEG, PNG, GIF, WebP, TIFF, HEIC, AVIF); `steward dots add dot --attach` takes any "
+                    + "file", path: path)
+        }
+        return (source, try CaptureReader(timeZone: zone).read(file, called: path, arrival: now).timestamp)
+    }
+}

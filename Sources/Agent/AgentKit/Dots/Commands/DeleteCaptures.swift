@@ -1,0 +1,45 @@
+import DotLifePersistence
+import Foundation
+import Platform
+import SQLiteFile
+
+/// `steward dots delete`: removes captures for good, with their files. It asks nobody: the command line does, before.
+package struct DeleteCaptures: DotCommand {
+    package typealias Answer = [CaptureReport]
+
+    package static let name = "dots-delete"
+    /// Ids, or their beginnings.
+    private let ids: [String]
+
+    package init(_ ids: [String]) { self.ids = ids }
+
+    /// The captures that are meant, each once.
+    ///
+    /// - Throws: `Fault(.usage)` where an id names none or several.
+    package func named(in dots: DotContext) async throws -> [CaptureReport] {
+        var captures: [CaptureReport] = []
+        for id in ids {
+            let capture = try await dots.capture(id)
+            if !captures.contains(where: { $0.id == capture.id }) { captures.append(capture) }
+        }
+        return captures
+    }
+
+    package func run(in dots: DotContext) async throws -> [CaptureReport] {
+        let captures = try await named(in: dots)
+        for capture in captures {
+            guard let id = UUID(uuidString: capture.id) else { continue }
+            try await dots.store.delete(byID: id)
+        }
+        // What took them in has passed through it.
+        let ledger = dots.ledger
+        if try await !BlockingLane("dots.delete").run({ try SQLiteFile.emptyLog(of: ledger) }) {
+            dots.notice("what the log of \(ledger) says of them stays for now: somebody has been reading it for long")
+        }
+        return captures
+    }
+
+    package func lines(_ answer: [CaptureReport], on display: DotDisplay) -> [String] {
+        answer.map { "removed the \($0.line(on: display))" }
+    }
+}
