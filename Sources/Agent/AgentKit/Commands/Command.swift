@@ -21,7 +21,7 @@ package protocol Command: Codable, Sendable {
     /// - Throws: `Fault`; `.usage` where the arguments name nothing that there is.
     func run(in agent: AgentContext) async throws -> Answer
 
-    /// The answer for a terminal. As JSON it is what it encodes to.
+    /// The answer for a terminal. As JSON it is what it encodes to, dates by ISO 8601, on the socket and on the command line.
     func lines(_ answer: Answer) -> [String]
 }
 

@@ -18,7 +18,7 @@ struct CommandTable: Sendable {
             let command = try JSONDecoder().decode(C.self, from: line)
             return .command(onlyLooks: C.onlyLooks) {
                 do {
-                    return try JSONText.line(ControlReply.answer(try await run(command)))
+                    return try JSONText.shownLine(ControlReply.answer(try await run(command)))
                 } catch {
                     return try JSONText.line(ControlRefusal(error))
                 }
@@ -69,7 +69,9 @@ extension CommandTable {
             RebuildPlace.self, AcceptPlace.self, RestoreQuarantined.self, DropQuarantined.self, RestoreBlocks.self,
             RetryDelivery.self, RetryDeliveries.self, DropDelivery.self, SetCounter.self, AcknowledgeLosses.self,
             ShowHistory.self, ShowDue.self, ExplainFile.self, ListDeliveries.self, ListCounters.self,
-            ListQuestions.self, ListLosses.self, ListMissingBlocks.self, ListQuarantine.self,
+            ListQuestions.self, ListLosses.self, ListMissingBlocks.self, ListQuarantine.self, ShowGrid.self,
+            ShowCaptures.self, ShowCapture.self, SearchCaptures.self, AddCapture.self, DeleteCaptures.self,
+            CheckCaptures.self,
         ]
         for type in commands { add(type, in: context) }
         for type in [HoldSteps.self, VaultRequest.self] as [any Conversation.Type] { add(type, with: agent) }

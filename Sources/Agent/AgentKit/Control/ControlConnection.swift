@@ -95,7 +95,10 @@ final class ControlConnection: Sendable {
         .failed, "no whole line has come in time; a request is one line of JSON that ends with a line feed", code: late)
 
     func receive<T: Decodable>(_ type: T.Type) throws -> T {
-        try JSONDecoder().decode(type, from: receiveLine())
+        let decoder = JSONDecoder()
+        // As programs are shown them.
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(type, from: receiveLine())
     }
 
     /// - Parameter patience: for all of it; nil where every part that is taken begins it anew.
