@@ -228,8 +228,7 @@ struct ControlPatienceTests {
             }
         }
         let error = #expect(throws: Fault.self) {
-            _ = try VaultClient.ask(
-                VaultRequest(.status, "main"), at: path, VaultOutlet(progress: { _, _, _ in }, bytes: { _ in }))
+            _ = try VaultClient.ask(ShowVaultStatus(), of: "main", at: path)
         }
         #expect(error?.message.contains("busy") == true)
         both.withLock { $0 = [] }

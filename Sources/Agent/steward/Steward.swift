@@ -29,7 +29,7 @@ struct Steward: AsyncParsableCommand {
                 subcommands: [Status.self, Health.self, MetricsCommand.self, Log.self, Explain.self, DueCommand.self]),
             CommandGroup(name: "Keep", subcommands: [BackupCommand.self, RestoreCommand.self]),
             CommandGroup(name: "Captures", subcommands: [Dots.self]),
-            CommandGroup(name: "Comics", subcommands: [Comics.self, VaultCommand.self]),
+            CommandGroup(name: "Comics", subcommands: [Comics.self, Vault.self]),
             CommandGroup(
                 name: "Mend",
                 subcommands: [

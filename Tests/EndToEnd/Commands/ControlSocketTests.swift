@@ -134,7 +134,10 @@ struct ControlSocketTests {
             ("{\"command\":\"undo\",\"job\":7}\n", "one of its values"),
             ("{\"command\":\"undo\"}\n", "one of its values"),
             ("{\"command\":\"undo\",\"job\":\"\"}\n", "say which job"),
-            ("{\"command\":\"vault\"}\n", "one of its values"),
+            ("{\"command\":\"vault-list\"}\n", "one of its values"),
+            ("{\"command\":\"vault-list\",\"vault\":\"main\",\"secrets\":[]}\n", "one of its values"),
+            // As an older program asked.
+            ("{\"command\":\"vault\",\"vault\":\"main\"}\n", "knows no request of that name; it knows accept, "),
         ])
     func malformed(_ request: String, _ complaint: String) async throws {
         let steward = try await steward()

@@ -74,7 +74,19 @@ extension CommandTable {
             CheckCaptures.self,
         ]
         for type in commands { add(type, in: context) }
-        for type in [HoldSteps.self, VaultRequest.self] as [any Conversation.Type] { add(type, with: agent) }
+        add(HoldSteps.self, with: agent)
+        let requests: [any VaultRequest.Type] = [
+            UnlockVault.self, LockVault.self, ShowVaultStatus.self, ListVaultComics.self, ShowVaultComic.self,
+            ExtractVaultComic.self, ExtractVaultPage.self, ExtractVaultThumbnail.self, SetVaultProgress.self,
+            SetVaultBookmark.self, RenameVaultComic.self, RemoveVaultComics.self, VerifyVault.self,
+            ChangeVaultPassword.self, AddVaultSlot.self, RemoveVaultSlot.self, ListVaultQuarantine.self,
+            TakeInDeposits.self, AdoptVaultObject.self, DiscardVaultObjects.self, AcceptVaultRollback.self,
+        ]
+        for type in requests { add(type, with: agent) }
+    }
+
+    private mutating func add<R: VaultRequest>(_ type: R.Type, with agent: Agent) {
+        add(VaultConversation<R>.self, with: agent)
     }
 
     private mutating func add<C: Command>(_ type: C.Type, in context: AgentContext) {

@@ -26,7 +26,8 @@ package final class Agent: Service {
     private let timer: WallTimer
     private let lock: StateLock
     private let server: ControlServer
-    let vaultHandler: VaultHandler
+    /// Where vaults are used for commands.
+    let vaultLanes = BlockingLanes("vault.answers", count: 8)
     private let opening: Ledger.Opening
     private let log: Logger
     /// By which its log is written.
@@ -121,7 +122,6 @@ package final class Agent: Service {
         opening = state.opening
         core = AgentCore(
             configuration: configuration, directories: directories, ledger: state.ledger, claims: true, log: log)
-        vaultHandler = VaultHandler(keeper: core.vaults)
         rules = RuleReloads(core)
         let isValid = !rules.diagnostics.hasErrors
         let changes = changes

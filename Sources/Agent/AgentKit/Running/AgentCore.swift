@@ -72,7 +72,7 @@ package final class AgentCore: Sendable {
         notes = NoteWriter(
             journal: journal, inWork: inWork, patience: configuration.patience, device: configuration.device,
             backups: directories.state.appending("replaced-notes"), log: log)
-        vaults = VaultKeeper(configuration.vaults.map { VaultOperations.service($0, log) })
+        vaults = VaultKeeper(configuration.vaults.map { VaultService.logging($0, to: log) })
         outbox = Outbox(ledger: ledger)
         captures = CaptureLibrary(
             directory: DotContext.folder(directories), sentence: configuration.sentence,

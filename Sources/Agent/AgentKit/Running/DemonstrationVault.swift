@@ -61,19 +61,20 @@ struct DemonstrationVault: Sendable {
             "  in the vault's folder: \(sealed.count) deposit of \(sealed.first?.size ?? 0) bytes, sealed to its public key"
         )
         tell("\n$ steward vault unlock")
-        _ = try await ask(VaultRequest(.unlock, place.name), [credential])
+        _ = try await ask(UnlockVault(dropsTornTail: false), of: place, [credential])
         tell("Dropping another one:\n  \(Self.unlocked)")
         try drop(base.appending(Self.unlocked), DemonstrationComics.night(2))
         try await tellOutcome(Self.unlocked, tell, configuration)
-        var listing = try await list(place.name)
+        let list = ListVaultComics()
+        var listing = try await ask(list, of: place)
         for _ in 0..<600 where listing.comics.count < 2 {
             try await Task.sleep(for: .milliseconds(50))
-            listing = try await list(place.name)
+            listing = try await ask(list, of: place)
         }
         tell("\n$ steward vault list")
-        for line in listing.lines(width: 80, zone: configuration.timeZone) { tell("  \(line)") }
-        let report = try JSONDecoder().decode(
-            VaultVerification.self, from: Data(try await ask(VaultRequest(.verify, place.name))))
+        let screen = Screen(width: 80, zone: configuration.timeZone)
+        for line in list.lines(listing, on: screen) { tell("  \(line)") }
+        let report = try await ask(VerifyVault(), of: place)
         tell("\n$ steward vault verify")
         tell("  \(report.objects) objects, \(report.bytes) bytes: \(report.isWell ? "all verify" : "DAMAGED")")
         guard report.isWell, listing.comics.count == 2 else {
@@ -98,14 +99,12 @@ struct DemonstrationVault: Sendable {
         for job in explanation.past { for line in job.done { tell("    rule \"\(job.rule)\": \(line)") } }
     }
 
-    private func list(_ vault: String) async throws -> VaultListing {
-        try JSONDecoder().decode(VaultListing.self, from: Data(try await ask(VaultRequest(.list, vault))))
-    }
-
-    private func ask(_ request: VaultRequest, _ secrets: [Credential] = []) async throws -> [UInt8] {
+    private func ask<R: VaultRequest>(
+        _ request: R, of vault: VaultPlace, _ secrets: [Credential] = []
+    ) async throws -> R.Answer {
         let socket = directories.socket
         return try await lane.run {
-            guard let answer = try VaultClient.ask(request, secrets, at: socket, VaultOutlet()) else {
+            guard let answer = try VaultClient.ask(request, of: vault.name, secrets, at: socket) else {
                 throw Fault(.failed, "the demo's agent has gone away")
             }
             return answer

@@ -34,3 +34,43 @@ extension AgentCore {
         }
     }
 }
+
+extension VaultService {
+    /// An agent's, whose notices go to its log.
+    static func logging(_ place: VaultPlace, to log: Logger) -> VaultService {
+        let environment = ProcessInfo.processInfo.environment
+        return VaultService(
+            place, judge: ArchiveDepositJudge(),
+            notice: { notice in
+                for (level, text) in notice.logLines(place.name) { log.log(level: level, "\(text)") }
+            }, key: { try PasswordSource.credential(place.name, environment)?.read("") })
+    }
+}
+
+extension VaultNotice {
+    /// For the log; no line tells what a comic is called.
+    func logLines(_ vault: String) -> [(Logger.Level, String)] {
+        switch self {
+        case .unlocked(let report):
+            [(.notice, "the vault \(vault) is unlocked")]
+                + report.warnings.map { (.warning, "the vault \(vault): \($0)") }
+        case .locked(let reason): [(.notice, "the vault \(vault) is locked: \(reason.text)")]
+        case .ingested(let id): [(.info, "the vault \(vault) took in the deposit \(id)")]
+        case .notIngested(let id, let code):
+            [
+                (
+                    .warning,
+                    "the vault \(vault) did not take in the deposit \(id) (\(code)); `steward vault quarantine` says why"
+                )
+            ]
+        case .missing(let count):
+            [
+                (
+                    .error,
+                    "the vault \(vault): \(count) deposits of this host are gone; `steward vault quarantine` names them"
+                )
+            ]
+        case .problem(let text): [(.error, "the vault \(vault): \(text)")]
+        }
+    }
+}

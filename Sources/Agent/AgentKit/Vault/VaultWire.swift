@@ -74,7 +74,7 @@ extension ControlConnection {
     }
 
     /// Reads a secret straight into locked memory.
-    func receiveSecret(_ secret: VaultRequest.Secret) throws -> Credential {
+    func receiveSecret(_ secret: VaultSecret) throws -> Credential {
         guard (1...Credential.keyFileSizes.upperBound).contains(secret.count) else {
             throw Fault(.usage, "a password or key file of \(secret.count) bytes is none")
         }
@@ -103,21 +103,35 @@ package enum VaultClient {
 
     /// Asks the daemon, and hands it the secrets when it wants them. Blocks until it has answered.
     ///
-    /// - Returns: the answer's JSON; nil where no daemon listens, or the one that does knows nothing of vaults.
-    /// - Throws: `Fault` with what the daemon complained of.
-    package static func ask(
-        _ request: VaultRequest, _ secrets: [Credential] = [], at socket: BytePath, _ outlet: VaultOutlet
-    ) throws -> [UInt8]? {
+    /// - Parameter vault: its name in the configuration.
+    /// - Returns: nil where no daemon listens.
+    /// - Throws: `Fault` with what the daemon complained of; with the code ``VaultKeeper/unknown`` where it knows no such vault.
+    package static func ask<R: VaultRequest>(
+        _ request: R, of vault: String, _ secrets: [Credential] = [], at socket: BytePath,
+        _ outlet: VaultOutlet = VaultOutlet()
+    ) throws -> R.Answer? {
         guard let connection = try ControlConnection.connect(socket) else { return nil }
-        var request = request
-        request.secrets = secrets.map { .init(kind: $0.kind, count: $0.bytes.count) }
+        let promised = secrets.map { VaultSecret(kind: $0.kind, count: $0.bytes.count) }
         do {
-            try connection.send(ControlRequest(request))
+            try connection.send(
+                ControlRequest(VaultConversation(vault: vault, secrets: promised, arguments: request)))
         } catch {
             // Who is turned away is told so before he has asked.
             _ = try Self.frame(connection)
             throw error
         }
+        let answer = try answer(connection, vault, secrets, outlet)
+        do {
+            return try JSONDecoder().decode(R.Answer.self, from: Data(answer))
+        } catch is DecodingError {
+            throw ControlConnection.foreign
+        }
+    }
+
+    /// - Returns: its JSON.
+    private static func answer(
+        _ connection: ControlConnection, _ vault: String, _ secrets: [Credential], _ outlet: VaultOutlet
+    ) throws -> [UInt8] {
         var rest = secrets[...]
         while true {
             let (frame, bytes) = try Self.frame(connection)
@@ -137,7 +151,7 @@ package enum VaultClient {
                 guard fault.code == VaultKeeper.unknown else { throw fault }
                 throw Fault(
                     .failed,
-                    "the agent does not know the vault \(request.vault): it learns of vaults when it starts; restart it",
+                    "the agent does not know the vault \(vault): it learns of vaults when it starts; restart it",
                     code: fault.code)
             }
         }

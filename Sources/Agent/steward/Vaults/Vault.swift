@@ -2,11 +2,10 @@ import AgentKit
 import ArgumentParser
 import ComicVault
 import CommandArguments
-import Foundation
 import Platform
 
 /// `steward vault`
-struct VaultCommand: AsyncParsableCommand {
+struct Vault: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault", abstract: "Keep comics encrypted; only who unlocks the vault sees what is in it.",
         discussion: """
@@ -117,7 +116,7 @@ struct VaultUnlock: AsyncParsableCommand {
     func run() async throws {
         try await VaultOptions.guarding {
             let (place, socket) = (try options.place(), try options.directories().socket)
-            guard let status = try Self.status(place, socket) else {
+            guard let status = try VaultClient.ask(ShowVaultStatus(), of: place.name, at: socket) else {
                 throw Fault(
                     .failed,
                     "no agent is running to hold the key (nobody listens at \(socket)); start one with `steward run`. "
@@ -129,11 +128,11 @@ struct VaultUnlock: AsyncParsableCommand {
             }
             let source = try unlocking.source(options)
             let opened = try Unlocking(source: source, vault: place.name, isAgreed: yes).run { credential, drops in
-                let request = VaultRequest(.unlock, place.name, dropsTornTail: drops)
-                guard let answer = try VaultClient.ask(request, [credential], at: socket, VaultOutlet()) else {
+                let unlock = UnlockVault(dropsTornTail: drops)
+                guard let answer = try VaultClient.ask(unlock, of: place.name, [credential], at: socket) else {
                     throw Fault(.failed, "the agent has gone away; see its log")
                 }
-                return try JSONDecoder().decode(VaultUnlocked.self, from: Data(answer))
+                return answer
             }
             var lines = opened.lines
             if status.deposits > 0 {
@@ -144,14 +143,6 @@ struct VaultUnlock: AsyncParsableCommand {
             }
             try Output.show(opened, lines: lines, json: options.json)
         }
-    }
-
-    /// What the daemon says; nil where none runs.
-    static func status(_ place: VaultPlace, _ socket: BytePath) throws -> VaultStatus? {
-        guard let answer = try VaultClient.ask(VaultRequest(.status, place.name), at: socket, VaultOutlet()) else {
-            return nil
-        }
-        return try JSONDecoder().decode(VaultStatus.self, from: Data(answer))
     }
 }
 
@@ -170,21 +161,8 @@ struct VaultLock: AsyncParsableCommand {
         try await VaultOptions.guarding {
             let socket = try options.directories().socket
             let places = all ? try options.configuration().vaults : [try options.place()]
-            var locked: [VaultLocked] = []
-            for place in places {
-                locked.append(try lock(place, socket))
-            }
+            let locked = try places.map { try LockVault.ask($0.name, at: socket) }
             try Output.show(locked, lines: locked.flatMap(\.lines), json: options.json)
-        }
-    }
-
-    private func lock(_ place: VaultPlace, _ socket: BytePath) throws -> VaultLocked {
-        let nobodyHasTheKey = VaultLocked(vault: place.name, wasUnlocked: false)
-        do {
-            let answer = try VaultClient.ask(VaultRequest(.lock, place.name), at: socket, VaultOutlet())
-            return try answer.map { try JSONDecoder().decode(VaultLocked.self, from: Data($0)) } ?? nobodyHasTheKey
-        } catch let fault as Fault where fault.code == VaultKeeper.unknown {
-            return nobodyHasTheKey
         }
     }
 }

@@ -2,7 +2,6 @@ import AgentKit
 import ArgumentParser
 import ComicVault
 import CommandArguments
-import Foundation
 import Glibc
 import Platform
 
@@ -14,14 +13,7 @@ struct VaultList: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     func run() async throws {
-        try await VaultOptions.guarding {
-            let zone = try options.configuration().timeZone
-            let access = try options.access(unlocking.source(options))
-            let listing = try access.ask(VaultRequest(.list, options.vault), as: VaultListing.self)
-            access.close()
-            try Output.show(
-                listing, lines: listing.lines(width: ComicsOptions.width, zone: zone), json: options.json)
-        }
+        try await VaultOptions.guarding { try options.carryOut(ListVaultComics(), unlocking) }
     }
 }
 
@@ -37,14 +29,7 @@ struct VaultShow: AsyncParsableCommand {
     var comic: PathArgument
 
     func run() async throws {
-        try await VaultOptions.guarding {
-            let zone = try options.configuration().timeZone
-            let access = try options.access(unlocking.source(options))
-            let details = try access.ask(
-                VaultRequest(.show, options.vault, comic: comic.shown), as: VaultComicDetails.self)
-            access.close()
-            try Output.show(details, lines: details.lines(zone: zone), json: options.json)
-        }
+        try await VaultOptions.guarding { try options.carryOut(ShowVaultComic(comic.shown), unlocking) }
     }
 }
 
@@ -69,16 +54,7 @@ struct VaultExtract: AsyncParsableCommand {
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let access = try options.access(unlocking.source(options))
-            let sent = try target.fill(options) { name, outlet in
-                let details = try access.ask(
-                    VaultRequest(.show, options.vault, comic: comic.shown), as: VaultComicDetails.self)
-                name(details.comic.name.bytes)
-                let request = VaultRequest(.extract, options.vault, comic: details.comic.id.description)
-                return { try access.ask(request, as: VaultSent.self, outlet) }
-            }
-            access.close()
-            try target.show(sent, options)
+            try target.fill(comic, options, unlocking, named: \.bytes) { ExtractVaultComic($0) }
         }
     }
 }
@@ -110,8 +86,9 @@ struct VaultPage: AsyncParsableCommand {
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let request = VaultRequest(.page, options.vault, comic: comic.shown, page: page)
-            try target.export(request, "-p\(page)", options, unlocking)
+            try target.fill(comic, options, unlocking, named: { $0.name(of: "-p\(page)") }) {
+                ExtractVaultPage(of: $0, page: page)
+            }
         }
     }
 }
@@ -146,9 +123,10 @@ struct VaultThumbnail: AsyncParsableCommand {
     func run() async throws {
         try await VaultOptions.guarding {
             let number = Int(page)
-            let request = VaultRequest(.thumbnail, options.vault, comic: comic.shown, page: number)
             let mark = (number.map { "-p\($0)" } ?? "-cover") + "-thumbnail.jpg"
-            try target.export(request, mark, options, unlocking)
+            try target.fill(comic, options, unlocking, named: { $0.name(of: mark) }) {
+                ExtractVaultThumbnail(of: $0, page: number)
+            }
         }
     }
 }
@@ -167,62 +145,49 @@ struct VaultTarget: ParsableArguments {
         }
     }
 
-    /// Puts what the vault hands out into a new file, which has its name only when it is whole and on the disk.
+    /// Puts what the vault hands out into a new file, which has its name only when it is whole and on the disk, and shows
+    /// what that was.
     ///
-    /// - Parameter prepare: finds out what the file is called in a folder, and returns what has the bytes sent.
-    func fill(
-        _ options: VaultOptions,
-        _ prepare: (_ name: ([UInt8]) -> Void, _ outlet: VaultOutlet) throws -> () throws -> VaultSent
-    ) throws -> VaultSent {
+    /// - Parameters:
+    ///   - comic: its name, its id, or the beginning of that.
+    ///   - name: what the file is called in a folder, by the comic's name.
+    ///   - command: has the bytes of the comic with an id sent.
+    func fill<C: VaultCommand>(
+        _ comic: PathArgument, _ options: VaultOptions, _ unlocking: UnlockOptions, named name: (BytePath) -> [UInt8],
+        _ command: (_ id: String) -> C
+    ) throws where C.Answer == VaultSent {
+        let access = try options.access(unlocking.source(options))
         if output.isStream && isatty(STDOUT_FILENO) == 1 {
             throw Fault(.usage, "that would garble the terminal; give a path, or send it into a pipe")
         }
         let meter = options.meter
-        var name: [UInt8] = []
-        var file: Descriptor?
-        let outlet = options.outlet(meter) { part in
-            guard let file else { return }
-            try PictureTarget.write(Array(part), to: file)
-        }
-        let send = try prepare({ name = $0 }, outlet)
+        let found = try access.ask(ShowVaultComic(comic.shown)).comic
         let place: PictureTarget =
             output.isStream
             ? .standardOutput
             : .path(
                 ComicOperations.path(output.path, from: ComicsOptions.here), isFolder: output.isFolder, replaces: force
             )
+        let command = command(found.id.description)
         var sent: VaultSent?
-        let written = try place.deliver(named: name, mode: 0o600) { target in
-            file = target
-            sent = try send()
+        let written = try place.deliver(named: name(found.name), mode: 0o600) { file in
+            sent = try access.ask(
+                command, [], options.outlet(meter) { try PictureTarget.write(Array($0), to: file) })
             meter.clear()
             // Whoever removes the comic from the vault next relies on this copy.
-            if !output.isStream { try target.sync() }
-        }
-        guard var sent else { throw Fault(.failed, "nothing was written; please report it") }
-        sent.output = written
-        return sent
-    }
-
-    /// Has a picture sent, into a file that is called as the comic and `mark` where a folder was given.
-    func export(_ request: VaultRequest, _ mark: String, _ options: VaultOptions, _ unlocking: UnlockOptions) throws {
-        let access = try options.access(unlocking.source(options))
-        let sent = try fill(options) { name, outlet in
-            let details = try access.ask(
-                VaultRequest(.show, options.vault, comic: request.comic), as: VaultComicDetails.self)
-            name(details.comic.name.stemAndExtension.stem + Array(mark.utf8))
-            var request = request
-            request.comic = details.comic.id.description
-            return { [request] in try access.ask(request, as: VaultSent.self, outlet) }
+            if !output.isStream { try file.sync() }
         }
         access.close()
-        try show(sent, options)
-    }
-
-    func show(_ sent: VaultSent, _ options: VaultOptions) throws {
-        guard output.isStream else { return try Output.show(sent, lines: sent.lines, json: options.json) }
+        guard var sent else { throw Fault(.failed, "nothing was written; please report it") }
+        sent.output = written
+        guard output.isStream else { return try options.show(sent, of: command) }
         for line in sent.lines where !options.quiet { Output.complain(line) }
     }
+}
+
+extension BytePath {
+    /// What a picture is called that was taken out of the comic of this name.
+    fileprivate func name(of mark: String) -> [UInt8] { stemAndExtension.stem + Array(mark.utf8) }
 }
 
 /// `steward vault rename`
@@ -242,11 +207,7 @@ struct VaultRename: AsyncParsableCommand {
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let access = try options.access(unlocking.source(options))
-            let change = try access.ask(
-                VaultRequest(.rename, options.vault, comic: comic.shown, name: name.path), as: VaultChange.self)
-            access.close()
-            try Output.show(change, lines: change.lines, json: options.json)
+            try options.carryOut(RenameVaultComic(comic.shown, to: name.path), unlocking)
         }
     }
 }
@@ -272,7 +233,7 @@ struct VaultRemove: AsyncParsableCommand {
     func run() async throws {
         try await VaultOptions.guarding {
             try destruction.carryOut(
-                VaultRequest(.remove, options.vault, ids: comics.map(\.shown)), options, unlocking.source(options),
+                RemoveVaultComics(comics.map(\.shown)), options, unlocking.source(options),
                 question: { "Destroy \($0 == 1 ? "it" : "these \($0) comics") for good?" },
                 otherwise: "nothing was removed")
         }
@@ -293,13 +254,7 @@ struct VaultVerify: AsyncParsableCommand {
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let meter = options.meter
-            let access = try options.access(unlocking.source(options), changesNothing: true)
-            let report = try access.ask(
-                VaultRequest(.verify, options.vault), as: VaultVerification.self, options.outlet(meter))
-            access.close()
-            meter.clear()
-            try Output.show(report, lines: report.lines, json: options.json)
+            let report = try options.carryOut(VerifyVault(), unlocking, changesNothing: true)
             if !report.isWell { throw ExitCode(2) }
         }
     }

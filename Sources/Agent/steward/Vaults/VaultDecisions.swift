@@ -2,7 +2,6 @@ import AgentKit
 import ArgumentParser
 import ComicVault
 import CommandArguments
-import Foundation
 import Platform
 
 /// `steward vault quarantine`
@@ -21,13 +20,7 @@ struct VaultQuarantineList: AsyncParsableCommand {
     @OptionGroup var unlocking: UnlockOptions
 
     func run() async throws {
-        try await VaultOptions.guarding {
-            let access = try options.access(unlocking.source(options))
-            let listing = try access.ask(
-                VaultRequest(.quarantine, options.vault), as: VaultQuarantineListing.self)
-            access.close()
-            try Output.show(listing, lines: listing.lines, json: options.json)
-        }
+        try await VaultOptions.guarding { try options.carryOut(ListVaultQuarantine(), unlocking) }
     }
 }
 
@@ -47,16 +40,7 @@ struct VaultIngest: AsyncParsableCommand {
     var deposits: [String] = []
 
     func run() async throws {
-        try await VaultOptions.guarding {
-            let meter = options.meter
-            let access = try options.access(unlocking.source(options))
-            let change = try access.ask(
-                VaultRequest(.ingest, options.vault, ids: deposits), as: VaultChange.self, options.outlet(meter))
-            access.close()
-            meter.clear()
-            try Output.show(
-                change, lines: change.items.isEmpty ? ["no deposit waits"] : change.lines, json: options.json)
-        }
+        try await VaultOptions.guarding { try options.carryOut(TakeInDeposits(deposits), unlocking) }
     }
 }
 
@@ -76,12 +60,7 @@ struct VaultAdopt: AsyncParsableCommand {
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let access = try options.access(unlocking.source(options))
-            let change = try access.ask(
-                VaultRequest(.adopt, options.vault, name: name?.path, ids: [object]),
-                as: VaultChange.self)
-            access.close()
-            try Output.show(change, lines: change.lines, json: options.json)
+            try options.carryOut(AdoptVaultObject(object, as: name?.path), unlocking)
         }
     }
 }
@@ -103,7 +82,7 @@ struct VaultDiscard: AsyncParsableCommand {
     func run() async throws {
         try await VaultOptions.guarding {
             try destruction.carryOut(
-                VaultRequest(.discard, options.vault, ids: ids), options, unlocking.source(options),
+                DiscardVaultObjects(ids), options, unlocking.source(options),
                 question: { "Destroy \($0 == 1 ? "it" : "these \($0)") for good?" },
                 otherwise: "nothing was discarded")
         }
@@ -127,7 +106,7 @@ struct VaultAcceptRollback: AsyncParsableCommand {
     func run() async throws {
         try await VaultOptions.guarding {
             try destruction.carryOut(
-                VaultRequest(.acceptRollback, options.vault), options, unlocking.source(options),
+                AcceptVaultRollback(), options, unlocking.source(options),
                 question: { _ in
                     "Go on from this copy? What the newer one had besides stays in the quarantine, or is lost."
                 }, otherwise: "nothing was changed")

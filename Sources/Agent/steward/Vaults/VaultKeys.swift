@@ -2,7 +2,6 @@ import AgentKit
 import ArgumentParser
 import ComicVault
 import CommandArguments
-import Foundation
 import Glibc
 import Platform
 
@@ -30,17 +29,9 @@ struct VaultPasswd: AsyncParsableCommand {
                 return credential
             }
             let credential = try new.read()
-            let change: VaultChange
-            do {
-                let request = VaultRequest(.passwd, place.name)
-                let answer = try VaultClient.ask(
-                    request, [old, credential], at: options.directories().socket, VaultOutlet())
-                change =
-                    try answer.map { try JSONDecoder().decode(VaultChange.self, from: Data($0)) }
-                    ?? Self.change(vault, old, credential)
-            } catch let fault as Fault where [VaultCode.locked, VaultKeeper.unknown].contains(fault.code) {
-                change = try Self.change(vault, old, credential)
-            }
+            // It need not be unlocked: the old password is given.
+            let access = VaultAccess(place, socket: try options.directories().socket) { _ in }
+            let change = try access.ask(ChangeVaultPassword(), [old, credential])
             let others = try vault.slots().count - 1
             let stay = others == 1 ? "1 other slot stays" : "\(others) other slots stay"
             let rest = others > 0 ? ["\(stay) valid: `steward vault slots`"] : []
@@ -49,10 +40,6 @@ struct VaultPasswd: AsyncParsableCommand {
                 lines: change.lines + rest + ["Copies of the vault made before still open with the old one."],
                 json: options.json)
         }
-    }
-
-    private static func change(_ vault: SealedVault, _ old: Credential, _ new: Credential) throws -> VaultChange {
-        VaultChange(slot: try vault.change(old, to: new), done: "changed the slot")
     }
 }
 
@@ -104,11 +91,11 @@ struct VaultSlotAdd: AsyncParsableCommand {
         try await VaultOptions.guarding {
             let access = try options.access(unlocking.source(options))
             // First of all: who has no way in need not think of a new password.
-            _ = try access.ask(VaultRequest(.list, options.vault), as: VaultListing.self)
-            let change = try access.ask(
-                VaultRequest(.addSlot, options.vault), [new.read()], as: VaultChange.self)
+            _ = try access.ask(ListVaultComics())
+            let command = AddVaultSlot()
+            let change = try access.ask(command, [new.read()])
             access.close()
-            try Output.show(change, lines: change.lines, json: options.json)
+            try options.show(change, of: command)
         }
     }
 }
@@ -130,7 +117,7 @@ struct VaultSlotRemove: AsyncParsableCommand {
     func run() async throws {
         try await VaultOptions.guarding {
             try destruction.carryOut(
-                VaultRequest(.removeSlot, options.vault, ids: [slot]), options, unlocking.source(options),
+                RemoveVaultSlot(slot), options, unlocking.source(options),
                 question: { _ in "Remove it? What it is made of will not open the vault any more." },
                 otherwise: "nothing was removed")
         }

@@ -20,14 +20,9 @@ struct VaultReadProgress: AsyncParsableCommand {
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let change: VaultRequest.Mark? =
-                mark.set != nil ? .page : mark.done ? .done : mark.reset ? .reset : nil
-            let access = try options.access(unlocking.source(options))
-            let reading = try access.ask(
-                VaultRequest(.progress, options.vault, comic: comic.shown, page: mark.set, mark: change),
-                as: VaultReading.self)
-            access.close()
-            try Output.show(reading, lines: reading.lines, json: options.json)
+            let change: SetVaultProgress.Change? =
+                mark.set.map { .page($0) } ?? (mark.done ? .done : mark.reset ? .reset : nil)
+            try options.carryOut(SetVaultProgress(comic.shown, change), unlocking)
         }
     }
 }
@@ -48,14 +43,8 @@ struct VaultBookmark: AsyncParsableCommand {
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let page = bookmark.page
-            let change: VaultRequest.Mark? = page == nil ? nil : bookmark.remove ? .remove : .toggle
-            let access = try options.access(unlocking.source(options))
-            let reading = try access.ask(
-                VaultRequest(.bookmark, options.vault, comic: comic.shown, page: page, mark: change),
-                as: VaultReading.self)
-            access.close()
-            try Output.show(reading, lines: reading.bookmarkLines(page), json: options.json)
+            try options.carryOut(
+                SetVaultBookmark(comic.shown, page: bookmark.page, onlyRemoves: bookmark.remove), unlocking)
         }
     }
 }

@@ -45,16 +45,37 @@ struct VaultOptions: ParsableArguments {
         let place = try place()
         return VaultAccess(place, socket: try directories().socket) { vault in
             if changesNothing {
-                return try Unlocking(source: source, vault: place.name).run { credential, _ in
+                _ = try Unlocking(source: source, vault: place.name).run { credential, _ in
                     try vault.examine(credential)
                 }
+                return
             }
             let report = try Unlocking(source: source, vault: place.name).run { credential, drops in
                 try vault.unlock(credential, dropsTornTail: drops)
             }
             for warning in report.warnings { Output.complain("steward: \(warning)") }
-            return report
         }
+    }
+
+    /// Has the command carried out, by the agent or here, and shows its answer.
+    ///
+    /// - Parameter changesNothing: as of ``access(_:changesNothing:)``.
+    @discardableResult
+    func carryOut<C: VaultCommand>(
+        _ command: C, _ unlocking: UnlockOptions, changesNothing: Bool = false
+    ) throws -> C.Answer {
+        let meter = meter
+        let access = try access(unlocking.source(self), changesNothing: changesNothing)
+        let answer = try access.ask(command, [], outlet(meter))
+        access.close()
+        meter.clear()
+        try show(answer, of: command)
+        return answer
+    }
+
+    func show<C: VaultCommand>(_ answer: C.Answer, of command: C) throws {
+        let screen = Screen(width: ComicsOptions.width, zone: try configuration().timeZone)
+        try Output.show(answer, lines: command.lines(answer, on: screen), json: json)
     }
 
     /// Shows how far it has come; the bytes go to `sink`.
@@ -195,23 +216,21 @@ struct Destruction: ParsableArguments {
     /// - Parameters:
     ///   - question: about so many things.
     ///   - otherwise: what is said where the answer is no.
-    func carryOut(
-        _ request: VaultRequest, _ options: VaultOptions, _ source: PasswordSource,
+    func carryOut<C: VaultDestruction>(
+        _ command: C, _ options: VaultOptions, _ source: PasswordSource,
         question: (_ count: Int) -> String, otherwise: String
     ) throws {
         let access = try options.access(source)
         defer { access.close() }
-        var asked = request
-        asked.isDryRun = true
-        let plan = try access.ask(asked, as: VaultChange.self)
-        if dryRun || plan.items.isEmpty { return try Output.show(plan, lines: plan.lines, json: options.json) }
+        var command = command
+        command.isDryRun = true
+        let plan = try access.ask(command)
+        if dryRun || plan.items.isEmpty { return try options.show(plan, of: command) }
         if !yes && !options.json { Output.lines(plan.lines) }
         try Consent.require(question(plan.items.count), yes: yes, json: options.json, otherwise: otherwise)
-        // What was shown, and nothing that has come to be called so meanwhile.
-        asked.isDryRun = false
-        if request.operation != .acceptRollback { asked.ids = plan.items.map(\.id) }
-        let change = try access.ask(asked, as: VaultChange.self)
-        try Output.show(change, lines: change.lines, json: options.json)
+        command.isDryRun = false
+        command.narrow(to: plan.items)
+        try options.show(access.ask(command), of: command)
     }
 }
 

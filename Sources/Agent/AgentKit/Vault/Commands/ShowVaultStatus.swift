@@ -1,10 +1,17 @@
 import ComicVault
-import Foundation
-import Glibc
 import OwnFiles
 import Platform
 
-/// `vault status`: what can be said of a vault without its keys, and what the daemon knows besides.
+/// `steward vault status`, of an agent; what the disk alone tells is ``VaultStatus/init(_:)``.
+package struct ShowVaultStatus: VaultRequest {
+    package static let name = "vault-status"
+
+    package init() {}
+
+    package func answer(_ call: VaultCall) async throws -> VaultStatus { try await .live(call.service) }
+}
+
+/// What can be said of a vault without its keys, and what the daemon knows besides.
 package struct VaultStatus: Codable, Sendable {
     package let name: String
     package let path: BytePath
@@ -141,8 +148,7 @@ package struct VaultStatus: Codable, Sendable {
     /// What the daemon says, where one runs that knows the vault; else what the disk says. Blocks.
     package static func asked(_ place: VaultPlace, _ socket: BytePath) throws -> VaultStatus {
         do {
-            let answer = try VaultClient.ask(VaultRequest(.status, place.name), at: socket, VaultOutlet())
-            if let answer { return try JSONDecoder().decode(VaultStatus.self, from: Data(answer)) }
+            if let status = try VaultClient.ask(ShowVaultStatus(), of: place.name, at: socket) { return status }
         } catch let fault as Fault where fault.code == VaultKeeper.unknown {
             var status = try VaultStatus(place)
             if status.isThere { status.problems.append(fault.message) }

@@ -1,0 +1,30 @@
+import ComicVault
+import Platform
+
+/// `steward vault quarantine take-in`: makes comics of deposits.
+package struct TakeInDeposits: VaultCommand {
+    package static let name = "vault-take-in"
+    /// The beginnings of their ids, whoever made them; where there are none, all that this host has made are meant.
+    private let deposits: [String]
+
+    package init(_ deposits: [String]) { self.deposits = deposits }
+
+    package func run(on vault: VaultContext) throws -> VaultChange {
+        let waiting = try vault.sealed.drops().waiting
+        let named = try deposits.map { try VaultContext.object($0, among: waiting.map(\.id)) }
+        let wanted = named.isEmpty ? waiting.filter { $0.origin == .ownDeposit }.map(\.id) : named
+        var items: [VaultChange.Item] = []
+        for (index, id) in wanted.enumerated() {
+            try vault.outlet.progress(Int64(index), Int64(wanted.count), "taking in")
+            let outcome = try vault.sealed.ingest(id, isApproved: !named.isEmpty, judge: ArchiveDepositJudge())
+            var note: String?
+            if case .duplicate = outcome { note = "it was there already" }
+            items.append(.init(outcome.entry.id, name: outcome.entry.name, note: note))
+        }
+        return VaultChange(done: "took in", items: items)
+    }
+
+    package func lines(_ answer: VaultChange, on screen: Screen) -> [String] {
+        answer.items.isEmpty ? ["no deposit waits"] : answer.lines
+    }
+}

@@ -1,0 +1,88 @@
+import ComicVault
+import Platform
+
+/// An unlocked vault as a command has it: in the agent, or in the command's own process, which has opened it.
+package struct VaultContext {
+    let place: VaultPlace
+    let sealed: SealedVault
+    /// What the command takes besides the vault being unlocked; the old one first.
+    let secrets: [Credential]
+    /// Why deposits were not taken in; only an agent knows.
+    let refusals: [ObjectID: String]
+    /// Ends the work where the vault is locked meanwhile.
+    let outlet: VaultOutlet
+
+    init(
+        _ place: VaultPlace, _ sealed: SealedVault, _ secrets: [Credential], refusals: [ObjectID: String] = [:],
+        _ outlet: VaultOutlet
+    ) {
+        (self.place, self.sealed, self.secrets, self.refusals) = (place, sealed, secrets, refusals)
+        self.outlet = outlet.ending { if !sealed.isUnlocked { throw Self.lockedMeanwhile } }
+    }
+
+    /// Not ``VaultError/locked``: a part of the answer is out already, and what asks must not begin anew by itself.
+    static let lockedMeanwhile = Fault(
+        .failed, "the vault was locked before this was done; unlock it, and try again")
+
+    /// The comic of a name, an id, or the beginning of one.
+    ///
+    /// - Throws: `VaultError` where there is none; `Fault(.usage)` where there are several.
+    func comic(_ text: String) throws -> ComicEntry {
+        for name in [BytePath(text), BytePath(bytes: BytePath.unescape(text))] {
+            if let entry = try sealed.comic(named: name) { return entry }
+        }
+        let found = try sealed.list().filter { Self.isAbbreviated($0.id, by: text) }
+        guard let first = found.first else { throw VaultError.noSuchComic(Self.quote(text)) }
+        guard found.count == 1 else {
+            throw Fault(.usage, "\(found.count) comics have ids that begin with \(text); give more of it")
+        }
+        return first
+    }
+
+    /// The one of `ids` that begins with `text`.
+    ///
+    /// - Throws: `Fault(.usage)` where it is not exactly one.
+    static func object(_ text: String, among ids: [ObjectID]) throws -> ObjectID {
+        try ids.filter { isAbbreviated($0, by: text) }
+            .only("deposit", beginning: quote(text), shownBy: "steward vault quarantine")
+    }
+
+    /// Whether that is enough of an id to mean it.
+    static func isAbbreviated(_ id: some CustomStringConvertible, by text: String) -> Bool {
+        text.count >= 4 && id.description.hasPrefix(text.lowercased())
+    }
+
+    /// What a person typed, fit to be shown again.
+    static func quote(_ text: String) -> String { BytePath(text).description }
+
+    static let countedFromOne = Fault(.usage, "pages are counted from 1")
+}
+
+/// Where the answer's longer parts go while it is being made. Both may throw to end the work.
+package struct VaultOutlet {
+    package let progress: (_ done: Int64, _ total: Int64, _ text: String) throws -> Void
+    /// Is given a comic's bytes, in order; they are valid during the call only.
+    package let bytes: (UnsafeRawBufferPointer) throws -> Void
+
+    package init(
+        progress: @escaping (Int64, Int64, String) throws -> Void = { _, _, _ in },
+        bytes: @escaping (UnsafeRawBufferPointer) throws -> Void = { _ in }
+    ) {
+        self.progress = progress
+        self.bytes = bytes
+    }
+
+    /// The same, asking first whether to go on.
+    fileprivate func ending(_ check: @escaping () throws -> Void) -> VaultOutlet {
+        let (progress, bytes) = (progress, bytes)
+        return VaultOutlet(
+            progress: {
+                try check()
+                try progress($0, $1, $2)
+            },
+            bytes: {
+                try check()
+                try bytes($0)
+            })
+    }
+}

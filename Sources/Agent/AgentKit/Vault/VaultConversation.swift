@@ -1,0 +1,88 @@
+import ComicVault
+import Platform
+
+/// A request about a vault as it goes over the control socket. The secrets follow by themselves, when the agent asks for
+/// them: they are never part of a text.
+struct VaultConversation<Request: VaultRequest>: Conversation {
+    static var name: String { Request.name }
+
+    let vault: String
+    let secrets: [VaultSecret]
+    let arguments: Request
+
+    func hold(on connection: ControlConnection, with agent: Agent) async throws {
+        do {
+            try connection.loseThePatience()
+            let call = VaultCall(
+                service: try agent.core.vaults.service(vault), connection: connection, lanes: agent.vaultLanes,
+                promised: secrets)
+            let answer = try await arguments.answer(call)
+            try await connection.lane.run { try connection.send(.answer, answer) }
+        } catch {
+            let failure = VaultFailure(error)
+            try await connection.lane.run {
+                try connection.loseThePatience()
+                try connection.send(.failure, failure)
+            }
+        }
+    }
+}
+
+/// How long a password or key file is that follows a request.
+struct VaultSecret: Codable {
+    let kind: Credential.Kind
+    /// Bytes.
+    let count: Int
+}
+
+/// A request that an agent has been sent, and the vault that it is about.
+package struct VaultCall: Sendable {
+    let service: VaultService
+    fileprivate let connection: ControlConnection
+    /// Where vaults are used, and what they hold is written, which may wait for whoever reads it: a pager, a slow pipe.
+    fileprivate let lanes: BlockingLanes
+    fileprivate let promised: [VaultSecret]
+
+    /// Asks for the secrets that were promised.
+    func secrets() async throws -> [Credential] {
+        guard promised.count <= 2 else { throw Fault(.usage, "that takes at most two passwords") }
+        return try await connection.lane.run { try promised.map { try connection.receiveSecret($0) } }
+    }
+}
+
+extension VaultCommand {
+    package func answer(_ call: VaultCall) async throws -> Answer {
+        let (service, connection) = (call.service, call.connection)
+        // Nothing is asked for that cannot be used.
+        guard await service.isUnlocked else { throw VaultError.locked }
+        let secrets = try await call.secrets()
+        let refusals = await service.refusals
+        let limit = service.place.idle.map { Duration.seconds($0) }
+        return try await service.use(on: call.lanes) { vault in
+            // Who reads slowly is waited for; an unlocked vault that nobody takes anything from is used by nobody.
+            try connection.keepThePatience { waited in
+                if !vault.isUnlocked { throw VaultContext.lockedMeanwhile }
+                if let limit, waited > limit { throw Fault(.failed, "nobody has taken the answer") }
+            }
+            let outlet = VaultOutlet(
+                progress: { try connection.send(.progress, VaultProgress(done: $0, total: $1, text: $2)) },
+                bytes: { try connection.send(.bytes, $0) })
+            return try run(
+                on: VaultContext(service.place, vault, secrets, refusals: refusals, PacedOutlet.over(outlet)))
+        }
+    }
+}
+
+/// Says how far the work has come ten times a second, not with every part.
+private enum PacedOutlet {
+    static func over(_ outlet: VaultOutlet) -> VaultOutlet {
+        var last = ContinuousClock.now - .seconds(1)
+        return VaultOutlet(
+            progress: { done, total, text in
+                let now = ContinuousClock.now
+                guard now - last >= .milliseconds(100) else { return }
+                last = now
+                try outlet.progress(done, total, text)
+            }, bytes: outlet.bytes)
+    }
+}
