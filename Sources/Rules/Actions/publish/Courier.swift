@@ -16,13 +16,10 @@ package actor Courier {
     private let changed: @Sendable () -> Void
     private let log: Logger
 
-    /// Lanes whose turn it is, by target.
+    /// Which lanes are at work, wait for their turn, or for a time.
     private var queue: DeliveryQueue
-    /// Lanes of which nothing is sent for now, by a clock that nobody sets.
-    private var later = Wakeups<DeliveryLane>()
+    /// What is to be cut off at a stop.
     private var running: [DeliveryLane: Task<Void, Never>] = [:]
-    /// Running lanes that have been woken meanwhile, and whether a person wants no wait.
-    private var woken: [DeliveryLane: Bool] = [:]
     /// What became of events, where the ledger could not be told.
     private var unstored: [DeliveryLane: (DeliveryRecord, SendOutcome)] = [:]
     private var heads: [DeliveryLane: Head] = [:]
@@ -101,12 +98,9 @@ package actor Courier {
     ///   - isAskedFor: whether a person wants it sent now: then neither the lane nor its target is waited for.
     package func wake(_ lane: DeliveryLane, isAskedFor: Bool = false) {
         guard hasBegun, !isStopping else { return }
-        if isAskedFor {
-            queue.open(lane.target)
-            later.remove(lane)
-        }
+        if isAskedFor { queue.open(lane.target) }
         // What comes behind an event, or in the place of one that was taken out, is not sent sooner than that.
-        if !later.contains(lane) { enqueue(lane, isAskedFor: isAskedFor) }
+        queue.ask(lane, isAskedFor ? .now : .afterWait)
         pump()
     }
 
@@ -157,15 +151,6 @@ package actor Courier {
         stopWaiters = []
     }
 
-    private func enqueue(_ lane: DeliveryLane, isAskedFor: Bool = false) {
-        if running[lane] != nil {
-            // One task at most for a lane.
-            woken[lane] = isAskedFor || woken[lane] == true
-        } else {
-            queue.enqueue(lane)
-        }
-    }
-
     private func pump() {
         guard hasBegun, !isPaused, !isStopping else { return }
         let now = ContinuousClock.now
@@ -174,31 +159,18 @@ package actor Courier {
     }
 
     /// What is to be done next in a lane.
-    private enum Next {
-        /// Nothing, until it is woken.
-        case nothing
-        case goOn
-        /// In so many seconds.
-        case wait(Double)
-    }
+    private typealias Next = Turns<DeliveryLane>.End
 
     private func work(_ turn: DeliveryQueue.Turn) async {
-        let lane = turn.lane
         let next: Next
         do {
             next = try await advance(turn)
         } catch {
             log.error("the outbox cannot be worked on, again in a minute: \(explain(error))")
-            next = .wait(60)
+            next = .wait(seconds: 60)
         }
-        running[lane] = nil
-        queue.end(turn)
-        let isAskedFor = woken.removeValue(forKey: lane)
-        switch next {
-        case .goOn: enqueue(lane)
-        case .nothing: if isAskedFor != nil { enqueue(lane) }
-        case .wait(let seconds): if isAskedFor == true { enqueue(lane) } else { schedule(lane, after: seconds) }
-        }
+        running[turn.lane] = nil
+        queue.ended(turn, next, .now)
         if isStopping {
             if running.isEmpty { release() }
         } else {
@@ -214,15 +186,15 @@ package actor Courier {
         let holds = target?.onDead == .hold
         guard let first = try await outbox.ledger.read({ try $0.nextDelivery(in: lane, isHeldByDead: holds) }) else {
             heads[lane] = nil
-            return .nothing
+            return .done
         }
         if first.state == .sending { return try await release(first) }
-        if let seconds = remaining(of: first) { return .wait(seconds) }
+        if let seconds = remaining(of: first) { return .wait(seconds: seconds) }
         guard let target, let sender = senders[lane.target] else {
             return try await note(
                 first, "no target of that name is configured; add it under `publish:`, or drop the event")
         }
-        guard let begun = try await outbox.ledger.write({ try $0.beginDelivery(first.id) }) else { return .goOn }
+        guard let begun = try await outbox.ledger.write({ try $0.beginDelivery(first.id) }) else { return .again }
         guard let body = begun.body else {
             return try await store(
                 .refused(status: nil, reason: "the ledger has lost what was to be sent"), of: begun.delivery)
@@ -265,18 +237,18 @@ package actor Courier {
         waiting.state = .waiting
         let released = waiting
         try await outbox.ledger.write { _ = try $0.update(released, from: delivery) }
-        return .goOn
+        return .again
     }
 
     /// Says why an event waits that cannot be sent at all.
     private func note(_ delivery: DeliveryRecord, _ problem: String) async throws -> Next {
-        guard delivery.problem != problem else { return .nothing }
+        guard delivery.problem != problem else { return .done }
         var waiting = delivery
         waiting.problem = problem
         let noted = waiting
-        guard try await outbox.ledger.write({ try $0.update(noted, from: delivery) }) else { return .goOn }
+        guard try await outbox.ledger.write({ try $0.update(noted, from: delivery) }) else { return .again }
         log.warning("the event waits for \(delivery.target): \(problem)", metadata: Self.fields(delivery))
-        return .nothing
+        return .done
     }
 
     private static func fields(_ delivery: DeliveryRecord) -> Logger.Metadata {
@@ -302,7 +274,7 @@ package actor Courier {
             return true
         }
         unstored[lane] = nil
-        guard isStored else { return .goOn }
+        guard isStored else { return .again }
         switch delivery.state {
         case .delivered: log.info("delivered to \(sent.target)", metadata: Self.fields(sent))
         case .dead:
@@ -314,17 +286,12 @@ package actor Courier {
         let due = verdict.wait.map { ContinuousClock.now.advanced(by: .seconds($0)) }
         heads[lane] =
             delivery.state == .waiting ? Head(id: sent.id, due: due, counted: isPaused ? nil : now) : nil
-        return verdict.wait.map(Next.wait) ?? .goOn
-    }
-
-    private func schedule(_ lane: DeliveryLane, after seconds: Double) {
-        guard !queue.contains(lane) else { return }
-        later.set(lane, at: ContinuousClock.now.advanced(by: .seconds(max(0, seconds))))
+        return verdict.wait.map { .wait(seconds: $0) } ?? .again
     }
 
     /// One timer for the earliest try or target, and none while nothing waits.
     private func arm(_ now: ContinuousClock.Instant) {
-        guard let next = later.timer(orFor: queue.earliestOpening(after: now)) else { return }
+        guard let next = queue.timer(now) else { return }
         timer?.cancel()
         timer = Task {
             do {
@@ -337,7 +304,7 @@ package actor Courier {
     }
 
     private func ring() {
-        for lane in later.takeDue(.now) { enqueue(lane) }
+        queue.tick(.now)
         pump()
     }
 }

@@ -1,7 +1,8 @@
 import Ledger
+import Rules
 
-/// Which lanes are to be worked on next: each target gets its share of what may be under way, and one that does not answer
-/// is left alone and then asked by one lane, so that no target keeps others waiting.
+/// Which lanes are worked on, and which next: each target gets its share of what may be under way, and one that does not
+/// answer is left alone and then asked by one lane, so that no target keeps others waiting.
 struct DeliveryQueue {
     typealias Instant = ContinuousClock.Instant
 
@@ -44,7 +45,7 @@ struct DeliveryQueue {
     /// The names of the lines, in the order in which they get turns.
     private var names: [String] = []
     private var next = 0
-    private var ready: Set<DeliveryLane> = []
+    private var turns = Turns<DeliveryLane>()
     private var running = 0
 
     /// - Parameters:
@@ -57,16 +58,16 @@ struct DeliveryQueue {
         self.backoff = backoff
     }
 
-    /// - Parameter lane: one that is not at work; it comes behind the others of its target, once.
-    mutating func enqueue(_ lane: DeliveryLane) {
-        guard ready.insert(lane).inserted else { return }
+    /// - Parameter lane: where something may have to be sent.
+    mutating func ask(_ lane: DeliveryLane, _ asked: Turns<DeliveryLane>.Asked) {
+        if turns.ask(lane, asked) { append(lane) }
+    }
+
+    /// Behind the others of its target.
+    private mutating func append(_ lane: DeliveryLane) {
         if lines[lane.target] == nil { names.append(lane.target) }
         lines[lane.target, default: Line()].lanes.append(lane)
     }
-
-    /// - Parameter lane: any.
-    /// - Returns: whether it waits for its turn.
-    func contains(_ lane: DeliveryLane) -> Bool { ready.contains(lane) }
 
     /// - Parameter now: targets that are closed until later get no turn.
     /// - Returns: a lane that is at work from now on; nil where none may be.
@@ -77,7 +78,7 @@ struct DeliveryQueue {
         guard let lane = lines[name]?.removeFirst() else { return nil }
         lines[name]?.running += 1
         running += 1
-        ready.remove(lane)
+        turns.begin(lane)
         return Turn(lane: lane, era: lines[name]?.era ?? 0)
     }
 
@@ -98,11 +99,22 @@ struct DeliveryQueue {
         return nil
     }
 
-    /// - Parameter turn: is over.
-    mutating func end(_ turn: Turn) {
+    /// - Parameters:
+    ///   - turn: is over.
+    ///   - end: what is to be done next in its lane.
+    mutating func ended(_ turn: Turn, _ end: Turns<DeliveryLane>.End, _ now: Instant) {
         lines[turn.lane.target]?.running -= 1
         running -= 1
+        if turns.ended(turn.lane, end, now) { append(turn.lane) }
     }
+
+    /// The timer has gone off: what has waited long enough is ready.
+    mutating func tick(_ now: Instant) {
+        for lane in turns.takeDue(now) { append(lane) }
+    }
+
+    /// For when the timer has to be set anew, which waits for the earliest try or target; nil where it need not be.
+    mutating func timer(_ now: Instant) -> Instant? { turns.timer(orFor: earliestOpening(after: now)) }
 
     /// A try has failed for a reason that is the target's: it is left alone for a while.
     ///
@@ -140,9 +152,8 @@ struct DeliveryQueue {
     /// - Returns: failures one after the other that were the target's own.
     func failures(of target: String) -> Int { lines[target]?.failures ?? 0 }
 
-    /// - Parameter now: what opens later counts.
-    /// - Returns: when the first closed target opens for which something is ready; nil for none.
-    func earliestOpening(after now: Instant) -> Instant? {
+    /// When the first closed target opens for which something is ready; nil for none.
+    private func earliestOpening(after now: Instant) -> Instant? {
         lines.values.compactMap { $0.isReady ? $0.opens : nil }.filter { $0 > now }.min()
     }
 }

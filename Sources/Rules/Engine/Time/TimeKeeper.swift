@@ -21,18 +21,18 @@ package actor TimeKeeper {
     private var entering: Set<String> = []
     /// The one that is being entered just now.
     private var entered: String?
-    /// Places whose rows are being dealt with.
-    private var busy: Set<String> = []
-    /// Places that are away, or fail; what is due there waits until the next wake-up, which their return is.
-    private var away: Set<String> = []
     /// Rules, by identity, of which it has yet to be told which files they may come to want.
     private var new: Set<String> = []
     private var hasBegun = false
     private var isStopped = false
-    private var isAwake = false
-    private var isWokenAgain = false
-    /// How often what is due has been looked at: what one place was found to wait for before may be over since.
-    private var wakeUps = 0
+    private var turns = Turns<Work>()
+
+    private enum Work: Hashable {
+        /// Rules that are new, and schedules.
+        case rules
+        /// What is due in a place. One that is away, or fails, waits until the next wake-up, which its return is.
+        case place(String)
+    }
 
     /// What follows from what is due.
     package struct Hooks: Sendable {
@@ -80,7 +80,7 @@ package actor TimeKeeper {
             ledger.due.listen { alarm.bringForward(to: $0) }
         }
         // Entering the files of a large place takes its time.
-        Task { await self.wake() }
+        wake()
     }
 
     /// In transactions that let others in between.
@@ -104,45 +104,59 @@ package actor TimeKeeper {
     }
 
     /// Whether nothing that is due is being dealt with.
-    package var isIdle: Bool { !isAwake && busy.isEmpty }
+    package var isIdle: Bool { !turns.isAnyAtWork }
 
-    /// Deals with all that is due by now, and has itself woken for what is due next. Called when the alarm goes off, when
+    /// Has all that is due by now dealt with, and itself woken for what is due next. Called when the alarm goes off, when
     /// the clock was set, and when a place may be back.
-    package func wake() async {
-        guard hasBegun, !isStopped else { return }
-        isWokenAgain = true
-        if isAwake { return }
-        isAwake = true
-        while isWokenAgain, !isStopped {
-            isWokenAgain = false
-            wakeUps += 1
-            away = []
-            do {
-                try await reckon()
-                try await runSchedules()
-                try await deal()
-            } catch is CancellationError {
-                // It is stopped; the next start goes on.
-            } catch {
-                log.error("cannot look after what is due, again in half a minute: \(explain(error))")
-                alarm.bringForward(to: clock.now().adding(seconds: Self.soon))
+    package func wake() {
+        if hasBegun { ask(.rules, .now) }
+    }
+
+    private func ask(_ work: Work, _ asked: Turns<Work>.Asked) {
+        if !isStopped, turns.ask(work, asked) { begin(work) }
+    }
+
+    private func begin(_ work: Work) {
+        turns.begin(work)
+        Task {
+            let end: Turns<Work>.End
+            switch work {
+            case .rules: end = await lookAfterRules()
+            case .place(let name): end = await Bulkhead.$current.withValue(.place(name)) { await deal(in: name) }
             }
+            if turns.ended(work, end, .now), !isStopped { begin(work) }
         }
-        isAwake = false
+    }
+
+    private func lookAfterRules() async -> Turns<Work>.End {
+        do {
+            try await reckon()
+            try await runSchedules()
+            // What a place was found to wait for may be over.
+            try await survey(.now)
+        } catch is CancellationError {
+            // It is stopped; the next start goes on.
+        } catch {
+            again("cannot look after what is due", error)
+        }
+        return .done
+    }
+
+    private func again(_ problem: String, _ error: any Error) {
+        log.error("\(problem), again in half a minute: \(explain(error))")
+        alarm.bringForward(to: clock.now().adding(seconds: Self.soon))
     }
 
     // MARK: What is due
 
-    private func deal() async throws {
+    /// Asks for the places where something is due, and sets the alarm for what is due next.
+    private func survey(_ asked: Turns<Work>.Asked) async throws {
         let now = clock.now()
         let names = planner.presence.placeNames
         let found = try await ledger.read { transaction in
             try names.map { ($0, try transaction.nextDue(in: $0, after: now)) }
         }
-        for (name, rows) in found where rows.isDue && !busy.contains(name) && !away.contains(name) {
-            busy.insert(name)
-            Task { await Bulkhead.$current.withValue(.place(name)) { await self.deal(in: name) } }
-        }
+        for (name, rows) in found where rows.isDue { ask(.place(name), asked) }
         // What is held back is looked at when the clock is confirmed; when it is set, that wakes as well.
         let next =
             found.compactMap(\.1.next) + schedules.values.compactMap(\.record.next)
@@ -151,38 +165,28 @@ package actor TimeKeeper {
     }
 
     /// Deals with a place's rows until none is due.
-    private func deal(in name: String) async {
-        let begun = wakeUps
+    private func deal(in name: String) async -> Turns<Work>.End {
+        var end = Turns<Work>.End.done
         do {
             if let place = planner.presence.place(named: name) {
-                while !isStopped, try await dealWithSome(in: place) {}
+                repeat { end = try await dealWithSome(in: place) } while end == .again && !isStopped
             }
         } catch is CancellationError {
-            away.insert(name)
+            end = .waitForWord
         } catch {
-            let again = clock.now().adding(seconds: Self.soon)
-            away.insert(name)
-            log.error("what is due in \(name) waits, again in half a minute: \(explain(error))")
-            alarm.bringForward(to: again)
+            end = .waitForWord
+            again("what is due in \(name) waits", error)
         }
-        busy.remove(name)
-        // A wake-up that came meanwhile has passed the place over; what it has brought may be what the place waits for.
-        if begun != wakeUps { away.remove(name) }
         // What has become due meanwhile, and when the next is.
-        guard !isAwake, !isStopped else {
-            isWokenAgain = !isStopped
-            return
-        }
         do {
-            try await deal()
+            if !isStopped { try await survey(.afterWait) }
         } catch {
-            log.error("what is due next is not known, again in half a minute: \(explain(error))")
-            alarm.bringForward(to: clock.now().adding(seconds: Self.soon))
+            again("what is due next is not known", error)
         }
+        return end
     }
 
-    /// - Returns: whether there may be more.
-    private func dealWithSome(in place: PlaceInfo) async throws -> Bool {
+    private func dealWithSome(in place: PlaceInfo) async throws -> Turns<Work>.End {
         let (now, waiting) = (clock.now(), entering)
         // What is due may be for files that are known by their tokens alone: those wait, and hold up no others.
         let isLearned = ledger.names.isLearned(place.name)
@@ -200,20 +204,18 @@ package actor TimeKeeper {
         }
         guard !rows.isEmpty else {
             // What is left belongs to a time of which not all files are entered, or to those.
-            if !waiting.isEmpty || !entering.isEmpty || !isLearned || safe < now { away.insert(place.name) }
-            return false
+            return waiting.isEmpty && entering.isEmpty && isLearned && safe >= now ? .done : .waitForWord
         }
         let presence = planner.presence
         guard try await presence.lanes.run({ try presence.isHere(place.root) }) else {
-            away.insert(place.name)
-            return false
+            return .waitForWord
         }
         var seen: Set<BytePath> = []
         for row in rows where seen.insert(row.path).inserted {
-            if isStopped { return false }
+            if isStopped { return .done }
             try await deal(with: row.path, in: place)
         }
-        return true
+        return .again
     }
 
     private func deal(with path: BytePath, in place: PlaceInfo) async throws {
