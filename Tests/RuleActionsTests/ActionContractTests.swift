@@ -22,10 +22,17 @@ import Testing
             ?? []
         let actions = try files.filter { $0.pathExtension == "swift" }
             .filter {
-                try String(contentsOf: $0, encoding: .utf8).contains(/\nstruct \w+: (RuleAction|DecidingAction) \{/)
+                try String(contentsOf: $0, encoding: .utf8).contains(/\nstruct \w+: (DecidingAction|ExternalAction) \{/)
             }
         // `for-each` is the engine's own.
         #expect(actions.count == (try ActionScene().open().registry.names.count) - 1)
+    }
+
+    @Test("What an action does to files a primitive does; what is no file is the action's own", arguments: ActionSample.all)
+    func decidesOrIsExternal(_ sample: ActionSample) throws {
+        let action = try sample.scene().open().action(sample.entry)
+        let external: Set = ["run", "notify", "publish", "confirm", "review", "index-capture"]
+        #expect(external.contains(sample.action) ? action is any ExternalAction : action is any DecidingAction)
     }
 
     @Test("`for-each` names those that may stand in it") func repeatable() throws {

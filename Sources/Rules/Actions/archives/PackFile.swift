@@ -75,7 +75,7 @@ struct PackFile: DecidingAction {
         }
     }
 
-    func work(for intent: Intent) -> MadeFile {
+    func work(for intent: Intent) -> any Primitive {
         let (services, placement) = (services, intent.placement)
         return MadeFile(
             placement, services.placing, on: services.lanes, nothing: "packed nothing", trashed: intent.trashed

@@ -6,7 +6,7 @@ import Platform
 import Rules
 
 /// Takes a dropped file into the dot store: a note, a link, a photo or a dot, with its time and moment.
-struct IndexCapture: RuleAction {
+struct IndexCapture: ExternalAction {
     struct Intent: Codable, Sendable, Equatable {
         let source: BytePath
         let hash: ContentHash

@@ -14,6 +14,12 @@ struct ComicCopies: Sendable {
     let placed: PlacedComics
     let read: ReadComics
 
+    /// - Parameter library: the folder in which copies are looked for.
+    init(_ services: ComicServices, in library: BytePath, _ files: HeldFiles) {
+        (self.library, self.files, journal) = (library, files, services.journal)
+        (placed, read) = (services.comics.placed, services.comics.read)
+    }
+
     /// A file of this content, the first by its path; nil where there is none. Of the files of the same size, those are
     /// read that are not known to be others: what is taken for the same has been read just then. Blocks.
     ///

@@ -6,17 +6,17 @@ import Platform
 import Rules
 
 /// Undoing an import into a vault.
-extension ComicToVault {
+extension VaultSealing {
     /// Takes the comic out of the vault again, back to where it was. A deposit of which the file was removed can be
     /// opened by the unlocked vault only.
-    func undo(_ intent: VaultImport, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+    func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         let service = try services.vaults.service(intent.vault)
         let state = Self.text(receipt, "comic.state").flatMap(Imported.State.init(rawValue:))
         guard let id = Self.text(receipt, "comic.sealed"), let state else {
             throw Fault(.failed, "the ledger does not say what the vault has imported; nothing was changed")
         }
-        guard await service.isUnlocked else { return try await undoLocked(intent, state, id, service, context.files) }
-        let (entry, isOwn) = try await held(intent, state, id, context, service)
+        guard await service.isUnlocked else { return try await undoLocked(state, id, service, context.files) }
+        let (entry, isOwn) = try await held(state, id, context, service)
         if entry == nil, !context.resumesUndo || state == .duplicate {
             throw Fault(
                 .failed,
@@ -25,7 +25,7 @@ extension ComicToVault {
         }
         // Where nothing goes out of the vault, a file that was to stay needs nobody's help.
         let isUntouched = !isOwn && entry != nil && receipt.effects.isEmpty
-        let effects = isUntouched ? [] : try await putBack(intent, receipt, entry, context, service)
+        let effects = isUntouched ? [] : try await putBack(receipt, entry, context, service)
         if isOwn, let entry { _ = try await service.use { try $0.remove(entry.id) } }
         let back =
             if effects.isEmpty {
@@ -44,7 +44,7 @@ extension ComicToVault {
 
     /// The comic in the vault, and whether it came there by this step: it did not where the vault had held the same.
     private func held(
-        _ intent: VaultImport, _ state: Imported.State, _ id: String, _ context: StepContext, _ service: VaultService
+        _ state: Imported.State, _ id: String, _ context: StepContext, _ service: VaultService
     ) async throws -> (ComicEntry?, isOwn: Bool) {
         if state != .duplicate, let own = try await service.comic(key: Array(context.stepID.utf8)) {
             return (own, true)
@@ -60,7 +60,7 @@ extension ComicToVault {
     ///
     /// - Parameter entry: nil where the vault does not hold the comic any more, so that it can only be found back.
     private func putBack(
-        _ intent: VaultImport, _ receipt: Receipt, _ entry: ComicEntry?, _ context: StepContext, _ service: VaultService
+        _ receipt: Receipt, _ entry: ComicEntry?, _ context: StepContext, _ service: VaultService
     ) async throws -> [FileEffect] {
         if case .moved(let from, let slot, let fingerprint, let hash)? = receipt.effects.first {
             let back = PuttingBack(services: services.placing, context: context)
@@ -71,7 +71,7 @@ extension ComicToVault {
         // A comic that was there before the job came from somewhere else.
         let source = HiddenNames.isToken(intent.source) ? nil : intent.source
         guard let target = try source ?? entry.map(origin) else { return [] }
-        if let found = try await extracted(intent, to: target, context.files) {
+        if let found = try await extracted(to: target, context.files) {
             return receipt.effects.isEmpty ? [] : [found]
         }
         guard let entry else { return [] }
@@ -85,7 +85,7 @@ extension ComicToVault {
 
     /// The comic at `target` or the next names, if it is there.
     private func extracted(
-        _ intent: VaultImport, to target: BytePath, _ files: HeldFiles
+        to target: BytePath, _ files: HeldFiles
     ) async throws -> FileEffect? {
         try await services.files.run {
             for path in Mover.alternatives(target) {
@@ -108,7 +108,7 @@ extension ComicToVault {
     }
 
     private func undoLocked(
-        _ intent: VaultImport, _ state: Imported.State, _ id: String, _ service: VaultService, _ files: HeldFiles
+        _ state: Imported.State, _ id: String, _ service: VaultService, _ files: HeldFiles
     ) async throws -> Receipt {
         guard state == .deposited, intent.fate == .keep, let drop = ObjectID(hex: id) else {
             throw Fault(

@@ -15,9 +15,15 @@ struct LibraryImport: Codable, Sendable, Equatable {
     /// Where the source goes if the library has the comic already.
     let trashed: TrashedFile
     let values: Values
+
+    var summary: String {
+        let source = placement.source
+        if let copy { return "import nothing: \(copy) is the same comic as \(source)" }
+        return "import \(source) as \(placement.destination.target)"
+    }
 }
 
-/// `import-comic` with a `place`: puts a judged comic where a template says, once.
+/// `import-comic` with a `place`: decides where a judged comic goes, as a template says.
 struct ComicToLibrary: Sendable {
     typealias Intent = LibraryImport
 
@@ -62,7 +68,7 @@ struct ComicToLibrary: Sendable {
             input, root: place.root, folder: target.folder, name: target.name, isFixed: arguments.fixedParts(),
             exists: .rename, lanes: services.files)
         let skipsCopies = try arguments.choice("duplicates") == "skip"
-        let copies = copies(in: place.root, input.files)
+        let copies = ComicCopies(services, in: place.root, input.files)
         let trash = services.trash
         let size = report.fingerprint.size
         return try await services.files.run {
@@ -72,109 +78,5 @@ struct ComicToLibrary: Sendable {
                 copy: skipsCopies ? try copies.find(hash, size: size, besides: placement.source) : nil,
                 trashed: try TrashedFile(of: input, in: trash), values: values)
         }
-    }
-
-    // MARK: Carrying it out
-
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        try await services.comics.shelving(in: intent.library) {
-            if let done = try finished(intent, context) { return done }
-            if let copy = try copy(intent, context.files) {
-                return skipped(
-                    intent, copy, intent.keepsSource ? nil : try intent.trashed.put(services.placing, context))
-            }
-            let receipt = try placing(intent).carryOut(context)
-            switch receipt.effects.first {
-            case .created(let path, let print, let hash), .moved(_, let path, let print, let hash):
-                services.comics.placed.add(hash, path)
-                services.comics.read.add(hash, print)
-            default: break
-            }
-            return receipt
-        }
-    }
-
-    private func copies(in library: BytePath, _ files: HeldFiles) -> ComicCopies {
-        ComicCopies(
-            library: library, files: files, journal: services.journal, placed: services.comics.placed,
-            read: services.comics.read)
-    }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        try await services.comics.shelving(in: intent.library) {
-            if let done = try finished(intent, context) { return .done(done) }
-            return .notDone
-        }
-    }
-
-    /// Takes the comic back to where it came from, or a duplicate out of the trash.
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard case .moved(_, let to, _, _)? = receipt.effects.first else {
-            return try await ProductRemoval(services: services.placing).undo(receipt, context)
-        }
-        let back = PuttingBack(services: services.placing, context: context)
-        return try await services.files.run {
-            to == intent.trashed.slot
-                ? try back.restoreFromTrash(receipt.effects.first) : try back.move(receipt.effects.first)
-        }
-    }
-
-    static func summary(of intent: Intent) -> String {
-        let source = intent.placement.source
-        if let copy = intent.copy { return "import nothing: \(copy) is the same comic as \(source)" }
-        return "import \(source) as \(intent.placement.destination.target)"
-    }
-
-    static func forecast(of intent: Intent) -> Forecast {
-        if intent.copy != nil { return Forecast(intent.keepsSource ? [] : [.trashes]) }
-        return intent.keepsSource ? intent.placement.copying : intent.placement.moving
-    }
-
-    private func finished(_ intent: Intent, _ context: StepContext) throws -> Receipt? {
-        if !intent.keepsSource, let there = try intent.trashed.found(services.placing, context) {
-            return skipped(intent, try copy(intent, context.files) ?? intent.copy ?? intent.library, there)
-        }
-        return try placing(intent).finished(context)
-    }
-
-    private func copy(_ intent: Intent, _ files: HeldFiles) throws -> BytePath? {
-        guard intent.skipsCopies else { return nil }
-        return try copies(in: intent.library, files).find(
-            intent.placement.hash, size: intent.placement.fingerprint?.size ?? 0, besides: intent.placement.source)
-    }
-
-    private func placing(_ intent: Intent) -> Placing {
-        let source = intent.placement.source
-        let keeps = intent.keepsSource
-        let receipt = { @Sendable (placed: Mover.Placed) in
-            Receipt(
-                "imported \(source) as \(placed.path)\(placed.losses)", values: values(intent, placed.path, "imported"),
-                effects: [
-                    keeps
-                        ? .created(placed.path, placed.fingerprint, placed.hash)
-                        : .moved(source, to: placed.path, placed.fingerprint, placed.hash)
-                ])
-        }
-        let there = { @Sendable in
-            Receipt("left \(source) where it is: it is in its place", values: values(intent, source, "there already"))
-        }
-        return keeps
-            ? intent.placement.copying(services.placing, .forGood, receipt: receipt, skipped: there)
-            : intent.placement.moving(services.placing, .forGood, receipt: receipt, skipped: there)
-    }
-
-    private func skipped(_ intent: Intent, _ copy: BytePath, _ placed: Mover.Placed?) -> Receipt {
-        let source = intent.placement.source
-        return Receipt(
-            "\(copy) is the same comic; \(source) was \(placed == nil ? "left where it is" : "put into the trash")",
-            values: values(intent, copy, "there already"),
-            effects: placed.map { [.moved(source, to: $0.path, $0.fingerprint, $0.hash)] } ?? [])
-    }
-
-    private func values(_ intent: Intent, _ path: BytePath, _ outcome: String) -> Values {
-        let more: Values = [
-            "comic.outcome": .text(outcome), "comic.path": .text((path.relative(to: intent.library) ?? path).text),
-        ]
-        return intent.values.merging(more) { $1 }.merging(PlacementValues.of(path)) { $1 }
     }
 }

@@ -4,7 +4,7 @@ import Platform
 import Rules
 
 /// Imports a comic into a library or a vault: judged in the locked-down worker first, then put there, once.
-struct ImportComic: RuleAction {
+struct ImportComic: DecidingAction {
     enum Intent: Codable, Sendable, Equatable {
         case library(LibraryImport)
         case vault(VaultImport)
@@ -77,9 +77,11 @@ struct ImportComic: RuleAction {
 
     private let way: Way
     private let services: ComicServices
+    private let mode: ValidationMode
 
     init(_ arguments: Arguments, _ services: ComicServices) throws {
         self.services = services
+        mode = try ComicExaminer.mode(arguments)
         way =
             arguments.has("vault")
             ? .vault(try ComicToVault(arguments, services)) : .library(try ComicToLibrary(arguments, services))
@@ -99,64 +101,23 @@ struct ImportComic: RuleAction {
         }
     }
 
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        switch try carrier(intent) {
-        case .library(let library, let intent): try await library.perform(intent, context)
-        case .vault(let vault, let intent): try await vault.perform(intent, context)
-        }
-    }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        switch try carrier(intent) {
-        case .library(let library, let intent): try await library.recover(intent, context)
-        case .vault(let vault, let intent): try await vault.recover(intent, context)
-        }
-    }
-
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        switch try carrier(intent) {
-        case .library(let library, let intent): try await library.undo(intent, receipt, context)
-        case .vault(let vault, let intent): try await vault.undo(intent, receipt, context)
-        }
-    }
-
-    func targets(of intent: Intent) -> [BytePath] {
+    func work(for intent: Intent) -> any Primitive {
         switch intent {
-        case .library(let intent): intent.placement.targets + [intent.trashed.slot]
-        case .vault(let intent): [intent.source] + (intent.trashed.map { [$0.slot] } ?? [])
+        case .library(let intent): LibraryShelving(services: services, intent: intent)
+        case .vault(let intent): VaultSealing(services: services, intent: intent, mode: mode, hidesNames: hidesNames)
         }
     }
 
     func summary(of intent: Intent) -> String {
         switch intent {
-        case .library(let intent): ComicToLibrary.summary(of: intent)
+        case .library(let intent): intent.summary
         case .vault(let intent): "seal \(intent.source) in the vault \(intent.vault)"
         }
-    }
-
-    func forecast(of intent: Intent) -> Forecast? {
-        guard case .library(let intent) = intent else { return nil }
-        return ComicToLibrary.forecast(of: intent)
     }
 
     var hidesNames: Bool {
         if case .vault(let vault) = way { return vault.hidesNames }
         return false
-    }
-
-    private enum Carrier {
-        case library(ComicToLibrary, LibraryImport)
-        case vault(ComicToVault, VaultImport)
-    }
-
-    /// The intent with what carries it out; both come of the same arguments.
-    private func carrier(_ intent: Intent) throws -> Carrier {
-        switch (way, intent) {
-        case (.library(let library), .library(let intent)): return .library(library, intent)
-        case (.vault(let vault), .vault(let intent)): return .vault(vault, intent)
-        default:
-            throw Fault(.failed, "the ledger's intent of `import-comic` does not belong to its step; please report it")
-        }
     }
 }
 

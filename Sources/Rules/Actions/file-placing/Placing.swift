@@ -12,8 +12,9 @@ package struct Placing: Primitive {
     let content: ContentHash
     /// The file that is moved there: by rename it is the product itself, by copy it goes last. Nil where one is made.
     let moving: Source?
-    /// Whether a further name of a file is made, which may have others: then it is told from them by what it is called.
-    let isFurtherName: Bool
+    /// The file that gets a further name, where that is what is made: it may have others, and is told from them by what it
+    /// is called. Taken back, the name goes, and no file: what has it has another.
+    let named: BytePath?
     /// Makes the product at the first of the names that is free, or that can be made free.
     let make: @Sendable (Way, HeldFiles) throws -> Mover.Placed
     let receipt: @Sendable (Mover.Placed) -> Receipt
@@ -22,7 +23,7 @@ package struct Placing: Primitive {
 
     package init(
         services: FileServices, destination: Destination, content: ContentHash, moving: Source? = nil,
-        isFurtherName: Bool = false,
+        furtherNameOf named: BytePath? = nil,
         make: @escaping @Sendable (Way, HeldFiles) throws -> Mover.Placed,
         receipt: @escaping @Sendable (Mover.Placed) -> Receipt, skipped: @escaping @Sendable () -> Receipt
     ) {
@@ -30,7 +31,7 @@ package struct Placing: Primitive {
         self.destination = destination
         self.content = content
         self.moving = moving
-        self.isFurtherName = isFurtherName
+        self.named = named
         self.make = make
         self.receipt = receipt
         self.skipped = skipped
@@ -60,7 +61,7 @@ package struct Placing: Primitive {
     }
 
     package var targets: [BytePath] {
-        guard let moving else { return [destination.there] }
+        guard let moving else { return [named, destination.there].compactMap(\.self) }
         // Of a folder all names that it could get: what lies in it is whole already, and is looked at as soon as it is there.
         return [moving.path] + (moving.isFolder ? Array(destination.candidates) : [destination.there])
     }
@@ -75,7 +76,12 @@ package struct Placing: Primitive {
     }
 
     package func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard moving != nil else { return try await ProductRemoval(services: services).undo(receipt, context) }
+        guard moving != nil else {
+            if let named, let done = try await removeName(beside: context.file?.absolute ?? named, receipt, context) {
+                return done
+            }
+            return try await ProductRemoval(services: services).undo(receipt, context)
+        }
         let back = PuttingBack(services: services, context: context)
         return try await services.files.run {
             // Cut off after what it had replaced was brought back.
@@ -84,6 +90,34 @@ package struct Placing: Primitive {
                 isPast = try context.files.status(slot) == nil
             }
             return try back.bringBackReplaced(receipt, after: back.move(receipt.effects.first, isPast: isPast))
+        }
+    }
+
+    /// Removes a further name of the file `source`.
+    ///
+    /// - Returns: nil where it is the file's last one by now: then it is a file like any other that a step has made.
+    private func removeName(
+        beside source: BytePath, _ receipt: Receipt, _ context: StepContext
+    ) async throws -> Receipt? {
+        guard case .created(let path, _, let hash)? = receipt.effects.first else { return nil }
+        let (files, removal) = (context.files, ProductRemoval(services: services))
+        let back = PuttingBack(services: services, context: context)
+        return try await services.files.run {
+            if context.resumesUndo, let spot = try files.spotIfAny(path) {
+                // Cut off in the midst of it, the name may be out of sight.
+                _ = try Mover.finishRemoval(of: spot, expecting: hash)
+            }
+            let isThere = try removal.isThere(receipt, context)
+            guard let link = try files.status(path), let own = try files.status(source), own.isSameFile(as: link),
+                isThere, path != source
+            else { return nil }
+            try files.removeSource(path, expecting: hash)
+            let left = try files.status(source)
+            return try back.bringBackReplaced(
+                receipt,
+                after: Receipt(
+                    "removed the hard link \(path)",
+                    effects: left.map { [.removed(path), .touched(source, $0.fingerprint, hash)] } ?? []))
         }
     }
 
@@ -139,7 +173,7 @@ package struct Placing: Primitive {
     /// Whether the step has made the name of its product.
     private func isMade(_ name: BytePath, _ context: StepContext) throws -> Bool {
         // What replaces another comes from a name of the agent's own, and there is one name that it can get.
-        guard isFurtherName, destination.exists != .replace else { return true }
+        guard named != nil, destination.exists != .replace else { return true }
         return try services.journal.ledger.readBlocking { try $0.staged() }.contains {
             $0.job == context.stepID && $0.path == name
         }

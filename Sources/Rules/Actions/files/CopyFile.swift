@@ -28,7 +28,7 @@ struct CopyFile: DecidingAction {
 
     func summary(of intent: FilePlacement) -> String { "copy \(intent.source) to \(intent.destination.target)" }
 
-    func work(for intent: FilePlacement) -> Placing {
+    func work(for intent: FilePlacement) -> any Primitive {
         intent.copying(services) { placed in
             Receipt(
                 "copied \(intent.source) to \(placed.path)\(placed.losses)", values: PlacementValues.of(placed.path),

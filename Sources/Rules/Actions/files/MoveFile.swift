@@ -31,7 +31,7 @@ struct MoveFile: DecidingAction {
         try await FilePlacement.decide(input, arguments, lanes: services.files)
     }
 
-    func work(for intent: FilePlacement) -> Placing { intent.moving(services, verb: "moved") }
+    func work(for intent: FilePlacement) -> any Primitive { intent.moving(services, verb: "moved") }
 
     func summary(of intent: FilePlacement) -> String { "move \(intent.source) to \(intent.destination.target)" }
 }

@@ -30,7 +30,7 @@ struct RenameFile: DecidingAction {
         try await FilePlacement.decide(input, arguments, stays: true, lanes: services.files)
     }
 
-    func work(for intent: FilePlacement) -> Placing { intent.moving(services, .unchanged, verb: "renamed") }
+    func work(for intent: FilePlacement) -> any Primitive { intent.moving(services, .unchanged, verb: "renamed") }
 
     func summary(of intent: FilePlacement) -> String { "rename \(intent.source) to \(intent.destination.target)" }
 }

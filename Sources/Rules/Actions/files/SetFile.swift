@@ -101,7 +101,7 @@ struct SetFile: DecidingAction {
         }
     }
 
-    func work(for intent: Intent) -> AttributeEdit<Settings> {
+    func work(for intent: Intent) -> any Primitive {
         AttributeEdit(
             services: services, content: intent.content, before: intent.before, after: intent.after, needsContent: true,
             name: Self.name

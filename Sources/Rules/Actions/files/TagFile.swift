@@ -77,7 +77,7 @@ struct TagFile: DecidingAction {
         }
     }
 
-    func work(for intent: Intent) -> AttributeEdit<ExtendedTraits> {
+    func work(for intent: Intent) -> any Primitive {
         func traits(_ tags: String?) -> ExtendedTraits {
             ExtendedTraits(values: [Self.attribute: tags.map { Array($0.utf8) }])
         }

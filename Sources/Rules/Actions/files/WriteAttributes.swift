@@ -73,7 +73,7 @@ struct WriteAttributes: DecidingAction {
         }
     }
 
-    func work(for intent: Intent) -> AttributeEdit<ExtendedTraits> {
+    func work(for intent: Intent) -> any Primitive {
         func traits(_ value: (Change) -> Data?) -> ExtendedTraits {
             ExtendedTraits(values: Dictionary(intent.changes.map { ($0.name, value($0).map { Array($0) }) }) { $1 })
         }

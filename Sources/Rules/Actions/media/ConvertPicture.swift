@@ -68,7 +68,7 @@ struct ConvertPicture: DecidingAction {
             height: try arguments.int("height"))
     }
 
-    func work(for intent: Intent) -> MadeFile {
+    func work(for intent: Intent) -> any Primitive {
         let (services, source) = (services, intent.placement.source)
         return MadeFile(intent.placement, services.placing, on: services.lanes, nothing: "made no picture") {
             "made a \(intent.format.rawValue) of \(source): \($0)"

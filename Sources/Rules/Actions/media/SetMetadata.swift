@@ -69,7 +69,7 @@ struct SetMetadata: DecidingAction {
             replaced: try await services.lanes.run { try ReplacedVersion(of: input, in: trash) }, tags: tags)
     }
 
-    func work(for intent: Intent) -> FileRewrite {
+    func work(for intent: Intent) -> any Primitive {
         let services = services
         return FileRewrite(
             intent.replaced, services.placing, on: services.lanes,

@@ -6,7 +6,7 @@ import Platform
 import Rules
 
 /// Appends an anchored block to a note of the A4 vault, in place, beside whatever else writes there.
-struct AppendBlock: RuleAction {
+struct AppendBlock: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "append-block", summary: "Appends an anchored block under a heading of a note in the A4 vault.",
         guarantee: .exactlyOnce, work: .disk, canUndo: true, mayBeRepeated: true, takes: .both,
@@ -109,51 +109,20 @@ struct AppendBlock: RuleAction {
 
     static let journalsItself = true
 
-    func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {
-        guard case .block(let request) = intent else { return Self.nothing }
-        let deed = context.rows.map { rows in
-            NoteDeed(begin: rows.begin) { try rows.end(self.receipt(request, token: $0), in: $1) }
+    func work(for intent: Intent) -> any Primitive {
+        switch intent {
+        case .block(let request): AppendedBlock(notes: services.notes, request: request)
+        case .nothing:
+            NoWork(
+                Receipt("appended nothing", values: ["block.anchor": .text(""), "note.path": .text("")]),
+                undone: "no block had been written")
         }
-        return receipt(request, token: try await services.notes.append(request, deed))
-    }
-
-    func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
-        guard case .block(let request) = intent else { return .done(Self.nothing) }
-        guard let token = try await services.notes.written(step: request.step) else { return .notDone }
-        return .done(receipt(request, token: token))
-    }
-
-    func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        guard case .block(let intent) = intent, case .text(let token)? = receipt.values["block.anchor"] else {
-            return Receipt("no block had been written")
-        }
-        try await services.notes.remove(intent, token: token, resumes: context.resumesUndo)
-        return Receipt("took the block ^\(token) out of \(intent.note)")
     }
 
     var destinations: [String] { [target.vault.name] }
 
-    func targets(of intent: Intent) -> [BytePath] { [] }
-
     func summary(of intent: Intent) -> String {
         guard case .block(let intent) = intent else { return "append nothing" }
         return "append ^\(intent.token) under \"\(intent.heading)\" to \(intent.note): \(intent.content.shown)"
-    }
-
-    func forecast(of intent: Intent) -> Forecast? {
-        guard case .block(let intent) = intent else { return Forecast() }
-        return Forecast([.writes(intent.note, "^\(intent.token)\n\(intent.content.shown)")])
-    }
-
-    private static let nothing = Receipt(
-        "appended nothing", values: ["block.anchor": .text(""), "note.path": .text("")])
-
-    private func receipt(_ intent: NoteRequest, token: String) -> Receipt {
-        Receipt(
-            "wrote ^\(token) into \(intent.note)",
-            values: [
-                "block.anchor": .text(token),
-                "note.path": .text((intent.note.relative(to: intent.root) ?? intent.note).text),
-            ])
     }
 }

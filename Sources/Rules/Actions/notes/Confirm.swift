@@ -7,7 +7,7 @@ import Rules
 
 /// Asks a person, and lets the job go on when they say so: by a command, or by ticking a box in a note
 /// (`docs/design/shape.md`).
-struct Confirm: RuleAction {
+struct Confirm: ExternalAction {
     static let declaration = ActionDeclaration(
         name: "confirm", summary: "Asks a person before the steps that follow, and waits for `steward confirm`.",
         guarantee: .exactlyOnce, work: .disk, canUndo: true, takes: .both,

@@ -68,7 +68,7 @@ struct WriteNote: DecidingAction {
         "write \(intent.destination.target) (\(intent.text.shown.utf8.count) bytes)"
     }
 
-    func work(for intent: Intent) -> Placing {
+    func work(for intent: Intent) -> any Primitive {
         Placing(services: services.placing, destination: intent.destination, content: intent.hash) {
             try $1.create(
                 Array(try intent.text.text().utf8), at: $0.names, mode: 0o644 & (intent.mode ?? 0o644),

@@ -89,7 +89,7 @@ struct ConvertFile: DecidingAction {
             limits: try ProgramParameters.limits(arguments))
     }
 
-    func work(for intent: Intent) -> MadeFile {
+    func work(for intent: Intent) -> any Primitive {
         let (services, placement) = (services, intent.placement)
         return MadeFile(placement, services.placing, on: services.files, nothing: "converted nothing") {
             "converted \(placement.source) to \($0)"

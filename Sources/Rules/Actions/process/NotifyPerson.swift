@@ -3,7 +3,7 @@ import Platform
 import Rules
 
 /// Tells a person: on the desktop, or by mail.
-struct NotifyPerson: RuleAction {
+struct NotifyPerson: ExternalAction {
     enum Urgency: String, Sendable, Codable, CaseIterable {
         case low, normal, critical
     }

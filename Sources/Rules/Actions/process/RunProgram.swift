@@ -3,7 +3,7 @@ import Platform
 import Rules
 
 /// Runs a program with the file as an argument: never through a shell, and only where the configuration allows it.
-struct RunProgram: RuleAction {
+struct RunProgram: ExternalAction {
     struct Intent: Codable, Sendable, Equatable {
         let arguments: [String]
         let environment: [String: String]

@@ -4,7 +4,7 @@ import Platform
 import Rules
 
 /// Puts an event into the outbox, from which the courier sends it (`docs/design/publish.md`).
-struct Publish: RuleAction {
+struct Publish: ExternalAction {
     /// Path, key and body are in the outbox, which forgets them: the intent does not tell them any longer than that.
     struct Intent: Codable, Sendable, Equatable {
         let target: String

@@ -5,7 +5,7 @@ import Rules
 import TKCore
 
 /// Reviews a draft: findings go into a sidecar beside it, answers from there into the draft.
-struct ReviewDraft: RuleAction {
+struct ReviewDraft: ExternalAction {
     struct Intent: Codable, Sendable, Equatable {
         let root: BytePath
         let draft: BytePath

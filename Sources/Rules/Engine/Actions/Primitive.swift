@@ -23,13 +23,36 @@ extension Primitive {
     package var forecast: Forecast? { nil }
 }
 
+/// For an input of which nothing is to be done.
+package struct NoWork: Primitive {
+    private let receipt: Receipt
+    private let undone: String
+
+    /// - Parameters:
+    ///   - receipt: says why, with the values for later steps.
+    ///   - undone: what is said when it is to be taken back.
+    package init(_ receipt: Receipt, undone: String) { (self.receipt, self.undone) = (receipt, undone) }
+
+    package var targets: [BytePath] { [] }
+
+    package var forecast: Forecast? { Forecast() }
+
+    package func perform(_ context: StepContext) async throws -> Receipt { receipt }
+
+    package func recover(_ context: StepContext) async throws -> Recovery { .done(receipt) }
+
+    package func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt { Receipt(undone) }
+}
+
 /// An action that turns its input into a primitive, and does nothing else by itself.
 package protocol DecidingAction: RuleAction {
-    associatedtype Work: Primitive
-
     /// What carries the intent out; made anew each time, also after a crash and to take it back.
-    func work(for intent: Intent) -> Work
+    func work(for intent: Intent) -> any Primitive
 }
+
+/// An action on what is no file: a program, a person, a model, a database of its own. It says itself how it is carried out,
+/// found done after a crash and taken back, and its declaration says with which guarantee.
+package protocol ExternalAction: RuleAction {}
 
 extension DecidingAction {
     package func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt {

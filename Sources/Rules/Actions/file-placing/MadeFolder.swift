@@ -1,0 +1,159 @@
+import Glibc
+import Platform
+import Rules
+
+/// The primitive of actions that make a folder of a file: it is filled under a name of the agent's own, and comes to lie at
+/// its destination once, when it is whole. Taken back, it goes to the trash, if it is still what was made.
+package struct MadeFolder: Primitive {
+    private let placement: FilePlacement
+    private let services: FileServices
+    private let lanes: BlockingLanes
+    /// What names the folder of the step that is at work: the action's name.
+    private let purpose: String
+    private let skipped: @Sendable (BytePath) -> Receipt
+    private let receipt: @Sendable (_ folder: BytePath, _ files: Int) -> Receipt
+    /// What is said where nothing is to be taken back.
+    private let nothing: String
+    private let fill: @Sendable (_ staging: Spot, _ source: Descriptor) throws -> Spot
+
+    /// - Parameters:
+    ///   - lanes: on which it is filled.
+    ///   - purpose: the action's name, in that of the folder while it is filled.
+    ///   - skipped: for a destination that says that nothing is to be done, by where that is.
+    ///   - receipt: what was done, without its effects.
+    ///   - nothing: what is said where there is nothing to take back.
+    ///   - fill: is given the folder's name, which is free, and the file that was judged; makes the folder, fills it, and says
+    ///     what is to be placed: that one, or one within. Blocks.
+    package init(
+        _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingLanes, by purpose: String,
+        skipped: @escaping @Sendable (BytePath) -> Receipt,
+        receipt: @escaping @Sendable (_ folder: BytePath, _ files: Int) -> Receipt, nothing: String,
+        fill: @escaping @Sendable (_ staging: Spot, _ source: Descriptor) throws -> Spot
+    ) {
+        (self.placement, self.services, self.lanes, self.purpose) = (placement, services, lanes, purpose)
+        (self.skipped, self.receipt, self.nothing, self.fill) = (skipped, receipt, nothing, fill)
+    }
+
+    package var targets: [BytePath] { [placement.destination.target] }
+
+    package func perform(_ context: StepContext) async throws -> Receipt {
+        if placement.destination.skips { return skipped(placement.destination.target) }
+        return try await lanes.run { try make(context) }
+    }
+
+    package func recover(_ context: StepContext) async throws -> Recovery {
+        if placement.destination.skips { return .done(skipped(placement.destination.target)) }
+        return try await lanes.run {
+            try services.journal.presence.require(placement.destination.target)
+            return try finished(context).map { .done($0) } ?? .notDone
+        }
+    }
+
+    package func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        let parent = placement.destination.target.parent
+        guard case .created(let first, _, _)? = receipt.effects.first,
+            let name = first.relative(to: parent)?.components.first
+        else { return Receipt(nothing) }
+        let path = parent.appending(name: name)
+        return try await lanes.run {
+            let spot = try context.files.spotIfAny(path)
+            if context.resumesUndo, try spot?.status() == nil { return Self.trashed(path, receipt) }
+            guard let folder = try spot?.openFolder(), try Self.isUnchanged(folder, receipt, path) else {
+                throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
+            }
+            try services.trash.putFolder(path, mark: placement.hash.description.prefix(8), context.files)
+            return Self.trashed(path, receipt)
+        }
+    }
+
+    // MARK: Making it
+
+    private func make(_ context: StepContext) throws -> Receipt {
+        let (target, files) = (placement.destination.target, context.files)
+        try services.journal.makeFolders(for: target, files)
+        if let done = try finished(context) { return done }
+        let source = try placement.opened(files)
+        let staging = try staging(context)
+        // What a step that was cut off has left: its name is that of this step alone.
+        try FolderTree.remove(staging)
+        do {
+            return try place(fill(staging, source), staging, context)
+        } catch {
+            // What went wrong is the news; what stays has a name of the agent's own.
+            try? FolderTree.remove(staging)
+            throw error
+        }
+    }
+
+    private func place(_ product: Spot, _ staging: Spot, _ context: StepContext) throws -> Receipt {
+        let folder = try product.open(O_RDONLY | O_DIRECTORY)
+        // Not under its own name: a file of such a name would be taken for a leftover, and removed.
+        let name = staging.path.appending("product")
+        try services.journal.recordStaged(name, folder.identity(), step: context.stepID)
+        do {
+            for path in placement.destination.candidates {
+                guard try Durable.renameNew(product, to: context.files.spot(path)) else { continue }
+                try FolderTree.remove(staging)
+                return try made(path, Folder(folder))
+            }
+        } catch {
+            // One that got its name, and could not be synced, is still the step's.
+            if (try? product.status()) != nil { try? forget(staging, name, context) }
+            throw error
+        }
+        try forget(staging, name, context)
+        throw placement.destination.taken(
+            .noFreeName(for: placement.destination.target.description, path: placement.source))
+    }
+
+    /// Removes what got no name, and forgets it then.
+    private func forget(_ staging: Spot, _ name: BytePath, _ context: StepContext) throws {
+        try FolderTree.remove(staging)
+        try services.journal.recordStaged(name, nil, step: context.stepID)
+    }
+
+    /// The receipt, if the folder is there: the very one that this step has filled.
+    private func finished(_ context: StepContext) throws -> Receipt? {
+        let found = try placement.destination.product(services.journal, context)
+        guard let (path, status) = found, status.kind == .directory,
+            let folder = try context.files.spot(path).openFolder()
+        else { return nil }
+        // Its wrapper may have stayed, when the agent was stopped just then.
+        try FolderTree.remove(staging(context))
+        return try made(path, folder)
+    }
+
+    /// Where it is filled, beside its destination: the same name each time for one step.
+    private func staging(_ context: StepContext) throws -> Spot {
+        let name = Durable.temporaryName(for: ContentHash(of: Array("\(purpose) \(context.stepID)".utf8)))
+        return try context.files.spot(placement.destination.target.parent.appending(name))
+    }
+
+    private func made(_ path: BytePath, _ folder: Folder) throws -> Receipt {
+        let files = try FolderTree.files(folder)
+        var receipt = receipt(path, files.count)
+        receipt.effects = files.map { .created(path.appending($0.path), $0.fingerprint, $0.hash) }
+        return receipt
+    }
+
+    // MARK: Taking it back
+
+    private static func isUnchanged(_ folder: Folder, _ receipt: Receipt, _ path: BytePath) throws -> Bool {
+        let made = receipt.effects.compactMap { effect -> FolderTree.File? in
+            guard case .created(let file, let fingerprint, let hash) = effect, let below = file.relative(to: path)
+            else {
+                return nil
+            }
+            return FolderTree.File(path: below, fingerprint: fingerprint, hash: hash)
+        }
+        let now = try FolderTree.files(folder)
+        return now.map(\.path) == made.map(\.path) && now.map(\.hash) == made.map(\.hash)
+    }
+
+    private static func trashed(_ path: BytePath, _ receipt: Receipt) -> Receipt {
+        let files = receipt.effects.compactMap { effect -> FileEffect? in
+            if case .created(let file, _, _) = effect { .removed(file) } else { nil }
+        }
+        return Receipt("put \(path) into the trash", effects: files)
+    }
+}
