@@ -28,7 +28,7 @@ import Testing
         #expect(actions.count == (try ActionScene().open().registry.names.count) - 1)
     }
 
-    @Test("What an action does to files a primitive does; what is no file is the action's own", arguments: ActionSample.all)
+    @Test("A primitive does what is done to files; the rest is outside", arguments: ActionSample.all)
     func decidesOrIsExternal(_ sample: ActionSample) throws {
         let action = try sample.scene().open().action(sample.entry)
         let external: Set = ["run", "notify", "publish", "confirm", "review", "index-capture"]
