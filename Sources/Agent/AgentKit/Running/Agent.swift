@@ -352,22 +352,20 @@ package final class Agent: Service {
     }
 
     /// - Parameter before: rules that were in force while a rule file was being saved.
-    private func adoptRules(_ loaded: LoadedRules, _ before: PassingRules?) async throws -> [Diagnostic] {
+    private func adoptRules(_ ruleSet: RuleSet, _ before: PassingRules?) async throws {
         defer { changes.tell() }
-        let next = RuleSet(loaded.rules)
         if let before {
-            try await core.planner.putInForce(next, after: before)
+            try await core.planner.putInForce(ruleSet, after: before)
         } else {
-            core.planner.ruleSet = next
+            core.planner.ruleSet = ruleSet
         }
         try await pipeline.adoptRules(isFirstStart: false, after: before)
         if let before { try await pipeline.planMissed(under: before) }
         try await time.rulesChanged()
         await pipeline.release()
         await runner.rulesChanged()
-        try await core.ledger.write { try $0.note("agent", "rules reloaded: \(loaded.rules.count)") }
-        log.notice("rules reloaded: \(loaded.rules.count)")
-        return loaded.diagnostics
+        try await core.ledger.write { try $0.note("agent", "rules reloaded: \(ruleSet.rules.count)") }
+        log.notice("rules reloaded: \(ruleSet.rules.count)")
     }
 
     /// What the last reload complained of.

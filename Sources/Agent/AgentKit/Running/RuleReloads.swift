@@ -32,7 +32,7 @@ package final class RuleReloads: Sendable {
     }
 
     /// Has new rules take effect.
-    typealias Adoption = @Sendable (_ loaded: LoadedRules, _ before: PassingRules?) async throws -> [Diagnostic]
+    typealias Adoption = @Sendable (_ rules: RuleSet, _ before: PassingRules?) async throws -> Void
 
     private let core: AgentCore
     private let state: Mutex<State>
@@ -130,9 +130,8 @@ package final class RuleReloads: Sendable {
         let before = state.withLock { $0.term }
         let term = Term(ruleSet: RuleSet(loaded.rules), isOfWholeFiles: true)
         let isPassing = before.isPassing(settle: core.configuration.settle)
-        let complaints = try await adopt(
-            loaded, isPassing ? PassingRules(before.ruleSet, since: before.since) : nil)
+        try await adopt(term.ruleSet, isPassing ? PassingRules(before.ruleSet, since: before.since) : nil)
         state.withLock { $0.term = term }
-        return complaints
+        return loaded.diagnostics
     }
 }
