@@ -119,6 +119,34 @@ struct TimeLineageTests {
         #expect(time.ran == ["perform here a+1"])
     }
 
+    /// - Parameter place: where the copy is made: in its own place, where its birth is not known, or in another.
+    @Test(
+        "A copy that nobody has read stays one under another name, and when it is touched", arguments: ["inbox", "out"])
+    func renamedAndTouched(place: String) async throws {
+        let name = place == "inbox" ? "here" : "there"
+        let time = try await bench("- { rule: Daily, in: [inbox, out], every: 1d, do: { probe: { name: \(name) } } }")
+        let (old, new) = (time.bench.path(BytePath("\(place)/a+1")), time.bench.path(BytePath("\(place)/z")))
+        func known(_ name: BytePath) async throws -> FileRecord? {
+            try await time.bench.ledger.read { try $0.file(place, name) }
+        }
+        try time.write("inbox/a")
+        try await see(time)
+        try await pass(1, time)
+        let before = try #require(try await known("a+1"))
+        #expect((before.born == nil) == (place == "inbox"))
+        clock.advance(minute)
+        #expect(try Durable.renameNew(old, to: new))
+        try time.setModified(BytePath("\(place)/z"), clock.now)
+        for name in ["z", "a+1"] as [BytePath] { try await time.bench.process(name, in: place) }
+        let after = try #require(try await known("z"))
+        #expect(after.hash == nil && after.fingerprint.modified != before.fingerprint.modified)
+        // Without its birth nobody can tell before it is read.
+        if before.born != nil { #expect(after.arrived == before.arrived) }
+        time.bench.script.forget()
+        try await pass(1, time)
+        #expect(time.ran == ["perform \(name) a"])
+    }
+
     @Test("A file that rules have moved from one of its places to the next is run on as one that has always lain there")
     func moved() async throws {
         let time = try await bench(
