@@ -1,3 +1,5 @@
+import ComicArchive
+import ComicTestSupport
 import Foundation
 import Glibc
 import OwnFiles
@@ -82,5 +84,43 @@ import Testing
         let before = try scene.snapshot()
         await #expect(throws: Fault.self) { try await deed.undo() }
         #expect(try scene.snapshot() == before)
+    }
+
+    @Test("The archive of a file that goes while it is packed stays", arguments: ["keep", "trash"])
+    func goesMeanwhile(_ source: String) async throws {
+        let scene = try ActionScene()
+        let file = try scene.home.write("dropbox/a.txt", "content")
+        var options = ActionWorld.Options()
+        // It has the file open by then.
+        options.unpacker = try fakeWorker(
+            "rm -f '\(file)'\nexec '\(try builtWorker().program)' \"$@\"", in: scene.home)
+        let world = try scene.open(options)
+        let action = try world.action("pack: { source: \(source), place: drafts }")
+        let intent = try await action.decided(try world.input("a.txt"))
+        func pack() async throws -> Receipt {
+            let files = world.journal.files()
+            files.begin(on: file, size: 7)
+            return try await action.performed(intent, step: "job.0", files: files)
+        }
+        func content() async throws -> String {
+            try scene.home.write("dropbox/packed.zip", try Descriptor(scene.path("drafts/a.txt.zip")).readAll())
+            _ = try await world.run("unpack: { place: drafts, name: out }", on: "packed.zip", step: "job.1")
+            return try scene.home.read("drafts/out/a.txt")
+        }
+        if source == "keep" {
+            let receipt = try await pack()
+            #expect(receipt.summary == "packed \(file) into \(scene.path("drafts/a.txt.zip"))")
+            #expect(try await content() == "content")
+            let back = try await action.undone(intent, receipt, step: "job.0")
+            #expect(back.summary == "put \(scene.path("drafts/a.txt.zip")) into the trash")
+            #expect(try !scene.exists("drafts/a.txt.zip") && !scene.exists("dropbox/a.txt"))
+            #expect(try listDirectory(scene.path("trash/files")).count == 1)
+        } else {
+            // There is nothing to put into the trash, so that the step is not done.
+            let fault = await #expect(throws: Fault.self) { _ = try await pack() }
+            #expect(fault?.kind == .superseded && fault?.message == "\(file) is gone")
+            #expect(try await content() == "content")
+            #expect(try listDirectory(scene.path("trash/files")).isEmpty)
+        }
     }
 }
