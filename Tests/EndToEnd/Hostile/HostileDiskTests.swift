@@ -20,14 +20,28 @@ struct HostileDiskTests {
 
     /// A small file system of its own, unmounted when the test ends.
     private final class SmallDisk {
+        enum Kind { case memory, ext4 }
+
         let path: BytePath
 
-        init(_ path: BytePath, _ size: String, _ steward: AgentFixture) throws {
+        init(_ path: BytePath, _ size: String, _ steward: AgentFixture, as kind: Kind = .memory) throws {
             self.path = path
             try Durable.makeDirectory(path)
             if getuid() != 0 { try Test.cancel("only root can mount a small file system") }
-            let mounted = try steward.shell(["mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path.text])
-            if mounted.status != 0 { try Test.cancel("mounting is not permitted here: \(mounted.errors)") }
+            let image = steward.home.path.appending("image").text
+            let commands =
+                switch kind {
+                case .memory: [["mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path.text]]
+                case .ext4:
+                    [
+                        ["truncate", "-s", size, image], ["mkfs.ext4", "-q", "-F", "-m", "0", image],
+                        ["mount", "-o", "loop", image, path.text],
+                    ]
+                }
+            for command in commands {
+                let made = try steward.shell(command)
+                if made.status != 0 { try Test.cancel("mounting is not permitted here: \(made.errors)") }
+            }
         }
 
         var filler: BytePath { path.appending("filler.part") }
@@ -148,6 +162,32 @@ struct HostileDiskTests {
         try Durable.remove(disk.filler)
         try await expectEach(3, steward)
         #expect(try steward.read(note).hasPrefix(head))
+        try await steward.stop()
+    }
+
+    @Test("A full disk under a file makes its tags wait, and they are set when there is room")
+    func fullUnderTags() async throws {
+        let steward = try AgentFixture()
+        // More than an inode has room for beside what else it holds.
+        let tag = String(repeating: "x", count: 400)
+        try steward.rule("- { rule: Tag, in: dropbox, settle: 100ms, do: { tag: { add: [\(tag)] } } }")
+        let disk = try SmallDisk(steward.path("dropbox"), "1m", steward, as: .ext4)
+        defer { disk.unmount() }
+        let file = try steward.drop("dropbox/a.txt", "content")
+        func tags() throws -> [UInt8]? { try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(file)) }
+        try disk.fill()
+        try await steward.start()
+        for _ in 1...2 {
+            try await steward.until("the job waits") { try steward.status().waiting.count == 1 }
+            let problem = try steward.status().waiting[0].problem
+            #expect(problem.contains("No space left on device") && problem.contains("free some space"), "\(problem)")
+            #expect(try tags() == nil)
+            try steward.run(["retry"]).check()
+        }
+        try Durable.remove(disk.filler)
+        try await steward.until("the file has its tag") { try tags() == Array(tag.utf8) }
+        try steward.wait()
+        #expect(try steward.status().parked.map(\.problem) == [])
         try await steward.stop()
     }
 
