@@ -61,7 +61,7 @@ package indirect enum Condition: Sendable {
     /// whatever the file holds.
     ///
     /// - Parameter facts: of a file that has not been opened (``FileFacts/Content/unread``).
-    package func mightHold(_ facts: FileFacts) -> Bool { explained(facts, block: nil).held != false }
+    package func mightHold(_ facts: FileFacts) -> Bool { outlook(facts).held != false }
 
     /// The same with every test's answer. Blocks; a test that cannot read the file has no verdict.
     package func explained(_ facts: FileFacts, block: BlockFacts?) -> ConditionResult {

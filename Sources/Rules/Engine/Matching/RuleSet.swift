@@ -31,6 +31,7 @@ package struct RuleSet: Sendable {
     let hasTime: Bool
     /// Which rules take files away by their age: a clock that is wrong must not do that.
     let mindsClock: [Bool]
+    private let usesBlocks: [Bool]
     /// Stands for all of those in the ledger.
     package let era: String
     /// False in ``notYetRead`` alone.
@@ -55,6 +56,7 @@ package struct RuleSet: Sendable {
         looksAtTime = rules.map { $0.events.contains(.arrived) && $0.condition.looksAtTime }
         hasTime = looksAtTime.contains(true)
         mindsClock = rules.map(\.mindsClock)
+        usesBlocks = rules.map(\.condition.usesBlocks)
         era = String(ContentHash(of: Array(arrivals.keys.sorted().joined(separator: "\n").utf8)).description.prefix(16))
     }
 
@@ -120,9 +122,7 @@ package struct RuleSet: Sendable {
     package func mightMatch(_ facts: FileFacts) -> Bool {
         // For a schedule it is enough to know that the file is there.
         FileEvent.happenings.filter { $0 != .removed }.contains { event in
-            candidates(facts, event).contains {
-                rules[$0].condition.usesBlocks || rules[$0].condition.mightHold(facts)
-            }
+            candidates(facts, event).contains { usesBlocks[$0] || rules[$0].condition.mightHold(facts) }
         }
     }
 

@@ -35,17 +35,14 @@ extension Condition {
     package func outlook(_ facts: FileFacts) -> Outlook {
         switch self {
         case .test(let test):
-            guard let nextChange = test.nextChange else {
-                return Outlook(held: explained(facts, block: nil).held, next: nil)
-            }
             do {
-                return Outlook(held: try test.check(facts, nil).held, next: try nextChange(facts))
+                return Outlook(held: try test.check(facts, nil).held, next: try test.nextChange?(facts))
             } catch {
                 // The times that it asks for are in the file.
-                return Outlook(held: nil, next: Outlook.atAnyMoment)
+                return Outlook(held: nil, next: test.nextChange == nil ? nil : Outlook.atAnyMoment)
             }
-        case .all(let parts): return Self.outlook(parts.map { $0.outlook(facts) }, decidedBy: false)
-        case .any(let parts): return Self.outlook(parts.map { $0.outlook(facts) }, decidedBy: true)
+        case .all(let parts): return Self.outlook(parts, facts, decidedBy: false)
+        case .any(let parts): return Self.outlook(parts, facts, decidedBy: true)
         case .not(let part):
             let inner = part.outlook(facts)
             return Outlook(held: inner.held.map { !$0 }, next: inner.next)
@@ -53,12 +50,18 @@ extension Condition {
     }
 
     /// - Parameter deciding: the answer of one part that is the answer of the whole: false for `all`, true for `any`.
-    private static func outlook(_ parts: [Outlook], decidedBy deciding: Bool) -> Outlook {
+    private static func outlook(_ conditions: [Condition], _ facts: FileFacts, decidedBy deciding: Bool) -> Outlook {
+        var parts: [Outlook] = []
+        for condition in conditions {
+            let part = condition.outlook(facts)
+            // For as long as the file is as it is, whatever the others say.
+            if part.held == deciding, part.next == nil { return part }
+            parts.append(part)
+        }
         let decisive = parts.filter { $0.held == deciding }
         if !decisive.isEmpty {
             // Each of them has to change before the whole can.
-            let times = decisive.compactMap(\.next)
-            return Outlook(held: deciding, next: times.count == decisive.count ? times.max() : nil)
+            return Outlook(held: deciding, next: decisive.compactMap(\.next).max())
         }
         let held = parts.contains { $0.held == nil } ? nil : !deciding
         return Outlook(held: held, next: parts.compactMap(\.next).min())
