@@ -194,7 +194,11 @@ struct VaultPasswordTests {
                     Packed(name: "\(mark) page of many words 1.png", bytes: picture(isLocked ? 1 : 2)),
                     Packed(name: "ComicInfo.xml", bytes: Array(information.utf8)),
                 ], .storedZip)
+            // Read from the kernel behind many others, so that what is read later does not come to lie over it.
+            kill(agent, SIGSTOP)
+            for number in 0..<20 { try scene.steward.drop(BytePath("notes/\(mark.count) padding \(number)"), "") }
             try scene.steward.moveIn(BytePath("comics/\(mark) in its own file.cbz"), archive)
+            kill(agent, SIGCONT)
             try scene.steward.wait()
             #expect(try scene.steward.files("comics").isEmpty)
             if !isLocked { try scene.vault("lock").check() }

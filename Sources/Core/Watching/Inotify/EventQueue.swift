@@ -9,6 +9,13 @@ struct KernelEvent {
     let cookie: UInt32
     let name: [UInt8]
 
+    /// - Parameter bytes: the name, up to the first zero. It is wiped there: what the buffer was read into may stay for
+    ///   hours, and a name may be one that is not to be found in memory later.
+    init(_ head: inotify_event, takingNameFrom bytes: UnsafeMutableRawBufferPointer) {
+        (wd, mask, cookie, name) = (head.wd, head.mask, head.cookie, Array(bytes.prefix { $0 != 0 }))
+        for index in bytes.indices { bytes[index] = 0 }
+    }
+
     func has(_ bits: UInt32) -> Bool { mask & bits != 0 }
 }
 

@@ -50,14 +50,11 @@ final class InotifyCalls: EventQueue {
 
     func next() -> KernelEvent? {
         guard !unread.isEmpty || refill() else { return nil }
-        let event = UnsafeRawBufferPointer(rebasing: buffer[unread])
-        let head = event.loadUnaligned(as: inotify_event.self)
-        let name = event.dropFirst(MemoryLayout<inotify_event>.size).prefix(Int(head.len)).prefix { $0 != 0 }
-        unread =
-            min(
-                unread.upperBound, unread.lowerBound + MemoryLayout<inotify_event>.size + Int(head.len))..<unread
-            .upperBound
-        return KernelEvent(wd: head.wd, mask: head.mask, cookie: head.cookie, name: Array(name))
+        let event = buffer[unread]
+        let head = UnsafeRawBufferPointer(rebasing: event).loadUnaligned(as: inotify_event.self)
+        let name = event.dropFirst(MemoryLayout<inotify_event>.size).prefix(Int(head.len))
+        unread = name.endIndex..<unread.upperBound
+        return KernelEvent(head, takingNameFrom: UnsafeMutableRawBufferPointer(rebasing: name))
     }
 
     /// - Returns: whether there were events; the kernel gives whole ones only.

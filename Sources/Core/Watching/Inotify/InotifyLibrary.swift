@@ -136,11 +136,9 @@
                     if inotifytools_error() == EINTR { continue }
                     return nil
                 }
-                let length = Int(event.pointee.len)
-                let raw = UnsafeRawPointer(event).advanced(by: MemoryLayout<inotify_event>.size)
-                let name = UnsafeRawBufferPointer(start: raw, count: length).prefix { $0 != 0 }
-                return KernelEvent(
-                    wd: event.pointee.wd, mask: event.pointee.mask, cookie: event.pointee.cookie, name: Array(name))
+                let raw = UnsafeMutableRawPointer(event).advanced(by: MemoryLayout<inotify_event>.size)
+                let name = UnsafeMutableRawBufferPointer(start: raw, count: Int(event.pointee.len))
+                return KernelEvent(event.pointee, takingNameFrom: name)
             }
             return nil
         }
