@@ -75,10 +75,20 @@ enum Output {
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 && errno == EINTR { continue }
-            guard written > 0 else { return }
+            guard written > 0 else {
+                // Whoever does not read any more, or closed it, wants no more.
+                if descriptor == STDOUT_FILENO, errno != EPIPE, errno != EBADF {
+                    let fault = Fault.system("write standard output")
+                    unwritten.withLock { $0 = $0 ?? fault }
+                }
+                return
+            }
             rest = rest.dropFirst(written)
         }
     }
+
+    /// Why something that was to be on standard output is not there: ``guarding(fatal:_:)`` says so at the end.
+    private static let unwritten = Mutex<Fault?>(nil)
 
     /// Has complaints written with the log: an agent does not wait for whoever reads them.
     static func complain(through lines: LogQueue) { log.withLock { $0 = lines } }
@@ -105,6 +115,7 @@ enum Output {
     static func guarding(fatal: Int32 = 1, _ body: () async throws -> Void) async throws {
         do {
             try await body()
+            if let fault = unwritten.withLock({ $0 }) { throw fault }
         } catch let fault as Fault {
             complain("steward: \(fault.message)")
             throw ExitCode(fault.kind == .usage ? 64 : fault.kind == .fatal ? fatal : 1)

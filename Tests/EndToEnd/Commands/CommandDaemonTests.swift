@@ -18,6 +18,23 @@ struct CommandDaemonTests {
             - trash
         """
 
+    @Test("What could not be written to standard output is told, and is no success")
+    func fullOutput() async throws {
+        let steward = try await steward()
+        try await steward.start()
+        for words in [
+            "status", "status --json", "health", "metrics", "log", "outbox --json", "due", "check", "rules list",
+            "comics list", "vault status", "dots show", "dots week", "dots add dot",
+        ] {
+            let result = try steward.shell(["sh", "-c", "exec \"$0\" \(words) > /dev/full", AgentFixture.binary])
+            #expect(result.status == 1 && result.errors.contains("cannot write standard output"), "\(words): \(result)")
+            #expect(!result.errors.contains("tried again"), "\(words)")
+            let closed = try steward.shell(["sh", "-c", "\"$0\" \(words) | true", AgentFixture.binary])
+            #expect(closed.errors == "", "\(words)")
+        }
+        try await steward.stop()
+    }
+
     private func steward(_ rule: String = captures) async throws -> AgentFixture {
         let steward = try AgentFixture()
         try steward.rule(rule)
