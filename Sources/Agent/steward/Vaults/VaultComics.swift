@@ -180,7 +180,7 @@ struct VaultTarget: ParsableArguments {
         access.close()
         guard var sent else { throw Fault(.failed, "nothing was written; please report it") }
         sent.output = written
-        guard output.isStream else { return try options.show(sent, of: command) }
+        guard output.isStream else { return try Output.show(sent, lines: sent.lines, json: options.json) }
         for line in sent.lines where !options.quiet { Output.complain(line) }
     }
 }

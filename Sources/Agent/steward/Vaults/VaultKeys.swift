@@ -92,10 +92,9 @@ struct VaultSlotAdd: AsyncParsableCommand {
             let access = try options.access(unlocking.source(options))
             // First of all: who has no way in need not think of a new password.
             _ = try access.ask(ListVaultComics())
-            let command = AddVaultSlot()
-            let change = try access.ask(command, [new.read()])
+            let change = try access.ask(AddVaultSlot(), [new.read()])
             access.close()
-            try options.show(change, of: command)
+            try Output.show(change, lines: change.lines, json: options.json)
         }
     }
 }

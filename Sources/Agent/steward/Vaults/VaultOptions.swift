@@ -65,17 +65,14 @@ struct VaultOptions: ParsableArguments {
         _ command: C, _ unlocking: UnlockOptions, changesNothing: Bool = false
     ) throws -> C.Answer {
         let meter = meter
+        // Before anything is done: somebody may be editing the configuration when that has ended.
+        let screen = Screen(width: ComicsOptions.width, zone: try configuration().timeZone)
         let access = try access(unlocking.source(self), changesNothing: changesNothing)
         let answer = try access.ask(command, [], outlet(meter))
         access.close()
         meter.clear()
-        try show(answer, of: command)
-        return answer
-    }
-
-    func show<C: VaultCommand>(_ answer: C.Answer, of command: C) throws {
-        let screen = Screen(width: ComicsOptions.width, zone: try configuration().timeZone)
         try Output.show(answer, lines: command.lines(answer, on: screen), json: json)
+        return answer
     }
 
     /// Shows how far it has come; the bytes go to `sink`.
@@ -225,12 +222,13 @@ struct Destruction: ParsableArguments {
         var command = command
         command.isDryRun = true
         let plan = try access.ask(command)
-        if dryRun || plan.items.isEmpty { return try options.show(plan, of: command) }
+        if dryRun || plan.items.isEmpty { return try Output.show(plan, lines: plan.lines, json: options.json) }
         if !yes && !options.json { Output.lines(plan.lines) }
         try Consent.require(question(plan.items.count), yes: yes, json: options.json, otherwise: otherwise)
         command.isDryRun = false
         command.narrow(to: plan.items)
-        try options.show(access.ask(command), of: command)
+        let change = try access.ask(command)
+        try Output.show(change, lines: change.lines, json: options.json)
     }
 }
 
