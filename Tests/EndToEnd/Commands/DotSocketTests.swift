@@ -50,7 +50,6 @@ struct DotSocketTests: DotCommands {
             (["show", "2024-03", "--limit", "2"], #""dots-show","bucket":"2024-03","limit":2"#),
             (["show", id], #""dots-capture","id":"\#(id)""#),
             (["search", "chapters"], #""dots-search","words":"chapters","limit":20"#),
-            (["check"], #""dots-check","repairs":false"#),
         ]
         for (words, request) in asked {
             let reply = try ask("{\"command\":\(request)}")

@@ -71,7 +71,6 @@ extension CommandTable {
             ShowHistory.self, ShowDue.self, ExplainFile.self, ListDeliveries.self, ListCounters.self,
             ListQuestions.self, ListLosses.self, ListMissingBlocks.self, ListQuarantine.self, ShowGrid.self,
             ShowCaptures.self, ShowCapture.self, SearchCaptures.self, AddCapture.self, DeleteCaptures.self,
-            CheckCaptures.self,
         ]
         for type in commands { add(type, in: context) }
         add(HoldSteps.self, with: agent)

@@ -5,8 +5,8 @@ import Logging
 /// A command on the store of captures. Several processes may use one store: the command line runs it in its own, with or
 /// without an agent, and a running agent answers it over the control socket.
 ///
-/// What writes files for whoever asks, or reads theirs, is none (``DotContext/export(to:)``, pictures of grids): these are not
-/// the agent's to open.
+/// What writes files for whoever asks is none (``DotContext/export(to:)``, pictures of grids): these are not the agent's to
+/// open. Over the socket no files are added (``AddCapture``), and ``CheckCaptures``, which reads every file, is not answered.
 package protocol DotCommand: Command {
     /// Does it.
     ///
@@ -40,6 +40,11 @@ extension DotCommand {
             return try await DotContext.faulting { try await run(in: dots) }
         }
     }
+
+    /// How many captures an answer of the agent may hold, which has it in memory as a whole.
+    ///
+    /// - Parameter asked: nil asks for all.
+    static func limit(overSocket asked: Int?) -> Int { max(1, min(asked ?? 500, 500)) }
 
     /// Where nothing is known of the display.
     package func lines(_ answer: Answer) -> [String] { lines(answer, on: DotDisplay(timeZone: .current)) }

@@ -20,6 +20,10 @@ package struct SearchCaptures: DotCommand {
 
     package init(_ words: String, limit: Int) { (self.words, self.limit) = (words, limit) }
 
+    package func run(in agent: AgentContext) async throws -> [CaptureHit] {
+        try await SearchCaptures(words, limit: Self.limit(overSocket: limit)).runInStore(of: agent)
+    }
+
     package func run(in dots: DotContext) async throws -> [CaptureHit] {
         try await dots.store.search(words, limit: limit).map {
             CaptureHit(capture: CaptureReport($0.record, dots), rank: $0.rank, snippet: $0.snippet)

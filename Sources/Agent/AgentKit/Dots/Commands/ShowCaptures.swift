@@ -26,6 +26,10 @@ package struct ShowCaptures: DotCommand {
 
     package init(_ bucket: String, limit: Int? = nil) { (self.bucket, self.limit) = (bucket, limit) }
 
+    package func run(in agent: AgentContext) async throws -> Answer {
+        try await ShowCaptures(bucket, limit: Self.limit(overSocket: limit)).runInStore(of: agent)
+    }
+
     package func run(in dots: DotContext) async throws -> Answer {
         let bucket = try dots.bucket(bucket)
         var request = ExperienceFetchRequest.forBucket(bucket)
