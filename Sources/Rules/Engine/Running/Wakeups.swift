@@ -19,9 +19,6 @@ struct Wakeups<Key: Hashable & Sendable>: Sendable {
     @discardableResult
     mutating func remove(_ key: Key) -> Bool { deadlines.remove(key) }
 
-    /// Whether a key waits.
-    func contains(_ key: Key) -> Bool { deadlines.contains(key) }
-
     /// Takes out what has waited long enough. To be called when the timer goes off, and only then: none is set any more.
     mutating func takeDue(_ now: Instant) -> [Key] {
         armed = nil
