@@ -95,6 +95,24 @@ struct DotSocketTests: DotCommands {
         try await steward.stop()
     }
 
+    @Test("An answer of the agent holds 500 captures at most, and says how many there are")
+    func bounded() async throws {
+        try await steward.start()
+        let add = #"{"command":"dots-add","kind":{"note":{"text":"wren"}},"time":"2024-03-05 09:30","attached":[]}"#
+        for _ in 0..<501 { _ = try ask(add) }
+        for limit in ["", #","limit":501"#] {
+            let shown = try ask("{\"command\":\"dots-show\",\"bucket\":\"2024\"\(limit)}")["answer"]
+            #expect(shown["captures"].items.count == 500 && shown["count"].number == 501)
+        }
+        #expect(try ask(#"{"command":"dots-search","words":"wren","limit":501}"#)["answer"].items.count == 500)
+        #expect(try steward.json(["dots", "show", "2024"])["captures"].items.count == 501)
+        for request in [#""dots-show","bucket":"2024","limit":0"#, #""dots-search","words":"wren","limit":-1"#] {
+            let reply = try ask("{\"command\":\(request)}")
+            #expect(reply["problem"].text.contains("`limit` must be 1 or more") && reply["kind"].text == "usage")
+        }
+        try await steward.stop()
+    }
+
     @Test("No file is read for whoever names it: the agent may be allowed more than they are")
     func files() async throws {
         try steward.home.write("song.txt", "la la")

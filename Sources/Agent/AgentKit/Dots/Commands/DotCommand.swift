@@ -1,6 +1,7 @@
 import CaptureActions
 import Foundation
 import Logging
+import Platform
 
 /// A command on the store of captures. Several processes may use one store: the command line runs it in its own, with or
 /// without an agent, and a running agent answers it over the control socket.
@@ -44,7 +45,11 @@ extension DotCommand {
     /// How many captures an answer of the agent may hold, which has it in memory as a whole.
     ///
     /// - Parameter asked: nil asks for all.
-    static func limit(overSocket asked: Int?) -> Int { max(1, min(asked ?? 500, 500)) }
+    /// - Throws: `Fault(.usage)` where it asks for none.
+    static func limit(overSocket asked: Int?) throws -> Int {
+        guard asked ?? 1 >= 1 else { throw Fault(.usage, "`limit` must be 1 or more; leave it out for all") }
+        return min(asked ?? 500, 500)
+    }
 
     /// Where nothing is known of the display.
     package func lines(_ answer: Answer) -> [String] { lines(answer, on: DotDisplay(timeZone: .current)) }

@@ -21,7 +21,7 @@ package struct SearchCaptures: DotCommand {
     package init(_ words: String, limit: Int) { (self.words, self.limit) = (words, limit) }
 
     package func run(in agent: AgentContext) async throws -> [CaptureHit] {
-        try await SearchCaptures(words, limit: Self.limit(overSocket: limit)).runInStore(of: agent)
+        try await SearchCaptures(words, limit: try Self.limit(overSocket: limit)).runInStore(of: agent)
     }
 
     package func run(in dots: DotContext) async throws -> [CaptureHit] {

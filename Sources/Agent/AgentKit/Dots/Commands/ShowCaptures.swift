@@ -27,7 +27,7 @@ package struct ShowCaptures: DotCommand {
     package init(_ bucket: String, limit: Int? = nil) { (self.bucket, self.limit) = (bucket, limit) }
 
     package func run(in agent: AgentContext) async throws -> Answer {
-        try await ShowCaptures(bucket, limit: Self.limit(overSocket: limit)).runInStore(of: agent)
+        try await ShowCaptures(bucket, limit: try Self.limit(overSocket: limit)).runInStore(of: agent)
     }
 
     package func run(in dots: DotContext) async throws -> Answer {

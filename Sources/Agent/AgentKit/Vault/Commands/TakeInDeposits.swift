@@ -13,10 +13,11 @@ package struct TakeInDeposits: VaultCommand {
         let waiting = try vault.sealed.drops().waiting
         let named = try deposits.map { try VaultContext.object($0, among: waiting.map(\.id)) }
         let wanted = named.isEmpty ? waiting.filter { $0.origin == .ownDeposit }.map(\.id) : named
+        let judge = ArchiveDepositJudge()
         var items: [VaultChange.Item] = []
         for (index, id) in wanted.enumerated() {
             try vault.outlet.progress(Int64(index), Int64(wanted.count), "taking in")
-            let outcome = try vault.sealed.ingest(id, isApproved: !named.isEmpty, judge: ArchiveDepositJudge())
+            let outcome = try vault.sealed.ingest(id, isApproved: !named.isEmpty, judge: judge)
             var note: String?
             if case .duplicate = outcome { note = "it was there already" }
             items.append(.init(outcome.entry.id, name: outcome.entry.name, note: note))
