@@ -30,7 +30,7 @@ ORDER := packaging/link/order.txt
 RELEASE_ORDER := -Xlinker --symbol-ordering-file=$(CURDIR)/$(ORDER) -Xlinker --no-warn-symbol-ordering
 # Alone, so that one call builds them side by side, and nothing for tests and tools.
 # `steward` is `tk` as well, where it is called so.
-RELEASED := steward,steward-unpack,steward-read
+RELEASED := steward,steward-worker
 TK := .build/installed/tk
 release: export STEWARD_TESTS := $(RELEASED)
 release: export STEWARD_COMMIT := $(named)
@@ -38,7 +38,7 @@ SOURCES := Sources Tests Package.swift
 PACKAGES := packaging/install-packages.sh
 MANUALS := .build/manuals
 NOTICES := .build/notices
-BUILT := $(BIN)/steward $(BIN)/steward-unpack $(BIN)/steward-read $(TK) $(MANUALS)/steward.1 $(MANUALS)/tk.1 \
+BUILT := $(BIN)/steward $(BIN)/steward-worker $(TK) $(MANUALS)/steward.1 $(MANUALS)/tk.1 \
     $(NOTICES)/THIRD-PARTY
 DEBS := .build/deb
 
@@ -59,8 +59,7 @@ help: ## show this list
 demo: ## build, and show the agent at work in a throw-away home
 	$(PACKAGES) build
 	$(SWIFT) build $(CHECKED) --product steward
-	$(SWIFT) build $(CHECKED) --product steward-unpack
-	$(SWIFT) build $(CHECKED) --product steward-read
+	$(SWIFT) build $(CHECKED) --product steward-worker
 	$(SWIFT) build $(CHECKED) --product ron-mock-plane
 	.build/debug/steward demo --rules rules.d
 
@@ -116,7 +115,7 @@ release: ## build what `make install` installs
 	packaging/link/icu-data.py "$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/../lib/swift_static/linux/lib_FoundationICU.a" \
 	    $(ICU) > $(ICU).name
 # Nothing but this tells that another order is another program.
-	if [ $(ORDER) -nt $(BIN)/steward ]; then rm -f $(BIN)/steward $(BIN)/steward-unpack $(BIN)/steward-read; fi
+	if [ $(ORDER) -nt $(BIN)/steward ]; then rm -f $(BIN)/steward $(BIN)/steward-worker; fi
 	$(SWIFT) build $(RELEASE) $(RELEASE_LINK) $(RELEASE_ORDER)
 # The package's own tool: run by its plugin it would build everything a second time, for debugging.
 	$(SWIFT) build $(RELEASE) $(RELEASE_LINK) --product generate-manual
@@ -156,12 +155,11 @@ check-built: $(BUILT)
 # The program looks for the shipped rules in /usr/share/steward/rules.d, so another PREFIX needs a link there or in /etc.
 install: check-built install-units ## install into $(DESTDIR)$(PREFIX), /usr by default
 	$(INSTALL_PROGRAM) $(BIN)/steward $(bindir)/steward
-	$(INSTALL_PROGRAM) $(BIN)/steward-unpack $(libexecdir)/steward/steward-unpack
-	$(INSTALL_PROGRAM) $(BIN)/steward-read $(libexecdir)/steward/steward-read
+	$(INSTALL_PROGRAM) $(BIN)/steward-worker $(libexecdir)/steward/steward-worker
 	ln -sf steward $(bindir)/tk
 	rm -rf $(sharedir)/steward/tk
-	(cd Sources/Core/TKCore/Resources && find . -type f) | while read -r file; do \
-	    install -D -m 644 "Sources/Core/TKCore/Resources/$$file" "$(sharedir)/steward/tk/$$file" || exit 1; done
+	(cd Sources/Core/TK/TKCore/Resources && find . -type f) | while read -r file; do \
+	    install -D -m 644 "Sources/Core/TK/TKCore/Resources/$$file" "$(sharedir)/steward/tk/$$file" || exit 1; done
 	install -d $(sharedir)/steward/rules.d
 	install -m 644 rules.d/*.yaml rules.d/*.example $(sharedir)/steward/rules.d
 	install -m 644 docs/rules.schema.json $(sharedir)/steward/rules.schema.json

@@ -34,14 +34,18 @@ let withoutCxxLibraries: [LinkerSetting] = [
 let commit: [CSetting] =
     Context.environment["STEWARD_COMMIT"].map { [.define("STEWARD_COMMIT", to: "\"\($0)\"")] } ?? []
 
-func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/Core/\(name)", swiftSettings: strict)
+/// A part of `Sources/Core`, in the folder of the system that it belongs to.
+func core(
+    _ name: String, in folder: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/Core/\(folder)/\(name)", resources: resources,
+        swiftSettings: strict)
 }
 
-/// A system's actions, or what several of them share.
-func actions(_ name: String, _ folder: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func actions(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(
-        name: name, dependencies: ["Rules", "Platform"] + dependencies, path: "Sources/Rules/Actions/\(folder)",
+        name: name, dependencies: ["Rules", "Platform"] + dependencies, path: "Sources/Rules/Actions/\(name)",
         swiftSettings: strict)
 }
 
@@ -82,8 +86,7 @@ let package = Package(
     name: "steward",
     products: [
         .executable(name: "steward", targets: ["steward"]),
-        .executable(name: "steward-unpack", targets: ["steward-unpack"]),
-        .executable(name: "steward-read", targets: ["steward-read"]),
+        .executable(name: "steward-worker", targets: ["steward-worker"]),
         .executable(name: "tk", targets: ["tk"]),
         .executable(name: "ron-hello", targets: ["ron-hello"]),
         .executable(name: "ron-mock-plane", targets: ["ron-mock-plane"]),
@@ -122,103 +125,85 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "COpenSSL", path: "Sources/Core/System/COpenSSL", pkgConfig: "libcrypto",
+            name: "COpenSSL", path: "Sources/Core/Ground/System/COpenSSL", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
-            name: "CInotifyTools", path: "Sources/Core/System/CInotifyTools",
+            name: "CInotifyTools", path: "Sources/Core/Ground/System/CInotifyTools",
             providers: [.apt(["libinotifytools0-dev"])]),
         .systemLibrary(
-            name: "CArchive", path: "Sources/Core/System/CArchive", pkgConfig: "libarchive",
+            name: "CArchive", path: "Sources/Core/Ground/System/CArchive", pkgConfig: "libarchive",
             providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(
-            name: "CCmarkGfm", path: "Sources/Core/System/CCmarkGfm", pkgConfig: "libcmark-gfm",
+            name: "CCmarkGfm", path: "Sources/Core/Ground/System/CCmarkGfm", pkgConfig: "libcmark-gfm",
             providers: [.apt(["libcmark-gfm-dev", "libcmark-gfm-extensions-dev"])]),
         .systemLibrary(
-            name: "CXml", path: "Sources/Core/System/CXml", pkgConfig: "libxml-2.0",
+            name: "CXml", path: "Sources/Core/Ground/System/CXml", pkgConfig: "libxml-2.0",
             providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(
-            name: "CTextCat", path: "Sources/Core/System/CTextCat", pkgConfig: "libexttextcat",
+            name: "CTextCat", path: "Sources/Core/Ground/System/CTextCat", pkgConfig: "libexttextcat",
             providers: [.apt(["libexttextcat-dev"])]),
-        .target(name: "CTag", path: "Sources/Core/System/CTag", linkerSettings: [.linkedLibrary("tag")]),
-        .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
-        .target(name: "CCommit", path: "Sources/Core/System/CCommit", cSettings: commit),
+        .target(name: "CTag", path: "Sources/Core/Ground/System/CTag", linkerSettings: [.linkedLibrary("tag")]),
+        .target(name: "CLinux", path: "Sources/Core/Ground/System/CLinux"),
+        .target(name: "CCommit", path: "Sources/Core/Ground/System/CCommit", cSettings: commit),
 
-        core("Platform", ["CLinux", "COpenSSL"]),
-        core("OwnFiles", ["Platform"]),
-        core("Deadlines", [heap]),
-        core("JSONText", ["Platform"]),
-        core("ProgramVersion", ["CCommit"]),
-        core("ServerSentEvents"),
-        core("HTTPDates"),
-        core("PeopleFiles", ["CLinux", "Platform"]),
-        core("SQLiteFile", ["JSONText", "OwnFiles", "Platform", grdb]),
-        core(
-            "Watching",
-            [
-                "CLinux", "Deadlines", "Platform",
-                .target(name: "CInotifyTools", condition: .when(traits: ["LibInotifyTools"])),
-            ]),
-        core("Ledger", ["JSONText", "OwnFiles", "Platform", "SQLiteFile", grdb]),
-        core("A4CoreSwift", ["OwnFiles", "PeopleFiles", "Platform"]),
-        core("DotLifeDomain"),
-        core("DotGrids", ["DotLifeDomain"]),
-        core("Cage", ["CLinux", "Platform"]),
-        core("ExifReading", ["Platform"]),
-        core("ContentParsing", ["Platform"]),
-        core(
-            "ContentReading",
-            [
-                "Cage", "ComicParsing", "ContentParsing", "ExifReading", "OwnFiles", "Platform", "CArchive", "CTag",
-                "CTextCat", "CXml",
-            ]),
-        core("ContentFacts", ["Cage", "ContentParsing", "Platform"]),
-        core("ComicParsing", ["Platform"]),
-        core("ComicUnpacking", ["Cage", "ComicParsing", "OwnFiles", "Platform", "CArchive", "CLinux"]),
-        core("ComicArchive", ["Cage", "ComicParsing", "OwnFiles", "Platform", "SQLiteFile", "CLinux", grdb]),
-        core("ComicVault", ["JSONText", "OwnFiles", "Platform", "CLinux", "COpenSSL"]),
-        core("DotLifePersistence", ["DotLifeDomain", "ExifReading", "OwnFiles", "Platform", "SQLiteFile", grdb]),
+        core("Platform", in: "Ground", ["CLinux", "COpenSSL", heap]),
+        core("OwnFiles", in: "Ground", ["Platform"]),
+        core("JSONText", in: "Ground", ["Platform"]),
+        .target(name: "ServerSentEvents", path: "Sources/Core/ServerSentEvents", swiftSettings: strict),
+        .target(name: "HTTPDates", path: "Sources/Core/HTTPDates", swiftSettings: strict),
+
+        core("Sandbox", in: "Sandbox", ["CLinux", "Platform"]),
+        .executableTarget(
+            name: "steward-worker",
+            dependencies: ["Sandbox", "OwnFiles", "Platform", "CArchive", "CLinux", "CTag", "CTextCat", "CXml"],
+            path: "Sources/Core/Sandbox/steward-worker", swiftSettings: strict, linkerSettings: slim),
+
+        core("SQLiteFile", in: "Storage", ["JSONText", "OwnFiles", "Platform", grdb]),
+        core("Ledger", in: "Storage", ["JSONText", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         .target(
-            name: "TKCore",
+            name: "Watching",
             dependencies: [
-                "HTTPDates", "JSONText", "OwnFiles", "PeopleFiles", "Platform", "SQLiteFile", "ServerSentEvents",
-                "CCmarkGfm", grdb, http, nio, nioPosix, nioHTTP, nioTLS,
+                "CLinux", "Platform",
+                .target(name: "CInotifyTools", condition: .when(traits: ["LibInotifyTools"])),
             ],
-            path: "Sources/Core/TKCore", resources: [.copy("Resources")], swiftSettings: strict),
+            path: "Sources/Core/Watching", swiftSettings: strict),
+
+        core("A4CoreSwift", in: "A4", ["OwnFiles", "Platform"]),
+        core("DotLifeDomain", in: "Dots"),
         core(
-            "RonAppSdkSwift",
+            "DotLifePersistence", in: "Dots", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", "Sandbox", grdb]),
+        core("ComicArchive", in: "Comics", ["CLinux", "OwnFiles", "Platform", "SQLiteFile", "Sandbox", grdb]),
+        core("ComicVault", in: "Vault", ["CLinux", "COpenSSL", "JSONText", "OwnFiles", "Platform"]),
+        core(
+            "TKCore", in: "TK",
+            [
+                "HTTPDates", "JSONText", "OwnFiles", "Platform", "SQLiteFile", "ServerSentEvents", "CCmarkGfm", grdb,
+                http,
+                nio, nioPosix, nioHTTP, nioTLS,
+            ], resources: [.copy("Resources")]),
+        core(
+            "RonAppSdkSwift", in: "RON",
             ["HTTPDates", "ServerSentEvents", http, nio, nioPosix, nioHTTP, nioTLS, log, metrics, toml]),
-        core("RonHummingbird", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),
+        core("RonHummingbird", in: "RON", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),
 
         .target(
-            name: "Rules", dependencies: ["Deadlines", "JSONText", "Ledger", "Platform", deque, yams, log, metrics],
-            path: "Sources/Rules/Engine",
-            swiftSettings: strict),
-        actions("FilePlacing", "file-placing", ["PeopleFiles"]),
-        actions("NoteWriting", "note-writing", ["A4CoreSwift", "Ledger", "PeopleFiles", log]),
-        actions("NoteActions", "notes", ["NoteWriting", "FilePlacing", "A4CoreSwift", "Ledger"]),
-        actions("FileActions", "files", ["FilePlacing"]),
-        actions("CaptureActions", "captures", ["DotLifeDomain", "DotLifePersistence"]),
-        actions("ArchiveActions", "archives", ["FilePlacing", "ComicArchive"]),
-        actions("ComicActions", "comics", ["FilePlacing", "ComicArchive", "ComicVault", "JSONText", "Ledger"]),
-        actions("ReviewActions", "review", ["NoteWriting", "JSONText", "Ledger", "PeopleFiles", "TKCore"]),
-        actions("MediaActions", "media", ["ComicArchive", "ContentFacts", "ContentParsing", "FilePlacing"]),
-        actions("ProcessActions", "process", ["FilePlacing"]),
-        actions("PublishActions", "publish", ["JSONText", "Ledger", "RonAppSdkSwift", log]),
+            name: "Rules", dependencies: ["JSONText", "Ledger", "Platform", deque, yams, log, metrics],
+            path: "Sources/Rules/Engine", swiftSettings: strict),
+        actions("FileActions", ["ComicArchive", "ComicVault", "JSONText", "Ledger", "Sandbox"]),
         actions(
-            "RuleActions", "registry",
-            [
-                "NoteActions", "FileActions", "CaptureActions", "ArchiveActions", "ComicActions", "MediaActions",
-                "ReviewActions", "ProcessActions", "PublishActions", "NoteWriting", "FilePlacing", "ComicVault",
-            ]),
+            "NoteActions",
+            ["A4CoreSwift", "DotLifeDomain", "DotLifePersistence", "FileActions", "JSONText", "Ledger", "TKCore", log]),
+        actions(
+            "RuleActions",
+            ["ComicVault", "FileActions", "JSONText", "Ledger", "NoteActions", "RonAppSdkSwift", log]),
 
         .target(
             name: "AgentKit",
             dependencies: [
-                "RuleActions", "CaptureActions", "ComicActions", "FilePlacing", "NoteWriting", "ProcessActions",
-                "PublishActions", "ReviewActions", "Rules", "Watching", "JSONText", "Ledger", "OwnFiles", "Platform",
-                "A4CoreSwift", "CLinux", "ComicArchive", "ComicVault", "ContentFacts", "ContentParsing", "DotGrids",
-                "DotLifeDomain", "DotLifePersistence",
-                "RonAppSdkSwift", "SQLiteFile", "TKCore", yams, log, metrics, nio, nioPosix, nioHTTP,
+                "RuleActions", "FileActions", "NoteActions", "Rules", "Watching", "JSONText", "Ledger", "OwnFiles",
+                "Platform", "A4CoreSwift", "CLinux", "ComicArchive", "ComicVault", "DotLifeDomain",
+                "DotLifePersistence",
+                "RonAppSdkSwift", "SQLiteFile", "Sandbox", "TKCore", yams, log, metrics, nio, nioPosix, nioHTTP,
                 lifecycle,
             ],
             path: "Sources/Agent/AgentKit", swiftSettings: strict),
@@ -226,25 +211,20 @@ let package = Package(
             name: "steward",
             dependencies: [
                 "AgentKit", "CommandArguments", "TKCommands", "ComicArchive", "ComicVault", "JSONText", "Rules",
-                "Ledger", "OwnFiles",
-                "Platform", "ProgramVersion",
-                arguments, log,
-                lifecycle, signals,
+                "Ledger", "OwnFiles", "Platform", arguments, log, lifecycle, signals,
             ],
             path: "Sources/Agent/steward",
             swiftSettings: strict, linkerSettings: slim + withoutCxxLibraries),
         .target(
-            name: "CommandArguments", dependencies: ["OwnFiles", "Platform", arguments],
+            name: "CommandArguments", dependencies: ["CCommit", "OwnFiles", "Platform", arguments],
             path: "Sources/Agent/CommandArguments",
             swiftSettings: strict),
         .target(
             name: "TKCommands",
-            dependencies: [
-                "CommandArguments", "TKCore", "JSONText", "OwnFiles", "Platform", "ProgramVersion", arguments,
-            ],
-            path: "Sources/Agent/tk", swiftSettings: strict),
+            dependencies: ["CommandArguments", "TKCore", "JSONText", "OwnFiles", "Platform", arguments],
+            path: "Sources/Agent/TKCommands", swiftSettings: strict),
         .executableTarget(
-            name: "tk", dependencies: ["TKCommands"], path: "Sources/Agent/tk-alone", swiftSettings: strict,
+            name: "tk", dependencies: ["TKCommands"], path: "Sources/Agent/tk", swiftSettings: strict,
             linkerSettings: slim + withoutCxxLibraries),
 
         .target(
@@ -263,13 +243,6 @@ let package = Package(
             name: "ron-hello", dependencies: ["RonAppSdkSwift", "Platform"], path: "Sources/Agent/ron-hello",
             swiftSettings: strict),
 
-        .executableTarget(
-            name: "steward-unpack", dependencies: ["ComicUnpacking"], path: "Sources/Agent/steward-unpack",
-            swiftSettings: strict, linkerSettings: slim),
-        .executableTarget(
-            name: "steward-read", dependencies: ["ContentReading"], path: "Sources/Agent/steward-read",
-            swiftSettings: strict, linkerSettings: slim),
-
         .target(
             name: "TestSupport", dependencies: ["OwnFiles", "Platform"], path: "Tests/Support", swiftSettings: strict),
         .target(
@@ -277,20 +250,16 @@ let package = Package(
             dependencies: ["ComicArchive", "OwnFiles", "Platform", "CArchive", "TestSupport"],
             path: "Tests/ComicSupport", swiftSettings: strict),
         suite("PlatformTests", ["JSONText", "Platform", "CLinux"]),
-        suite("PeopleFilesTests", ["PeopleFiles", "Platform"]),
         suite("LedgerTests", ["Ledger", "Platform", "SQLiteFile", grdb]),
-        suite("WatchingTests", ["Deadlines", "Watching", "Platform"]),
+        suite("WatchingTests", ["Watching", "Platform"]),
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),
         suite("A4GoldenParityTests", ["A4CoreSwift"]),
         suite(
             "ComicArchiveTests",
-            [
-                "Cage", "ComicArchive", "ComicParsing", "ComicUnpacking", "ComicTestSupport", "Platform", "CArchive",
-                "steward-unpack", grdb,
-            ]),
-        suite("ContentTests", ["Cage", "ContentFacts", "ContentParsing", "Platform", "steward-read"]),
+            ["ComicArchive", "ComicTestSupport", "Platform", "Sandbox", "CArchive", "steward-worker", grdb]),
+        suite("ContentTests", ["FileActions", "Platform", "Sandbox", "steward-worker"]),
         suite("ComicVaultTests", ["ComicVault", "Platform", crypto, cryptoExtras], resources: [.copy("Vectors")]),
-        suite("DotLifeTests", ["DotGrids", "DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
+        suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("TKCoreTests", ["JSONText", "ServerSentEvents", "TKCore", "Platform"], exclude: ["Peers"]),
         suite("TKCommandTests", ["CommandArguments", "TKCore", "Platform", "tk"]),
         suite(
@@ -304,28 +273,23 @@ let package = Package(
         suite(
             "RuleActionsTests",
             [
-                "RuleActions", "CaptureActions", "ComicActions", "ContentFacts", "ContentParsing", "FileActions",
-                "FilePlacing", "NoteWriting", "ProcessActions",
-                "PublishActions", "ReviewActions", "Rules", "Ledger", "Platform", "A4CoreSwift", "ComicArchive",
-                "ComicTestSupport",
-                "ComicVault", "DotLifePersistence", "DotLifeDomain", "RonAppSdkSwift", "TKCore", "steward-read",
-                "steward-unpack", grdb, log,
+                "RuleActions", "FileActions", "NoteActions", "Rules", "Ledger", "Platform", "A4CoreSwift",
+                "ComicArchive",
+                "ComicTestSupport", "ComicVault", "DotLifePersistence", "DotLifeDomain", "RonAppSdkSwift", "Sandbox",
+                "TKCore", "steward-worker", grdb, log,
             ]),
         suite(
             "AgentKitTests",
             [
-                "AgentKit", "NoteWriting", "ProcessActions", "PublishActions", "Rules", "Watching", "Ledger",
-                "Platform", "ComicArchive",
-                "ComicTestSupport", "ComicVault", "ContentParsing", "DotLifeDomain", "DotLifePersistence",
-                "steward-read",
-                "steward-unpack", log, metrics,
+                "AgentKit", "FileActions", "NoteActions", "RuleActions", "Rules", "Watching", "Ledger", "Platform",
+                "ComicArchive", "ComicTestSupport", "ComicVault", "DotLifeDomain", "DotLifePersistence", "Sandbox",
+                "steward-worker", log, metrics,
             ]),
         suite(
             "EndToEnd",
             [
                 "ComicArchive", "ComicTestSupport", "ComicVault", "Platform", "ron-mock-plane", "steward",
-                "steward-read",
-                "steward-unpack",
+                "steward-worker",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -10,7 +10,7 @@ build() {
         -Xswiftc -Xfrontend -Xswiftc -function-sections "$@"
 }
 order=packaging/link/order.txt
-for product in steward steward-unpack tk; do
+for product in steward steward-worker tk; do
     # Nothing but this tells that another order is another program.
     if [ "$order" -nt ".build/release/$product" ]; then rm -f ".build/release/$product"; fi
     build --product "$product" -Xlinker "--symbol-ordering-file=$PWD/$order" -Xlinker --no-warn-symbol-ordering

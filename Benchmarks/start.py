@@ -6,7 +6,7 @@ import measure
 # Milliseconds.
 AIMS = {"steward --version": 10, "tk --version": 8, "tk --help": 8, "tk roles list": 8}
 FIRST_BYTE = 4
-RESOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources/Core/TKCore/Resources"
+RESOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources/Core/TK/TKCore/Resources"
 PEERS = ["/bin/true", "python3 -I -c ''"]
 
 
@@ -49,7 +49,7 @@ def start(binary, quick):
         home = pathlib.Path(home)
         sizes = {}
         # As `make install` installs them.
-        for name in ("steward", "tk", "steward-unpack"):
+        for name in ("steward", "tk", "steward-worker"):
             subprocess.run(["strip", "-o", home / name, built / name], check=True)
             sizes[name] = [path.stat().st_size / 1e6 for path in (built / name, home / name)]
         environment = {"PATH": os.environ["PATH"], "HOME": str(home), "STEWARD_TK_RESOURCES": str(RESOURCES)}
@@ -64,18 +64,18 @@ def start(binary, quick):
         archive = home / "one.cbz"
         with zipfile.ZipFile(archive, "w") as packed:
             packed.writestr("1.txt", "one")
-        seen = {"steward-unpack": [], "bsdtar": []}
+        seen = {"steward-worker": [], "bsdtar": []}
         for turn in range(rounds + 1):
-            ours = _first_byte([str(home / "steward-unpack"), "list"], archive, 4)
+            ours = _first_byte([str(home / "steward-worker"), "archive", "list"], archive, 4)
             theirs = _first_byte(["/usr/bin/bsdtar", "-tf", str(archive)], archive, 1)
             # The first turn fills the page cache.
             if turn:
-                seen["steward-unpack"].append(ours)
+                seen["steward-worker"].append(ours)
                 seen["bsdtar"].append(theirs)
         ours, theirs = (
             measure.Cost(statistics.median(c.wall for c in found), statistics.median(c.cpu for c in found))
             for found in seen.values())
-        report[f"steward-unpack, to its first byte (aim: at most {FIRST_BYTE} ms)"] = _line(ours, {"bsdtar": theirs})
+        report[f"steward-worker archive list, to its first byte (aim: at most {FIRST_BYTE} ms)"] = _line(ours, {"bsdtar": theirs})
         report["bsdtar -tf, to its first byte"] = _line(theirs, {})
     return report | {f"{name}, MB": f"{size:.1f}, stripped {less:.1f}" for name, (size, less) in sizes.items()}
 

@@ -15,7 +15,7 @@ wrong() {
     failures=$((failures + 1))
 }
 
-for name in steward steward-unpack steward-read; do
+for name in steward steward-worker; do
     program=$folder/$name
     if ! dynamic=$(readelf -dW "$program" 2> /dev/null) || [ -z "$dynamic" ]; then
         wrong "$program is not there, or no program"

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True  # nothing is left beside the sources
 import swift_packages
 
 # `tk` is `steward` under another name.
-PROGRAMS = ["steward", "steward-unpack", "steward-read"]
+PROGRAMS = ["steward", "steward-worker"]
 OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "licences")
 SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp", ".S", ".inc", ".modulemap")
 # What comes with the compiler: identifier, name, licence, supplier, text, and the functions and data by which a program shows

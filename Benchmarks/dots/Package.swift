@@ -2,25 +2,29 @@
 import PackageDescription
 
 let strict: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 
-func core(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/Core/\(name)", swiftSettings: strict)
+func core(_ name: String, in folder: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/Core/\(folder)/\(name)", swiftSettings: strict)
 }
 
 // The dot store without the agent around it, for `Benchmarks/dots.py`; `Sources` is a link to the project's, and GRDB is
 // the one that the project was built with.
 let package = Package(
     name: "dots-bench",
-    dependencies: [.package(path: "../../.build/checkouts/GRDB.swift")],
+    dependencies: ["GRDB.swift", "swift-collections"].map { .package(path: "../../.build/checkouts/\($0)") },
     targets: [
-        .systemLibrary(name: "COpenSSL", path: "Sources/Core/System/COpenSSL", pkgConfig: "libcrypto"),
-        .target(name: "CLinux", path: "Sources/Core/System/CLinux"),
-        core("Platform", ["CLinux", "COpenSSL"]),
-        core("OwnFiles", ["Platform"]),
-        core("SQLiteFile", ["OwnFiles", "Platform", grdb]),
-        core("DotLifeDomain", []),
-        core("DotLifePersistence", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", grdb]),
+        .systemLibrary(name: "COpenSSL", path: "Sources/Core/Ground/System/COpenSSL", pkgConfig: "libcrypto"),
+        .target(name: "CLinux", path: "Sources/Core/Ground/System/CLinux"),
+        core("Platform", in: "Ground", ["CLinux", "COpenSSL", heap]),
+        core("OwnFiles", in: "Ground", ["Platform"]),
+        core("JSONText", in: "Ground", ["Platform"]),
+        core("Sandbox", in: "Sandbox", ["CLinux", "Platform"]),
+        core("SQLiteFile", in: "Storage", ["JSONText", "OwnFiles", "Platform", grdb]),
+        core("DotLifeDomain", in: "Dots", []),
+        core(
+            "DotLifePersistence", in: "Dots", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", "Sandbox", grdb]),
         .executableTarget(
             name: "dots-bench", dependencies: ["DotLifeDomain", "DotLifePersistence", "OwnFiles", "Platform"],
             path: "Bench", swiftSettings: strict),

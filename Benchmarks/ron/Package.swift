@@ -25,7 +25,7 @@ let package = Package(
         .target(
             name: "RonAppSdkSwift",
             dependencies: ["HTTPDates", "ServerSentEvents", http, nio, nioHTTP, nioTLS, log, metrics, toml],
-            path: "Sources/Core/RonAppSdkSwift", swiftSettings: strict),
+            path: "Sources/Core/RON/RonAppSdkSwift", swiftSettings: strict),
         .executableTarget(
             name: "ron-bench", dependencies: ["RonAppSdkSwift", http, nio, nioHTTP], path: "Bench",
             swiftSettings: strict),

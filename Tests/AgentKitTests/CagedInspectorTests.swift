@@ -1,9 +1,9 @@
 import AgentKit
-import ContentParsing
 import Foundation
 import OwnFiles
 import Platform
 import Rules
+import Sandbox
 import TestSupport
 import Testing
 
@@ -18,7 +18,7 @@ import Testing
     func moment() async throws {
         let folder = try TemporaryFolder("photo")
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
-        let inspector = CagedInspector(program: Built.program("steward-read"), timeZone: zone)
+        let inspector = CagedInspector(program: Built.program("steward-worker"), timeZone: zone)
         let found = try await BlockingLane("photo").run {
             let file = try Descriptor(folder.write("photo.tif", Self.photo))
             return try inspector.inspect(.picture, of: file, mime: "image/tiff", hash: nil)

@@ -1,11 +1,11 @@
 import AgentKit
 import DotLifeDomain
+import FileActions
 import Foundation
 import Logging
-import NoteWriting
+import NoteActions
 import OwnFiles
 import Platform
-import ProcessActions
 import Rules
 import TestSupport
 import Testing

@@ -7,7 +7,7 @@ import TestSupport
 
 /// The worker that was built beside the tests.
 package func builtWorker() throws -> ArchiveWorker {
-    try ArchiveWorker(program: Built.program("steward-unpack"))
+    try ArchiveWorker(program: Built.program("steward-worker"))
 }
 
 /// Whether libvips is installed: without it no thumbnail is made, and all else works.

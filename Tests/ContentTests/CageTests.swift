@@ -1,4 +1,4 @@
-import ContentFacts
+import FileActions
 import Foundation
 import Glibc
 import OwnFiles
@@ -21,9 +21,9 @@ import Testing
 
     @Test("What was found goes on, whatever is put in its place") func held() async throws {
         let folder = try TemporaryFolder("held")
-        let program = folder.path.appending("steward-read")
+        let program = folder.path.appending("steward-worker")
         try FileManager.default.copyItem(
-            atPath: #require(Built.program("steward-read")).text, toPath: program.text)
+            atPath: #require(Built.program("steward-worker")).text, toPath: program.text)
         let said = try await BlockingLane("held").run {
             let worker = try ContentWorker(program: program)
             let other = try folder.write("other", "#!/bin/sh\nexit 3\n")

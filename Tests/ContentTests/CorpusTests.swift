@@ -1,8 +1,8 @@
-import ContentFacts
-import ContentParsing
+import FileActions
 import Foundation
 import OwnFiles
 import Platform
+import Sandbox
 import TestSupport
 import Testing
 
@@ -13,7 +13,7 @@ private enum Corpora {
         guard ProcessInfo.processInfo.environment["STEWARD_TEST_PEERS"] != "0" else { return nil }
         do {
             let script = Checkout.root.appending("Tests/Peers/media_corpora.sh").text
-            let folder = (Built.program("steward-read")?.parent ?? Checkout.root).appending("media-corpora").text
+            let folder = (Built.program("steward-worker")?.parent ?? Checkout.root).appending("media-corpora").text
             let run = try await runProgramAside(["/bin/sh", script, folder])
             guard run.status == 0, let path = run.output.split(separator: "\n").last else {
                 print("tests that want media corpora are skipped: \(run.errors)")
@@ -81,7 +81,7 @@ private enum Corpora {
     }
 
     @Test("No parser of them is linked into the agent") func linkage() throws {
-        for name in ["steward", "steward-read"] {
+        for name in ["steward", "steward-worker"] {
             guard let program = Built.program(name) else { continue }
             let needed = try runProgram(["readelf", "--dynamic", "--wide", program.text]).check().output
             let parsers = ["libtag", "libxml2", "libexttextcat", "libarchive", "libpoppler", "libvips"]

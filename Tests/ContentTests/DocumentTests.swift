@@ -1,6 +1,6 @@
-import ContentFacts
-import ContentParsing
+import FileActions
 import Platform
+import Sandbox
 import Testing
 
 @Suite("The text of documents") struct DocumentTests {

@@ -1,8 +1,8 @@
-import ContentFacts
-import ContentParsing
+import FileActions
 import Glibc
 import OwnFiles
 import Platform
+import Sandbox
 import TestSupport
 import Testing
 
@@ -103,7 +103,7 @@ import Testing
     func remembered() async throws {
         let folder = try TemporaryFolder("remembered")
         let file = try folder.write("file", Sample.photo())
-        let program = try #require(Built.program("steward-read"))
+        let program = try #require(Built.program("steward-worker"))
         let own = try folder.write(
             "worker", "#!/bin/sh\necho x >> \(folder.path.text)/starts\nexec \(program.text) \"$@\"\n")
         #expect(chmod(own.text, 0o755) == 0)

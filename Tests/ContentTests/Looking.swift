@@ -1,11 +1,11 @@
-import ContentFacts
-import ContentParsing
+import FileActions
 import OwnFiles
 import Platform
+import Sandbox
 import TestSupport
 
 /// The worker that was built with the tests.
-func builtContentWorker() throws -> ContentWorker { try ContentWorker(program: Built.program("steward-read")) }
+func builtContentWorker() throws -> ContentWorker { try ContentWorker(program: Built.program("steward-worker")) }
 
 /// What the worker finds in a file with these bytes.
 func look(_ aspect: ContentAspect, _ bytes: [UInt8], mime: String = "") async throws -> ContentReport {

@@ -1,7 +1,7 @@
-import ContentFacts
-import ContentParsing
+import FileActions
 import OwnFiles
 import Platform
+import Sandbox
 import TestSupport
 import Testing
 

@@ -8,10 +8,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 make --silent install-units DESTDIR="$2" PREFIX=/opt/steward
 install -D "$built/steward" "$prefix/bin/steward"
-install -D "$built/steward-unpack" "$prefix/libexec/steward/steward-unpack"
-install -D "$built/steward-read" "$prefix/libexec/steward/steward-read"
+install -D "$built/steward-worker" "$prefix/libexec/steward/steward-worker"
 mkdir -p "$prefix/share/steward" "$prefix/runtime"
 cp -r rules.d "$prefix/share/steward/rules.d"
-cp -r Sources/Core/TKCore/Resources "$prefix/share/steward/tk"
-ldd "$built/steward" "$built/steward-unpack" "$built/steward-read" | awk '$3 ~ "^/" { print $3 }' | sort -u |
+cp -r Sources/Core/TK/TKCore/Resources "$prefix/share/steward/tk"
+ldd "$built/steward" "$built/steward-worker" | awk '$3 ~ "^/" { print $3 }' | sort -u |
     { grep -vE '^/(usr/)?lib' || true; } | while read -r library; do cp "$library" "$prefix/runtime/"; done

@@ -1,4 +1,4 @@
-// What the second cage (Sources/Core/System/CLinux/RenderCage.c) lets a program do with the hostile file, its standard input.
+// What the second cage (Sources/Core/Ground/System/CLinux/RenderCage.c) lets a program do with the hostile file, its standard input.
 // usage: cage_probe HOSTILE LIBRARY; prints a line for each call: its name, and 0 or its errno.
 #define _GNU_SOURCE
 #include "Render.h"

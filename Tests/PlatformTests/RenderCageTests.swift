@@ -7,7 +7,7 @@ import Testing
     func execution() throws {
         let folder = try TemporaryFolder("cage-probe")
         let probe = folder.path.appending("probe").text
-        let sources = Checkout.root.appending("Sources/Core/System/CLinux")
+        let sources = Checkout.root.appending("Sources/Core/Ground/System/CLinux")
         let command = [
             "-I", sources.appending("include").text, "-o", probe,
             Checkout.root.appending("Tests/Peers/cage_probe.c").text,

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import NoteWriting
+import NoteActions
 import OwnFiles
 import Platform
 import Rules

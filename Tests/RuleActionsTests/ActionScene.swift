@@ -1,18 +1,14 @@
-import CaptureActions
-import ComicActions
 import ComicArchive
 import ComicTestSupport
 import ComicVault
+import FileActions
 import Foundation
 import Glibc
 import Ledger
 import Logging
-import NoteWriting
+import NoteActions
 import OwnFiles
 import Platform
-import ProcessActions
-import PublishActions
-import ReviewActions
 import RuleActions
 import Rules
 import TestSupport
@@ -191,7 +187,7 @@ struct ActionWorld: Sendable {
                 environment: ["HOME": home.text, "OLLAMA_HOST": "http://127.0.0.1:1"].merging(options.models) { $1 },
                 patience: options.modelPatience),
             publishing: PublishServices(outbox: outbox, targets: try options.targets ?? [Self.hub()]),
-            unpacker: try options.unpacker ?? builtWorker().program, reader: Built.program("steward-read"),
+            unpacker: try options.unpacker ?? builtWorker().program, reader: Built.program("steward-worker"),
             notify: options.notify)
         registry = StandardActions.registry(services)
     }

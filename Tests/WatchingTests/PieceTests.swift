@@ -1,4 +1,3 @@
-import Deadlines
 import Glibc
 import Platform
 import TestSupport

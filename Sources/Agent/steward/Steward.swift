@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandArguments
 import Platform
-import ProgramVersion
 import TKCommands
 
 /// The command line: parses, wires and starts; all behaviour is in AgentKit.

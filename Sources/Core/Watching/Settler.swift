@@ -1,4 +1,3 @@
-import Deadlines
 import Platform
 
 /// Waits until files are whole (docs/design/events.md).

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 extension TemporaryFolder {
     func compressed(_ bytes: [UInt8], _ compression: Compression) throws -> [UInt8] {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// A TAR may be compressed in seven ways, once; nothing else may be.
 @Suite("Compressed TARs") struct CompressedTarTests {

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
-@testable import ComicUnpacking
+@testable import Sandbox
+@testable import steward_worker
 
 /// EPUBs of pictures: the pages stand in the order of the spine, whatever their files are called.
 @Suite("EPUBs of pictures") struct EpubTests {

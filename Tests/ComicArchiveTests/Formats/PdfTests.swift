@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// PDFs, listed, judged and drawn by a foreign program in the worker's second cage.
 ///

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
-@testable import ComicUnpacking
+@testable import Sandbox
+@testable import steward_worker
 
 /// Names in RAR 4 headers, and the short form of their Unicode.
 @Suite("Names in RAR 4 headers") struct Rar4NameTests {

@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
-@testable import ComicUnpacking
+@testable import Sandbox
+@testable import steward_worker
 
 /// Solid RAR 4 archives, unpacked by `unar` in the worker's second cage.
 ///

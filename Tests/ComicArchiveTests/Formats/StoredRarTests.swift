@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
-@testable import ComicUnpacking
+@testable import Sandbox
+@testable import steward_worker
 
 /// RAR 5 archives that hold BLAKE2sp in place of CRC-32: libarchive compares neither where the bytes are stored.
 @Suite("RAR 5 archives with BLAKE2sp") struct StoredRarTests {

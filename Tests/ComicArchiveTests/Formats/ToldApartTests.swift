@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Encrypted, one part of several, solid: each is told for what it is, in every format.
 @Suite("Encrypted, part of several, solid") struct ToldApartTests {

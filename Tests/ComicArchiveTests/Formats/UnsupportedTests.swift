@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Archives that may be sound and cannot be read here: nobody is told that they are damaged, or to fetch them again.
 @Suite("Archives that cannot be read here") struct UnsupportedTests {

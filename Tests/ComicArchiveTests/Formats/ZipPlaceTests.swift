@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Where the pages of a ZIP stand, as the validating pass tells it, and what is had from there.
 @Suite("Where the pages of a ZIP stand") struct ZipPlaceTests {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// What hostile archives may cost: the worker's limits hold, and the agent does not grow, forget a process or write
 /// anywhere but into its cache.
@@ -104,7 +104,7 @@ struct HostileBoundsTests {
                 // It lives, or waits to be reaped: until then the kernel tells its limits.
                 for id in try listDirectory("/proc").map({ String(decoding: $0.name, as: UTF8.self) }) {
                     guard let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
-                        status.contains("(steward-unpack)"),
+                        status.contains("(steward-worker)"),
                         status.contains(") S \(getpid()) ")
                             || status.contains(") R \(getpid()) ") || status.contains(") Z \(getpid()) ")
                     else { continue }

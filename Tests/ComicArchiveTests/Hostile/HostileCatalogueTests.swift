@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Every archive of the project's own generator gets its verdict, and no page that is taken has other bytes than were
 /// packed.

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
-@testable import ComicUnpacking
+@testable import Sandbox
+@testable import steward_worker
 
 /// What the agent is told of an archive where it need not know what is in it.
 @Suite("Names that are withheld")

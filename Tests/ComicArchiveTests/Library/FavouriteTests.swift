@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Favourites and the user's own series follow a comic's content.
 @Suite("Favourites and series of one's own") struct FavouriteTests {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// A folder of comics, with real files.
 @Suite("A folder of comics") struct LibraryServiceTests {

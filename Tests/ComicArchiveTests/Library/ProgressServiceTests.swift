@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Progress and bookmarks follow a comic's content.
 @Suite("Progress and bookmarks") struct ProgressServiceTests {

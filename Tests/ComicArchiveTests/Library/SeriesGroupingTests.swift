@@ -3,7 +3,7 @@ import Platform
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Series among the files of a library.
 @Suite("Series among files") struct SeriesGroupingTests {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Format and size of pictures from their first bytes, and types of files.
 @Suite("Headers of pictures") struct MetadataImageTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// ComicInfo and MetronInfo, from hostile archives.
 @Suite("Metadata in XML") struct MetadataXMLTests {

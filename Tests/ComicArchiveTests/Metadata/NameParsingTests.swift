@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Series, number, volume and year from file names, as people name files.
 @Suite("What a file's name says of a comic") struct NameParsingTests {

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// File names in all the shapes that collections have, of comics that do not exist.
 @Suite("Names in the shapes that collections have") struct NameTableTests {

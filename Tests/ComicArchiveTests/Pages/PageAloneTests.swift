@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// One page by its number, in one run of the worker that also lists all pages.
 @Suite("One page by its number") struct PageAloneTests {

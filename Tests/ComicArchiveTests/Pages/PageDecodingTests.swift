@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Pages of which every pixel is decoded: those that begin well and then show nothing, or only a part.
 @Suite("Pages that are decoded", .enabled(if: hasThumbnails, "libvips42 is not installed")) struct PageDecodingTests {

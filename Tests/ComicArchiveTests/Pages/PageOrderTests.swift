@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Pages in the order in which a person reads them.
 @Suite("The order of pages") struct PageOrderTests {

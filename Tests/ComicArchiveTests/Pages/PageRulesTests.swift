@@ -2,7 +2,7 @@ import ComicTestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Which entries are pages, which are passed over, which condemn the archive.
 @Suite("What is a page") struct PageRulesTests {

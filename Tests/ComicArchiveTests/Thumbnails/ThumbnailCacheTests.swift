@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Thumbnails on the disk.
 @Suite("Thumbnails on the disk")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// A process that makes thumbnails and dies, or lies: played by a script.
 @Suite("A process that makes thumbnails and dies, or lies")
@@ -21,11 +21,11 @@ struct ThumbnailDistrustTests {
     private func worker(_ records: [String: [WorkerRecord]], end: String) throws -> ThumbnailWorker {
         for (name, said) in records { try folder.write(BytePath("said-\(name)"), said.flatMap { $0.encoded() }) }
         let script = try folder.write(
-            "steward-unpack",
+            "steward-worker",
             """
             #!/bin/sh
             echo start >> '\(folder.path)/starts'
-            said='\(folder.path)/said-'$5
+            said='\(folder.path)/said-'$6
             test -f "$said" || said='\(folder.path)/said-any'
             test -f "$said" && /bin/cat "$said" >&4
             \(end)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Covers and pages of a library's comics.
 @Suite("Thumbnails of a library", .enabled(if: hasThumbnails, "libvips42 is not installed"))

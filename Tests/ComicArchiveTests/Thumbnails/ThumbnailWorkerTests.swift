@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Thumbnails, made by the worker in its cage.
 @Suite("Thumbnails", .enabled(if: hasThumbnails, "libvips42 is not installed"))

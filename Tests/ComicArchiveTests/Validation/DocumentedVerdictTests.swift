@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// The table of `docs/comics.md` that says what is accepted, noted and refused: each row has samples here, and no sample
 /// is without a row.

@@ -1,4 +1,3 @@
-import Cage
 import ComicTestSupport
 import Foundation
 import OwnFiles
@@ -8,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// Archives of which the worker gets no file, but the bytes that it asks for.
 @Suite("Archives of which the worker gets no file")

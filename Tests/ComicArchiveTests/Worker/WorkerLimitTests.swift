@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import ComicArchive
-@testable import ComicParsing
+@testable import Sandbox
 
 /// What a worker may use up, and what becomes of one that goes past it: a verdict each time.
 @Suite("What a worker may use up") struct WorkerLimitTests {

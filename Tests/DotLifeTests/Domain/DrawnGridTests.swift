@@ -1,4 +1,3 @@
-import DotGrids
 import DotLifeDomain
 import Foundation
 import Platform

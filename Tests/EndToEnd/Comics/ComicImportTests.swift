@@ -158,7 +158,7 @@ struct ComicImportTests {
         let mark = steward.home.path.appending("worker")
         let slow =
             "[ -e '\(mark)' ] && exec '\(try builtWorker().program)' \"$@\"; echo $$ > '\(mark)'; exec sleep 1000"
-        steward.variables["STEWARD_UNPACK"] = try fakeWorker(slow, in: steward.home).text
+        steward.variables["STEWARD_WORKER"] = try fakeWorker(slow, in: steward.home).text
         try await steward.start()
         try steward.moveIn("comics/Saga 01.cbz", try comic(1))
         func worker() throws -> Int32? {
@@ -185,9 +185,9 @@ struct ComicImportTests {
     @Test("An upgrade beneath a running agent refuses no comic: it goes on with the worker that it began with")
     func upgraded() async throws {
         let steward = try fixture()
-        let worker = steward.home.path.appending("steward-unpack")
+        let worker = steward.home.path.appending("steward-worker")
         try FileManager.default.copyItem(atPath: builtWorker().program.text, toPath: worker.text)
-        steward.variables["STEWARD_UNPACK"] = worker.text
+        steward.variables["STEWARD_WORKER"] = worker.text
         try await steward.start()
         // What speaks other words than this agent knows, of a comic that is sound.
         let other = try fakeWorker("printf '\\3\\0\\0\\0new' >&4", in: steward.home)
@@ -208,8 +208,8 @@ struct ComicImportTests {
     @Test("Without its worker the agent starts and says what is missing; comics wait until it is there")
     func missing() async throws {
         let steward = try fixture()
-        let worker = steward.home.path.appending("steward-unpack")
-        steward.variables["STEWARD_UNPACK"] = worker.text
+        let worker = steward.home.path.appending("steward-worker")
+        steward.variables["STEWARD_WORKER"] = worker.text
         let ill = try steward.run(["doctor"])
         #expect(ill.status == 2 && ill.output.contains("!    comics: "))
         try await steward.start()

@@ -28,7 +28,7 @@ struct ComicSlowTests {
         let script =
             "case $(readlink /proc/$$/fd/3) in *slow*) while [[ ! -e '\(release)' ]]; do :; done;; esac\n"
             + "exec '\(try builtWorker().program)' \"$@\""
-        steward.variables["STEWARD_UNPACK"] = try fakeWorker(script, in: steward.home).text
+        steward.variables["STEWARD_WORKER"] = try fakeWorker(script, in: steward.home).text
         try await steward.start()
         for number in 1...3 { try steward.moveIn(BytePath("comics/slow \(number).cbz"), try comic(number)) }
         try await steward.until("the slow ones are at work") { try planned(steward) == 3 }
@@ -68,7 +68,7 @@ struct ComicSlowTests {
         let mark = steward.home.path.appending("halted")
         let script =
             "[[ -e '\(mark)' ]] || { echo > '\(mark)'; kill -STOP $$; }\nexec '\(try builtWorker().program)' \"$@\""
-        steward.variables["STEWARD_UNPACK"] = try fakeWorker(script, in: steward.home).text
+        steward.variables["STEWARD_WORKER"] = try fakeWorker(script, in: steward.home).text
         try await steward.start()
         try steward.moveIn("comics/Saga 01.cbz", try comic(1))
         try await steward.until("it is noticed") { try steward.log().contains("was halted (SIGSTOP)") }

@@ -112,7 +112,7 @@ struct PathArgumentTests {
 
     @Test("No command takes a path as text: what is completed as a file or folder is a PathArgument")
     func types() throws {
-        for folder in ["Sources/Agent/steward", "Sources/Agent/tk"] as [BytePath] {
+        for folder in ["Sources/Agent/steward", "Sources/Agent/TKCommands"] as [BytePath] {
             let files = try FileManager.default.subpathsOfDirectory(atPath: Checkout.root.appending(folder).text)
             for name in files where name.hasSuffix(".swift") {
                 let path = Checkout.root.appending(folder).appending(BytePath(name))

@@ -15,7 +15,7 @@ struct SlowContentTests {
         let reader = try steward.home.write(
             "reader", "#!/bin/sh\necho $$ >> '\(started.text)'\nwhile :; do :; done\n")
         chmod(reader.text, 0o755)
-        steward.variables["STEWARD_READ"] = reader.text
+        steward.variables["STEWARD_WORKER"] = reader.text
         try steward.rule(
             """
             - rule: Invoices

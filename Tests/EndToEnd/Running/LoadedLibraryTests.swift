@@ -15,13 +15,13 @@ struct LoadedLibraryTests {
 
     @Test("The agent loads nothing that parses archives; its worker does")
     func archives() throws {
-        #expect(try libraries(of: "steward-unpack").contains("libarchive.so"))
+        #expect(try libraries(of: "steward-worker").contains("libarchive.so"))
         #expect(try !libraries(of: "steward").contains("libarchive.so"))
     }
 
     @Test("The agent loads nothing that parses documents, pictures or sound; the process that reads them does")
     func contents() throws {
-        let (agent, worker) = (try libraries(of: "steward"), try libraries(of: "steward-read"))
+        let (agent, worker) = (try libraries(of: "steward"), try libraries(of: "steward-worker"))
         for name in ["libxml2.so", "libtag.so", "libexttextcat", "libarchive.so", "libpoppler"] {
             #expect(!agent.contains(name), "\(name)")
         }
@@ -35,7 +35,7 @@ struct LoadedLibraryTests {
 
     @Test("The worker loads neither Foundation nor a database; the agent does")
     func worker() throws {
-        let (agent, worker) = (try libraries(of: "steward"), try libraries(of: "steward-unpack"))
+        let (agent, worker) = (try libraries(of: "steward"), try libraries(of: "steward-worker"))
         #expect(agent.contains("libsqlite3.so"))
         for name in ["libsqlite3.so", "libFoundation", "lib_FoundationICU"] {
             #expect(!worker.contains(name), "\(name)")

@@ -1,7 +1,7 @@
-import CaptureActions
 import DotLifeDomain
 import DotLifePersistence
 import Foundation
+import NoteActions
 import OwnFiles
 import Platform
 import Rules

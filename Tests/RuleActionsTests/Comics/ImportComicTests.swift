@@ -1,6 +1,6 @@
 import ComicArchive
 import ComicTestSupport
-import FilePlacing
+import FileActions
 import Foundation
 import Ledger
 import OwnFiles
@@ -266,12 +266,12 @@ struct ImportComicTests {
     func missing() async throws {
         let scene = try scene("a.cbz", try packed(Self.pages))
         var options = ActionWorld.Options()
-        options.unpacker = scene.path("steward-unpack")
+        options.unpacker = scene.path("steward-worker")
         let world = try scene.open(options)
         let fault = await #expect(throws: Fault.self) { try await world.run("import-comic", on: "a.cbz") }
-        #expect(fault?.kind == .transient && fault?.message.contains("steward-unpack") == true)
+        #expect(fault?.kind == .transient && fault?.message.contains("steward-worker") == true)
         try FileManager.default.createSymbolicLink(
-            atPath: scene.path("steward-unpack").text, withDestinationPath: try builtWorker().program.text)
+            atPath: scene.path("steward-worker").text, withDestinationPath: try builtWorker().program.text)
         _ = try await world.run("import-comic", on: "a.cbz")
         #expect(try scene.exists("library/a/a.cbz"))
     }

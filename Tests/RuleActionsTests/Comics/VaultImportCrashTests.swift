@@ -1,8 +1,7 @@
-import ComicActions
 import ComicArchive
 import ComicTestSupport
 import ComicVault
-import FilePlacing
+import FileActions
 import Foundation
 import Ledger
 import OwnFiles

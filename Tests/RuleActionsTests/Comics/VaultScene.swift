@@ -1,7 +1,7 @@
-import ComicActions
 import ComicArchive
 import ComicTestSupport
 import ComicVault
+import FileActions
 import Foundation
 import OwnFiles
 import Platform

@@ -2,7 +2,7 @@ import ComicTestSupport
 import Foundation
 import Glibc
 import Ledger
-import NoteWriting
+import NoteActions
 import OwnFiles
 import Platform
 import Rules

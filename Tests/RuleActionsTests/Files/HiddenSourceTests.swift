@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import FilePlacing
+@testable import FileActions
 
 /// Files of which the ledger does not hold the name: once one is gone, nobody knows what it was called.
 @Suite("Files with hidden names that are taken away") struct HiddenSourceTests {

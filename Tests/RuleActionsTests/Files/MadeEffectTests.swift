@@ -1,4 +1,4 @@
-import FilePlacing
+import FileActions
 import OwnFiles
 import Platform
 import Rules

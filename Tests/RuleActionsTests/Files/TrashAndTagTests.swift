@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import FilePlacing
+@testable import FileActions
 
 @Suite("The trash") struct TrashTests {
     @Test("The file lies in the trash as the freedesktop specification says") func fileLiesTrash() async throws {

@@ -1,9 +1,9 @@
-import ContentFacts
-import ContentParsing
+import FileActions
 import Glibc
 import OwnFiles
 import Platform
 import Rules
+import Sandbox
 import TestSupport
 import Testing
 
@@ -18,7 +18,7 @@ import Testing
 
     private func fields(_ path: BytePath) async throws -> [ContentField: String] {
         try await BlockingLane("look").run {
-            try ContentWorker(program: Built.program("steward-read")).look(.media, in: Descriptor(path), mime: "")
+            try ContentWorker(program: Built.program("steward-worker")).look(.media, in: Descriptor(path), mime: "")
                 .fields
         }
     }

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// Waiting for people who have a note open, alone.
 @Suite("Waiting for people who have a note open") struct EditorPatienceTests {

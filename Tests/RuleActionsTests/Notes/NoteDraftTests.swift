@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// What is known of a note's text from one write to the next, alone.
 @Suite("A note from one write to the next") struct NoteDraftTests {

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// A note was written, and then the ledger could not be: its disk was full. What comes next must find the block.
 @Suite("Writes whose end the ledger does not hold") struct NoteEndingTests {

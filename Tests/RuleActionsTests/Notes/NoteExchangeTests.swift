@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// Where no lease can be had: a changed copy takes the note's place (docs/design/notes.md).
 @Suite("Notes that are exchanged") struct NoteExchangeTests {

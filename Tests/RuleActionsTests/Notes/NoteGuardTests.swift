@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// Saves that lack a block (docs/design/stale-buffers.md), through the writer and the ledger.
 @Suite("Saves that lack a block") struct NoteGuardTests {

@@ -1,5 +1,5 @@
 import Foundation
-import NoteWriting
+import NoteActions
 import OwnFiles
 import Platform
 import Rules

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// Random histories of which the truth is known, against the decision table (docs/design/stale-buffers.md).
 @Suite("Random histories of a note") struct NoteMemoryModelTests {

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// Notes that get another name between the beginning and the end of a write.
 @Suite("Notes that are moved away while they are written") struct NoteMovedTests {

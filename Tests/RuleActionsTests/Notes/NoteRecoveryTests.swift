@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// Writes into a note that a crash tore, in every way that a disk can tear them.
 @Suite("Notes that a crash tore") struct NoteRecoveryTests {

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// Notes that other programs have open, replace and append to at the same time.
 @Suite("Notes that other programs have open") struct NoteSharingTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Ledger
-import NoteWriting
+import NoteActions
 import OwnFiles
 import Platform
 import Synchronization

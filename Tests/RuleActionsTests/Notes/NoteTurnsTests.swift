@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// The order in which notes get their turns, alone.
 @Suite("The order in which notes get their turns") struct NoteTurnsTests {

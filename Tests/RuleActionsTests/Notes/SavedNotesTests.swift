@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import NoteWriting
+@testable import NoteActions
 
 /// Trying again to put back what a save has lost, alone.
 @Suite("Trying again what a save has lost") struct SavedNotesTests {

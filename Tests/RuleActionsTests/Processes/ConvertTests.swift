@@ -1,8 +1,8 @@
+import FileActions
 import Foundation
 import Glibc
 import OwnFiles
 import Platform
-import ProcessActions
 import Rules
 import TestSupport
 import Testing

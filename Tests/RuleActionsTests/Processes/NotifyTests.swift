@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import ProcessActions
+@testable import FileActions
 
 @Suite("Telling a person") struct NotifyTests {
     private let scene: ActionScene

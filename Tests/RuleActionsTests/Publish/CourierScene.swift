@@ -2,7 +2,7 @@ import GRDB
 import Ledger
 import Logging
 import Platform
-import PublishActions
+import RuleActions
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Ledger
 import Logging
 import Platform
-import PublishActions
+import RuleActions
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import Ledger
 import Platform
-import PublishActions
+import RuleActions
 import Rules
 import TestSupport
 import Testing

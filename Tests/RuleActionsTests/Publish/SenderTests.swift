@@ -1,7 +1,7 @@
 import Foundation
 import Platform
-import PublishActions
 import RonAppSdkSwift
+import RuleActions
 import TestSupport
 import Testing
 

@@ -4,7 +4,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import ReviewActions
+@testable import NoteActions
 
 /// What answers change in a draft, forwards and back.
 @Suite("What answers change in a draft") struct DraftEditTests {

@@ -1,6 +1,6 @@
 import Foundation
+import NoteActions
 import Platform
-import ReviewActions
 import TKCore
 import TestSupport
 import Testing

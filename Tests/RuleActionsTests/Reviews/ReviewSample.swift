@@ -1,5 +1,5 @@
+import NoteActions
 import Platform
-import ReviewActions
 import TKCore
 
 /// A draft of two findings, and its review with the first accepted and the second skipped.

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
+import NoteActions
 import OwnFiles
 import Platform
-import ReviewActions
 import Rules
 import TestSupport
 import Testing

@@ -1,9 +1,8 @@
 import Foundation
 import Glibc
-import NoteWriting
+import NoteActions
 import OwnFiles
 import Platform
-import ReviewActions
 import Rules
 import Synchronization
 import TKCore

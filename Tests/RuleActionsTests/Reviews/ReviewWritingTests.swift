@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@testable import ReviewActions
+@testable import NoteActions
 
 @Suite("What a review says it has written") struct ReviewWritingTests {
     private let folder: TemporaryFolder

@@ -6,7 +6,7 @@ import Testing
 
 /// The quick pass with the data files of the source tree, which tests find wherever they are built.
 func quickPass() throws -> QuickPass {
-    try QuickPass(resources: TKResources(folder: Checkout.root.appending("Sources/Core/TKCore/Resources")))
+    try QuickPass(resources: TKResources(folder: Checkout.root.appending("Sources/Core/TK/TKCore/Resources")))
 }
 
 @Suite("The quick pass")

@@ -1,5 +1,5 @@
 import ComicArchive
-import FilePlacing
+import FileActions
 import Foundation
 import Glibc
 import OwnFiles

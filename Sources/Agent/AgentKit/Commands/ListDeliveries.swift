@@ -1,6 +1,6 @@
 import Ledger
 import Platform
-import PublishActions
+import RuleActions
 import Rules
 
 /// An event of the outbox as commands show it.

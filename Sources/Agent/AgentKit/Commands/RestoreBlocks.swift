@@ -1,5 +1,5 @@
 import Ledger
-import NoteWriting
+import NoteActions
 import Platform
 import Rules
 

@@ -1,6 +1,6 @@
 import Ledger
 import Platform
-import PublishActions
+import RuleActions
 import Rules
 
 /// `steward wait`: until nothing settles, is judged or is at work any more.

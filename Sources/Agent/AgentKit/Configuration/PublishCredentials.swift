@@ -1,5 +1,5 @@
 import Platform
-import PublishActions
+import RuleActions
 import TKCore
 
 /// The tokens and secrets of targets, found as the keys of models are: in the environment (`NAME_API_KEY`), among systemd's

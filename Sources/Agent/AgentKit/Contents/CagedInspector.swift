@@ -1,8 +1,8 @@
-import ContentFacts
-import ContentParsing
+import FileActions
 import Foundation
 import Platform
 import Rules
+import Sandbox
 
 /// Lets rules look into files: each by a caged process, and each content once.
 package struct CagedInspector: ContentInspector {
@@ -11,7 +11,7 @@ package struct CagedInspector: ContentInspector {
     private let timeZone: TimeZone
 
     /// - Parameters:
-    ///   - program: `steward-read`; nil finds it when it is needed.
+    ///   - program: `steward-worker`; nil finds it when it is needed.
     ///   - pool: whose tickets its processes are started with.
     ///   - timeZone: in which a camera's clock is taken to have been, so that dates are shown as it showed them.
     package init(program: BytePath? = nil, pool: ContentPool = ContentPool(width: 2), timeZone: TimeZone) {

@@ -1,4 +1,4 @@
-import ContentFacts
+import FileActions
 import Platform
 
 /// `steward doctor`, the part about rules that look into files: the program that reads them, and its cage.
@@ -15,14 +15,15 @@ package struct ContentExamination: Sendable {
                 return [
                     Examination.Finding(
                         subject: "contents", isWell: false,
-                        message: "steward-read is not locked down here: a forbidden call ended as `\(end)`",
+                        message: "steward-worker is not locked down here: a forbidden call ended as `\(end)`",
                         remedy: "no rule looks into files so; the kernel must offer seccomp filters "
                             + "(CONFIG_SECCOMP_FILTER), and nothing around the agent may forbid them")
                 ]
             }
             return [
                 Examination.Finding(
-                    subject: "contents", isWell: true, message: "looked into by steward-read, locked down", remedy: nil)
+                    subject: "contents", isWell: true, message: "looked into by steward-worker, locked down",
+                    remedy: nil)
             ]
         } catch {
             return [

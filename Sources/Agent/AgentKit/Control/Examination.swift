@@ -1,4 +1,4 @@
-import FilePlacing
+import FileActions
 import Foundation
 import Glibc
 import Ledger

@@ -1,6 +1,6 @@
 import Foundation
 import Platform
-import PublishActions
+import RuleActions
 
 /// `steward doctor`, the part about where events are published: whether somebody answers there, and whether the credentials
 /// are to be had. No event and no credential is sent.

@@ -2,9 +2,9 @@ import ComicVault
 import Foundation
 import Glibc
 import Ledger
-import NoteWriting
+import NoteActions
 import Platform
-import PublishActions
+import RuleActions
 import Rules
 import SQLiteFile
 import Watching

@@ -1,11 +1,11 @@
-import ComicActions
 import ComicVault
+import FileActions
 import Foundation
 import Ledger
-import NoteWriting
+import NoteActions
 import OwnFiles
 import Platform
-import PublishActions
+import RuleActions
 import Rules
 import SQLiteFile
 import Watching

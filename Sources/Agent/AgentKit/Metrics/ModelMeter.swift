@@ -1,5 +1,5 @@
 import Metrics
-import ReviewActions
+import NoteActions
 import TKCore
 
 /// Counts calls to language models, their tokens and what they cost.

@@ -1,13 +1,13 @@
 import ComicVault
+import FileActions
 import Foundation
 import Glibc
 import Ledger
 import Logging
-import NoteWriting
+import NoteActions
 import OwnFiles
 import Platform
-import ProcessActions
-import PublishActions
+import RuleActions
 import Rules
 import Watching
 

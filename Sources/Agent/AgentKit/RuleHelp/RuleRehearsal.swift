@@ -1,4 +1,4 @@
-import FilePlacing
+import FileActions
 import Ledger
 import OwnFiles
 import Platform

@@ -3,10 +3,10 @@ import Foundation
 import Glibc
 import Ledger
 import Logging
-import NoteWriting
+import NoteActions
 import OwnFiles
 import Platform
-import PublishActions
+import RuleActions
 import Rules
 import SQLiteFile
 import ServiceLifecycle

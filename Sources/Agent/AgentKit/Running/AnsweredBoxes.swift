@@ -1,6 +1,6 @@
 import Ledger
 import Logging
-import NoteWriting
+import NoteActions
 import Platform
 
 /// Closes the boxes in notes whose questions were answered by a command, by time, or are asked no more: `[x]` for a yes,

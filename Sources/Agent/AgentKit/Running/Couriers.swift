@@ -1,8 +1,8 @@
 import Foundation
 import Logging
 import Platform
-import PublishActions
 import RonAppSdkSwift
+import RuleActions
 import Rules
 
 /// Puts the courier together.

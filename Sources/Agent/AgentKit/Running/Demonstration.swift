@@ -42,7 +42,7 @@ package struct Demonstration: Sendable {
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "",
             "XDG_DATA_HOME": home.appending(".local/share").text,
         ]
-        environment["STEWARD_UNPACK"] = ProcessInfo.processInfo.environment["STEWARD_UNPACK"]
+        environment["STEWARD_WORKER"] = ProcessInfo.processInfo.environment["STEWARD_WORKER"]
         let directories = try Directories(environment: environment)
         tell("A throw-away home: \(home)")
         tell("The shipped rules: \(rules)\n")

@@ -1,6 +1,6 @@
 import Ledger
 import Logging
-import NoteWriting
+import NoteActions
 import Platform
 import Rules
 

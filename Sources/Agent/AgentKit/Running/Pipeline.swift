@@ -1,7 +1,7 @@
 import Foundation
 import Ledger
 import Logging
-import NoteWriting
+import NoteActions
 import Platform
 import Rules
 import Synchronization

@@ -1,5 +1,5 @@
 import ComicArchive
-import ContentFacts
+import FileActions
 import Logging
 import Platform
 

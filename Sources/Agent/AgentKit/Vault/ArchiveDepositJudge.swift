@@ -1,6 +1,6 @@
-import ComicActions
 import ComicArchive
 import ComicVault
+import FileActions
 import Platform
 
 /// Judges deposits as the inbox's archives are judged: in the locked-down worker. Damaged pages are recorded instead of

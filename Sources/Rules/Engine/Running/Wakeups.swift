@@ -1,4 +1,4 @@
-import Deadlines
+import Platform
 
 /// What waits for a time, and for when the one timer has to be set that waits for the earliest. Times are of a clock that
 /// nobody sets and that goes on while the machine sleeps.

@@ -1,6 +1,6 @@
-import CaptureActions
 import Foundation
 import Logging
+import NoteActions
 import Platform
 
 /// A command on the store of captures. Several processes may use one store: the command line runs it in its own, with or

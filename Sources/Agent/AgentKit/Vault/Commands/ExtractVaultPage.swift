@@ -1,6 +1,6 @@
-import ComicActions
 import ComicArchive
 import ComicVault
+import FileActions
 import Platform
 
 /// `steward vault page`: sends one page of a comic.

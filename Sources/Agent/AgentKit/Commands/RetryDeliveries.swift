@@ -1,0 +1,78 @@
+import Ledger
+import Platform
+import RuleActions
+import Rules
+
+/// `steward outbox retry --all`: has all events sent that wait or have been given up.
+package struct RetryDeliveries: Command {
+    /// How many events are to be sent again.
+    package struct Answer: Codable, Sendable {
+        var events = 0
+        /// By the name of the target.
+        var targets: [String: Int] = [:]
+    }
+
+    package static let name = "outbox-retry-all"
+
+    /// So many events are one transaction: others have to come in between.
+    private static let batch = 1_000
+
+    package init() {}
+
+    package func run(in agent: AgentContext) async throws -> Answer {
+        var all = Answer()
+        var rest = try await agent.ledger.read { try $0.retriableDeliveries() }[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.batch)
+            rest = rest.dropFirst(Self.batch)
+            let lanes = try await agent.ledger.write { transaction -> [DeliveryLane: Int] in
+                let lanes = try transaction.renewDeliveries(part)
+                let count = lanes.values.reduce(0, +)
+                if count > 0 { try transaction.note("delivery", "\(count) events asked for again") }
+                return lanes
+            }
+            for (lane, count) in lanes {
+                all.events += count
+                all.targets[lane.target, default: 0] += count
+                agent.core.outbox.wake(lane, isAskedFor: true)
+            }
+        }
+        return all
+    }
+
+    package func lines(_ answer: Answer) -> [String] {
+        if answer.targets.isEmpty { return ["nothing waits or has been given up"] }
+        return answer.targets.sorted { $0.key < $1.key }.map { "\($0.value) events to \($0.key): to be tried again" }
+    }
+}
+
+extension AgentContext {
+    /// Changes an event that waits or was given up.
+    ///
+    /// - Parameter excuse: what is said of one that has been dealt with.
+    /// - Throws: `Fault(.usage)` where there is no such event.
+    fileprivate func change(
+        _ event: String, orSay excuse: String,
+        _ change: @escaping @Sendable (inout DeliveryRecord, LedgerTransaction) throws -> Void
+    ) async throws -> DeliveryRecord {
+        let asked = try await delivery(event)
+        return try await ledger.write { transaction in
+            guard var fresh = try transaction.delivery(asked.id), fresh.state == .waiting || fresh.state == .dead else {
+                throw Fault(.usage, "the event \(asked.shortID) is \(asked.state.rawValue); \(excuse)")
+            }
+            try change(&fresh, transaction)
+            try transaction.update(fresh)
+            return fresh
+        }
+    }
+
+    /// The event that `text` names: its id, that as `steward outbox` shows it, or the beginning of its job's.
+    private func delivery(_ text: String) async throws -> DeliveryRecord {
+        let job = String(text.prefix { $0 != "." })
+        guard !job.isEmpty else { throw Fault(.usage, "say which event is meant; `steward outbox` shows them") }
+        let step = text.drop { $0 != "." }
+        let all = try await ledger.read { try $0.deliveries(jobPrefix: job) }
+        return try all.filter { step.isEmpty || $0.id.drop { $0 != "." } == step }
+            .only("event", beginning: text, shownBy: "steward outbox")
+    }
+}

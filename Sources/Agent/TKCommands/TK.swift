@@ -1,0 +1,69 @@
+import ArgumentParser
+import CommandArguments
+import Glibc
+import OwnFiles
+import Platform
+import TKCore
+
+/// `tk`, for the program of that name and for `steward`, which is installed under both.
+package func runTK() async { await TK.main() }
+
+/// The command line (docs/design/tk.md): parses, wires and prints; what it does is in TKCore.
+///
+/// Each command states its name: the parser would derive it from the type's, for every command at every start.
+struct TK: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tk",
+        abstract:
+            "Writing advisors: suggestions, councils, questions, and a quick pass without any model.",
+        discussion: """
+            Begin with `tk config init` and `tk config set api_key --stdin`; or without a key: `tk suggest draft.md` \
+            then runs the quick pass, and nothing leaves this machine.
+
+            Exit codes: 0 done, 1 failed, 2 there are suggestions (--strict), 64 wrong usage.
+            """,
+        version: ProgramVersion.text,
+        groupedSubcommands: [
+            CommandGroup(name: "Write", subcommands: [Suggest.self, Council.self, Ask.self, Pipe.self, Export.self]),
+            CommandGroup(name: "Advisors", subcommands: [RolesCommand.self, StoryTypesCommand.self]),
+            CommandGroup(name: "Set up and look", subcommands: [ConfigCommand.self, UsageCommand.self, Search.self]),
+        ])
+
+    static func main() async {
+        let arguments = GivenWords.words
+        // The parser would first make all that it knows of commands and completions, and threads to do it on.
+        if arguments == ["--version"] { return Terminal.line(ProgramVersion.text) }
+        do {
+            // Keys pass through this process.
+            try CoreDumps.forbid()
+        } catch {
+            Terminal.fail(explain(error))
+        }
+        if let complaint = UnknownCommand.complaint(arguments, TK.self, path: ["tk"]) {
+            Terminal.note("tk: \(complaint)")
+            Glibc.exit(64)
+        }
+        await mainAsGiven()
+    }
+}
+
+/// A word where a command should be. The parser would take it for an argument too many, and not say what was meant.
+enum UnknownCommand {
+    /// - Parameter path: the commands so far, as they were typed.
+    /// - Returns: nil where all is well, or for the parser to judge.
+    static func complaint(_ arguments: [String], _ command: any ParsableCommand.Type, path: [String]) -> String? {
+        let commands = command.configuration.subcommands
+        guard !commands.isEmpty, let word = arguments.first, !word.hasPrefix("-"), word != "help" else { return nil }
+        if let next = commands.first(where: { $0._commandName == word }) {
+            return complaint(Array(arguments.dropFirst()), next, path: path + [word])
+        }
+        let line = path.joined(separator: " ")
+        let file = BytePath(bytes: GivenWords.bytes(of: word))
+        let shown = file.description
+        if path.count == 1, (try? FileStatus.of(file)) != nil {
+            return "there is no command `\(shown)`; for suggestions about that file: tk suggest \(shown)"
+        }
+        let hint = NearMiss.hint(for: word, among: commands.map { $0._commandName })
+        return "there is no command `\(line) \(shown)`; \(hint) (`\(line) --help`)"
+    }
+}

@@ -1,3 +1,0 @@
-import ContentReading
-
-ReadWorker.main(CommandLine.arguments)

@@ -1,3 +1,0 @@
-import ComicUnpacking
-
-UnpackWorker.main(CommandLine.arguments)

@@ -1,0 +1,20 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Foundation
+import Platform
+import Rules
+
+/// What both commands read of the command line.
+enum BackupPaths {
+    /// `tk`'s folder; nil where there can be none.
+    static var drafts: BytePath? { BackupStore.drafts(ProcessInfo.processInfo.environment) }
+
+    static func show(_ progress: BackupProgress, on meter: ProgressMeter) {
+        switch progress {
+        case .file(let path, _): meter.show(0, of: 0, path.text)
+        case .database(let path, let done, let total): meter.show(Int64(done), of: Int64(total), path.text)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import AgentKit
+import ArgumentParser
+import ComicArchive
+import CommandArguments
+import Foundation
+import Glibc
+import JSONText
+import Platform
+
+/// `steward comics delete`
+struct ComicsDelete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Put comics of the library into the trash.",
+        discussion: "How far they were read is kept, for the day one comes back; a file manager brings it back.")
+
+    @OptionGroup var options: ComicsOptions
+
+    @Argument(help: "The comics.", completion: .file())
+    var files: [PathArgument]
+
+    @Option(name: .long, help: "The library's folder, where it is not the configured one.", completion: .directory)
+    var library: PathArgument?
+
+    func run() async throws {
+        try await ComicsOptions.guarding {
+            let (operations, _) = try options.operations(library)
+            var moved: [ComicMoved] = []
+            for file in files {
+                moved.append(try await operations.delete(options.path(file)))
+                if !options.json, let last = moved.last { Output.line("put \(last.from) into the trash") }
+            }
+            if options.json { Output.json(try JSONText.shown(moved)) }
+            try await operations.close()
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import AgentKit
+import ArgumentParser
+import ComicArchive
+import CommandArguments
+import Foundation
+import Glibc
+import Platform
+
+/// `steward comics favourite`
+struct ComicsFavourite: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "favourite", abstract: "Mark comics as favourites, or show those that are.")
+
+    @OptionGroup var options: ComicsOptions
+
+    @Argument(help: "The comics to mark; without one, all favourites are shown.", completion: .file())
+    var files: [PathArgument] = []
+
+    @Flag(name: .long, help: "Take the mark away.")
+    var remove = false
+
+    func validate() throws {
+        if remove && files.isEmpty { throw ValidationError("say which comics are no favourites any more") }
+    }
+
+    func run() async throws {
+        try await ComicsOptions.guarding {
+            let (operations, zone) = try options.operations()
+            for file in files { try await operations.setFavourite(!remove, options.path(file), options.meter) }
+            let all = try await operations.favourites()
+            let lines = all.map { $0.line(zone: zone) }
+            try Output.show(all, lines: lines.isEmpty ? ["no favourites"] : lines, json: options.json)
+            try await operations.close()
+        }
+    }
+}

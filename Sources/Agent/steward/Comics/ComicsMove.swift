@@ -1,0 +1,38 @@
+import AgentKit
+import ArgumentParser
+import ComicArchive
+import CommandArguments
+import Foundation
+import Glibc
+import JSONText
+import Platform
+
+/// `steward comics move`
+struct ComicsMove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move", abstract: "Move or rename a comic within the library.",
+        discussion: """
+            Unlike mv it overwrites nothing (a taken name gets ` (1)`), makes the folders that are needed, does not \
+            leave the library, and takes the list of recent comics along.
+            """)
+
+    @OptionGroup var options: ComicsOptions
+
+    @Argument(help: "The comic.", completion: .file())
+    var file: PathArgument
+
+    @Argument(help: "Its new path, or the folder it goes into (with a `/` at the end: one that is made).")
+    var to: PathArgument
+
+    @Option(name: .long, help: "The library's folder, where it is not the configured one.", completion: .directory)
+    var library: PathArgument?
+
+    func run() async throws {
+        try await ComicsOptions.guarding {
+            let (operations, _) = try options.operations(library)
+            let moved = try await operations.move(options.path(file), to: options.path(to), isFolder: to.isFolder)
+            try Output.show(moved, lines: ["moved to \(moved.to)"], json: options.json)
+            try await operations.close()
+        }
+    }
+}

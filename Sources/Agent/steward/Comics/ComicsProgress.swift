@@ -1,0 +1,34 @@
+import AgentKit
+import ArgumentParser
+import ComicArchive
+import CommandArguments
+import Foundation
+import Glibc
+import Platform
+
+/// `steward comics progress`
+struct ComicsProgress: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "progress", abstract: "Show or set how far a comic has been read.",
+        discussion: "A comic is known by its content, so that a renamed or moved one keeps its place.")
+
+    @OptionGroup var options: ComicsOptions
+
+    @Argument(help: "The comic.", completion: .file())
+    var file: PathArgument
+
+    @OptionGroup var mark: ReadingOptions
+
+    func run() async throws {
+        try await ComicsOptions.guarding {
+            let (operations, zone) = try options.operations()
+            let change: ComicOperations.ReadingChange? =
+                if let page = mark.set { .page(page) } else if mark.done { .done } else if mark.reset { .reset } else {
+                    nil
+                }
+            let state = try await operations.reading(options.path(file), change, options.meter)
+            try Output.show(state, lines: state.lines(zone: zone), json: options.json)
+            try await operations.close()
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import AgentKit
+import ArgumentParser
+import ComicArchive
+import CommandArguments
+import Foundation
+import JSONText
+import Platform
+
+/// `steward comics show`
+struct ComicsShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one comic: metadata, pages, cover, progress, bookmarks.",
+        discussion: "Damaged pages are named, and the others shown. Ends with 2 where the comic is refused.")
+
+    @OptionGroup var options: ComicsOptions
+
+    @Argument(help: "The comic.", completion: .file())
+    var file: PathArgument
+
+    func run() async throws {
+        try await ComicsOptions.guarding {
+            let (operations, zone) = try options.operations()
+            let details = try await operations.details(options.path(file), options.meter)
+            let lines = details.lines(width: ComicsOptions.width, zone: zone, from: ComicsOptions.here)
+            try Output.show(details, lines: lines, json: options.json)
+            try await operations.close()
+            if details.isRefused { throw ExitCode(2) }
+        }
+    }
+}

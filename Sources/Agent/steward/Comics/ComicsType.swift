@@ -1,0 +1,27 @@
+import AgentKit
+import ArgumentParser
+import ComicArchive
+import CommandArguments
+import Foundation
+import JSONText
+import Platform
+
+/// `steward comics type`
+struct ComicsType: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "type", abstract: "Say what files are: by their first bytes, then by their names.")
+
+    @OptionGroup var options: ComicsOptions
+
+    @Argument(help: "The files.", completion: .file())
+    var files: [PathArgument]
+
+    func run() async throws {
+        try await ComicsOptions.guarding {
+            let operations = try options.plainOperations()
+            var typed: [ComicTyped] = []
+            for file in files { typed.append(try await operations.typed(options.path(file))) }
+            try Output.show(typed, lines: typed.map(\.line), json: options.json)
+        }
+    }
+}

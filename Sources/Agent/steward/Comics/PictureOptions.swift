@@ -1,0 +1,37 @@
+import AgentKit
+import ArgumentParser
+import ComicArchive
+import CommandArguments
+import Foundation
+import Glibc
+import Platform
+
+/// Where a picture goes.
+struct PictureOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: "The file to write, or a folder; `-` is standard output.", completion: .file())
+    var output: PathArgument
+
+    @Flag(name: .shortAndLong, help: "Replace a file that is there already.")
+    var force = false
+
+    func check(_ options: ComicsOptions) throws {
+        if output.isStream && options.json {
+            throw ValidationError("standard output cannot take both the picture and JSON; write the picture to a file")
+        }
+    }
+
+    func place(_ options: ComicsOptions) throws -> PictureTarget {
+        guard output.isStream else {
+            return .path(options.path(output), isFolder: output.isFolder, replaces: force)
+        }
+        if isatty(STDOUT_FILENO) == 1 {
+            throw Fault(.usage, "a picture would garble the terminal; give a path, or send it into a pipe")
+        }
+        return .standardOutput
+    }
+
+    func show(_ picture: ComicPicture, _ options: ComicsOptions) throws {
+        guard output.isStream else { return try Output.show(picture, lines: picture.lines, json: options.json) }
+        for line in picture.lines where !options.quiet { Output.complain(line) }
+    }
+}

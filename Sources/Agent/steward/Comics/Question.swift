@@ -1,0 +1,18 @@
+import AgentKit
+import ArgumentParser
+import ComicArchive
+import CommandArguments
+import Foundation
+import Glibc
+import JSONText
+import Platform
+
+/// A question to the person at the terminal.
+enum Question {
+    /// - Returns: true for `y` and `yes`; false for everything else, an end of input too.
+    static func ask(_ text: String) -> Bool {
+        Output.ask("\(text) [y/N] ")
+        let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()
+        return answer == "y" || answer == "yes"
+    }
+}

@@ -1,0 +1,34 @@
+import AgentKit
+import ArgumentParser
+import Ledger
+import Platform
+
+/// `steward confirm`
+struct ConfirmCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "confirm", abstract: "Show what jobs ask of you, or say yes to one.",
+        discussion: "A rule asks with the action `confirm`; the job goes on with its next step.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The job's id or its beginning; without it, what waits is shown.")
+    var job: String?
+
+    @Flag(name: .long, help: "Say yes to all that wait, or to all of `--rule`.")
+    var all = false
+
+    @Option(name: .long, help: "Only this rule's jobs.")
+    var rule: String?
+
+    func validate() throws {
+        if job != nil, all || rule != nil { throw ValidationError("give a job, or `--all`, and not both") }
+        if rule != nil, !all { throw ValidationError("`--rule` narrows `--all`; give both") }
+    }
+
+    func run() async throws {
+        try await Output.guarding {
+            if job == nil, !all { return try await options.look(ListQuestions()) }
+            try await options.carryOut(ConfirmJobs(job: job, rule: rule))
+        }
+    }
+}

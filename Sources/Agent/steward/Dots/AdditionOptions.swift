@@ -1,0 +1,43 @@
+import AgentKit
+import ArgumentParser
+import CommandArguments
+import Foundation
+import Glibc
+import Platform
+
+/// What each addition takes.
+struct AdditionOptions: ParsableArguments {
+    @Option(name: .long, help: "What the moment means: now, today or \"this week\".")
+    var moment: String?
+
+    @Option(name: .long, help: "When it was: 09:30, \"2026-11-22 09:30\", or ISO 8601 (default: now).")
+    var time: String?
+
+    @Option(name: .long, help: "A file that goes with it; may be given several times.", completion: .file())
+    var attach: [PathArgument] = []
+
+    func add(_ options: DotsOptions, _ kind: () throws -> AddCapture.Kind) async throws {
+        try await options.with { dots in
+            let attached = attach.map { DotsOptions.path($0) }
+            try await options.carryOut(
+                AddCapture(kind(), moment: moment, time: time, attached: attached), in: dots)
+        }
+    }
+
+    /// - Throws: `Fault(.usage)` where there is none, or more than a capture may have.
+    static func text(_ words: [String], _ what: String) throws -> String {
+        if !words.isEmpty, words != ["-"] { return words.joined(separator: " ") }
+        if isatty(STDIN_FILENO) == 1 {
+            throw Fault(.usage, "\(what) is missing; give it as an argument, or send it into standard input")
+        }
+        let limit = AddCapture.textLimit
+        guard let data = try FileHandle.standardInput.read(upToCount: limit + 1) else { return "" }
+        guard data.count <= limit else {
+            throw Fault(.usage, "standard input has more than \(limit) bytes; a text may have no more")
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw Fault(.usage, "standard input is no text in UTF-8")
+        }
+        return text
+    }
+}

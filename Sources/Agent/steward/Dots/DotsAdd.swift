@@ -1,0 +1,67 @@
+import AgentKit
+import ArgumentParser
+import CommandArguments
+import Foundation
+import Glibc
+import Platform
+
+/// `steward dots add`
+struct DotsAdd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a note, a link, a photo or a dot.",
+        discussion: "It goes into the store alone: rules run on files in the dropbox.",
+        subcommands: [Note.self, Link.self, Photo.self, Dot.self])
+
+    struct Note: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "note", abstract: "Add a text: that of the arguments, else that of standard input.")
+
+        @OptionGroup var options: DotsOptions
+        @OptionGroup var addition: AdditionOptions
+        @Argument(help: "The text.") var words: [String] = []
+
+        func run() async throws {
+            try await addition.add(options) { .note(text: try AdditionOptions.text(words, "the text of the note")) }
+        }
+    }
+
+    struct Link: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "link", abstract: "Add an address of the web: the argument's, else that of standard input.")
+
+        @OptionGroup var options: DotsOptions
+        @OptionGroup var addition: AdditionOptions
+        @Argument(help: "The address; `https://` is put before one without.") var address: String?
+
+        func run() async throws {
+            try await addition.add(options) {
+                .link(address: try AdditionOptions.text(address.map { [$0] } ?? [], "the address"))
+            }
+        }
+    }
+
+    struct Photo: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "photo", abstract: "Add pictures, as one capture.",
+            discussion: "Its time is --time, else when the first was taken by its EXIF data, else now.")
+
+        @OptionGroup var options: DotsOptions
+        @OptionGroup var addition: AdditionOptions
+        @Argument(help: "Pictures: JPEG, PNG, GIF, WebP, TIFF, HEIC, AVIF.", completion: .file()) var files:
+            [PathArgument]
+
+        func run() async throws {
+            try await addition.add(options) { .photo(pictures: files.map { DotsOptions.path($0) }) }
+        }
+    }
+
+    struct Dot: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "dot", abstract: "Add the moment itself, without a word.")
+
+        @OptionGroup var options: DotsOptions
+        @OptionGroup var addition: AdditionOptions
+
+        func run() async throws { try await addition.add(options) { .dot } }
+    }
+}

@@ -1,0 +1,23 @@
+import AgentKit
+import ArgumentParser
+import CommandArguments
+import Platform
+
+/// `steward dots export`
+struct DotsExport: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write all captures into a new folder: a line of JSON each, and their files.",
+        discussion: "Nothing is lost on the way out and in again but small pictures, which are made anew.")
+
+    @OptionGroup var options: DotsOptions
+    @Argument(help: "A folder that is not there yet.", completion: .directory) var folder: PathArgument
+
+    func run() async throws {
+        try await options.with { dots in
+            let path = DotsOptions.path(folder)
+            let report = try await dots.export(to: path)
+            try Output.show(report, lines: report.lines(path), json: options.json)
+            if !report.isWhole { throw ExitCode(2) }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import AgentKit
+import ArgumentParser
+import CommandArguments
+import Foundation
+import Glibc
+import Platform
+
+/// Which grid, of when, and in which form.
+struct GridOptions: ParsableArguments {
+    @Option(name: .long, help: "The day, week, month or year that has this date: 2026-11-22, 2026-W47, 2026-11, 2026.")
+    var date: String?
+
+    @Option(name: .long, help: "What one dot stands for: hours, days, weeks or months.")
+    var scale: String?
+
+    @Option(name: .long, help: "One step `in` or `out`; may be given several times.")
+    var zoom: [String] = []
+
+    @Flag(name: .long, help: "A line of text for each dot, for those who hear the grid.")
+    var plain = false
+
+    @Option(name: .long, help: "Write the grid as an SVG picture; `-` is standard output.", completion: .file())
+    var svg: PathArgument?
+
+    @Option(name: .long, help: "Write the grid as a PNG picture; `-` is standard output.", completion: .file())
+    var png: PathArgument?
+
+    @Option(name: .long, help: "A picture's colours: automatic, light or dark.")
+    var theme = "automatic"
+
+    @Flag(name: .shortAndLong, help: "Replace a picture that is there already.")
+    var force = false
+
+    func check(_ options: DotsOptions) throws {
+        if let scale, !GridChoice.scales.contains(scale) {
+            throw ValidationError("`\(scale)` is no scale; there are \(GridChoice.scales.joined(separator: ", "))")
+        }
+        if let wrong = zoom.first(where: { GridChoice.Step(rawValue: $0) == nil }) {
+            throw ValidationError("`--zoom \(wrong)` leads nowhere; say `--zoom in` or `--zoom out`")
+        }
+        if !DotGridReport.themes.contains(theme) {
+            throw ValidationError("`\(theme)` is no theme; there are \(DotGridReport.themes.joined(separator: ", "))")
+        }
+        let streams = [svg?.isStream == true, png?.isStream == true, options.json, plain].filter { $0 }.count
+        if streams > 1 {
+            throw ValidationError(
+                "standard output takes one of --plain, --json and a picture; write the picture to a file")
+        }
+    }
+
+    func show(_ view: GridChoice.View, _ options: DotsOptions) async throws {
+        let command = ShowGrid(
+            view, scale: scale, zoom: zoom.compactMap { GridChoice.Step(rawValue: $0) }, date: date)
+        try await options.with { dots in
+            let targets = try [(svg, "svg"), (png, "png")].compactMap { file, ending in
+                try file.map { (target: try target($0), ending: ending) }
+            }
+            let report = try await command.run(in: dots)
+            for (target, ending) in targets {
+                let picture =
+                    ending == "svg"
+                    ? Array(report.svg(theme: theme).utf8)
+                    // What makes a PNG prefers neither light nor dark.
+                    : try await DotPicture.png(report.svg(theme: theme == "automatic" ? "light" : theme))
+                let written = try await BlockingLane("dots.picture").run {
+                    try target.deliver(named: Array("\(report.name).\(ending)".utf8)) {
+                        try PictureTarget.write(picture, to: $0)
+                    }
+                }
+                if let written, !options.json, !plain { Output.line("wrote \(written)") }
+            }
+            if plain { return Output.document(report.plain) }
+            if options.json || targets.isEmpty { try options.show(report, of: command, in: dots) }
+        }
+    }
+
+    private func target(_ file: PathArgument) throws -> PictureTarget {
+        guard file.isStream else {
+            return .path(DotsOptions.path(file), isFolder: file.isFolder, replaces: force)
+        }
+        if isatty(STDOUT_FILENO) == 1 {
+            throw Fault(.usage, "a picture would garble the terminal; give a path, or send it into a pipe")
+        }
+        return .standardOutput
+    }
+}

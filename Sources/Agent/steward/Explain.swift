@@ -1,0 +1,29 @@
+import AgentKit
+import ArgumentParser
+import CommandArguments
+import Foundation
+import JSONText
+import Ledger
+import Platform
+
+/// `steward explain`
+struct Explain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Say which rules want a file and why, what was done with it, and what would be.",
+        discussion: "Changes nothing: this is also the dry run.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The file.", completion: .file())
+    var file: PathArgument
+
+    @Option(name: .long, help: "As if this had happened: arrived, changed, renamed, removed; or scheduled.")
+    var event: String?
+
+    func run() async throws {
+        try await Output.guarding {
+            try await options.look(ExplainFile(file.absolute, event: event))
+        }
+    }
+}

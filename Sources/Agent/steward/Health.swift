@@ -1,0 +1,33 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Platform
+
+/// `steward health`
+struct Health: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "health", abstract: "Say whether all is well, and if not, what waits for you.",
+        discussion: """
+            For monitors. Exit codes: 0 healthy, 2 something waits for a person, 69 no agent runs, 1 it cannot be found \
+            out.
+            """)
+
+    @OptionGroup var options: CommonOptions
+
+    func run() async throws {
+        try await Output.guarding {
+            let socket = try options.directories().socket
+            let command = ShowHealth()
+            guard let health = try ControlClient.ask(command, at: socket) else {
+                if options.json {
+                    Output.json("{\"isRunning\" : false, \"isHealthy\" : false, \"findings\" : []}")
+                } else {
+                    Output.line("not running: nobody listens at \(socket)")
+                }
+                throw ExitCode(69)
+            }
+            try options.show(health, of: command)
+            if !health.isHealthy { throw ExitCode(2) }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import AgentKit
+import ArgumentParser
+import CommandArguments
+import Foundation
+import JSONText
+import Ledger
+import Platform
+
+/// `steward log`
+struct Log: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log", abstract: "Show what was done, newest last.",
+        discussion: "With --follow, go on showing until interrupted.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Option(name: [.short, .long], help: "How many lines.")
+    var lines = 50
+
+    @Option(name: .long, help: "Only this job: its id or the beginning of it.")
+    var job: String?
+
+    @Flag(name: [.short, .long], help: "Go on with what is done from now on.")
+    var follow = false
+
+    func run() async throws {
+        try await Output.guarding {
+            let records = try Records(try options.directories())
+            var last: Int64 = 0
+            repeat {
+                let query = ShowHistory(job: job, limit: last == 0 ? lines : 10_000, after: last)
+                let entries = try await query.read(records)
+                last = entries.last?.id ?? last
+                if options.json {
+                    for entry in entries { Output.json(try JSONText.shownLine(entry)) }
+                } else {
+                    Output.lines(query.lines(entries))
+                }
+                if follow { try await Task.sleep(for: .milliseconds(500)) }
+            } while follow
+        }
+    }
+}

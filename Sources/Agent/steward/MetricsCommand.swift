@@ -1,0 +1,22 @@
+import AgentKit
+import ArgumentParser
+import Foundation
+import Platform
+
+/// `steward metrics`
+struct MetricsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "metrics", abstract: "Print the agent's metrics in the text format of Prometheus.",
+        discussion: """
+            For the textfile collector of node_exporter, or a look. `metrics: { listen: 127.0.0.1:9464 }` in steward.yaml \
+            has the agent serve them to a scraper.
+            """)
+
+    @OptionGroup var options: CommonOptions
+
+    func run() async throws {
+        try await Output.guarding {
+            try await options.carryOut(ShowMetrics())
+        }
+    }
+}

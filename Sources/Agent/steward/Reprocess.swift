@@ -1,0 +1,28 @@
+import AgentKit
+import ArgumentParser
+import CommandArguments
+import Foundation
+import Ledger
+import Platform
+import Rules
+
+/// `steward reprocess`
+struct Reprocess: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reprocess", abstract: "Run rules again on files that they have dealt with.",
+        discussion: "Give a file or folder, a rule, or both.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "A file or folder.", completion: .file())
+    var path: PathArgument?
+
+    @Option(name: .long, help: "Only this rule.")
+    var rule: String?
+
+    func run() async throws {
+        try await Output.guarding {
+            try await options.carryOut(ReprocessFiles(rule: rule, path: path?.absolute))
+        }
+    }
+}

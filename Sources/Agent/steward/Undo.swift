@@ -1,0 +1,25 @@
+import AgentKit
+import ArgumentParser
+import CommandArguments
+import Foundation
+import Ledger
+import Platform
+import Rules
+
+/// `steward undo`
+struct Undo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo", abstract: "Take back what a job did, last step first.",
+        discussion: "Stops where something has been changed since, and says so; `steward log` shows jobs.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The job's id or its beginning.")
+    var job: String
+
+    func run() async throws {
+        try await Output.guarding {
+            try await options.carryOut(UndoJob(job))
+        }
+    }
+}

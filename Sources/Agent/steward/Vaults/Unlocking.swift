@@ -1,0 +1,43 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Foundation
+import Glibc
+import Platform
+
+/// Asks for the password until it is right, three times at a terminal; and what only a person can decide.
+struct Unlocking {
+    let source: PasswordSource
+    let vault: String
+    var prompt = "Password"
+    /// Whether an incomplete last record may go without a question.
+    var isAgreed = false
+
+    func run<R>(_ unlock: (_ credential: Credential, _ dropsTornTail: Bool) throws -> R) throws -> R {
+        var attempts = source == .terminal ? 3 : 1
+        while true {
+            let credential = try source.read("\(prompt) for the vault \(vault)")
+            do {
+                return try attempt(credential, unlock)
+            } catch let fault as Fault where fault.code == VaultCode.incorrect {
+                attempts -= 1
+                guard attempts > 0 else { throw fault }
+                Output.complain("steward: that is not a password of this vault")
+            }
+        }
+    }
+
+    private func attempt<R>(_ credential: Credential, _ unlock: (Credential, Bool) throws -> R) throws -> R {
+        do {
+            return try VaultError.coded { try unlock(credential, isAgreed) }
+        } catch let fault as Fault where fault.code == VaultCode.tornTail && !isAgreed {
+            Output.complain("steward: \(fault.message)")
+            guard try Consent.asked("Drop the incomplete record, and go on with what stands before it?", yes: false)
+            else {
+                throw fault
+            }
+            return try VaultError.coded { try unlock(credential, true) }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Platform
+
+/// `steward vault quarantine adopt`
+struct VaultAdopt: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt", abstract: "Make a comic of an archive that no comic has.")
+
+    @OptionGroup var options: VaultOptions
+    @OptionGroup var unlocking: UnlockOptions
+
+    @Argument(help: "The object's id, or the beginning of it.")
+    var object: String
+
+    @Option(name: .long, help: "What the comic is to be called.")
+    var name: PathArgument?
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            try options.carryOut(AdoptVaultObject(object, as: name?.path), unlocking)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Glibc
+import Platform
+
+/// For what the agent must not hold the keys during.
+enum VaultAlone {
+    static func require(_ place: VaultPlace, _ options: VaultOptions) throws {
+        guard try VaultStatus.asked(place, options.directories().socket).isUnlocked else { return }
+        throw Fault(
+            .failed,
+            "the agent has the vault \(place.name) unlocked; run `steward vault lock` first, and this again")
+    }
+}

@@ -1,0 +1,27 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Platform
+
+/// `steward vault bookmark`
+struct VaultBookmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bookmark", abstract: "Show the bookmarks of a comic of the vault, or set and remove one.",
+        discussion: "With a page: sets a bookmark where there is none, removes it where there is one.")
+
+    @OptionGroup var options: VaultOptions
+    @OptionGroup var unlocking: UnlockOptions
+
+    @Argument(help: "The comic's name, its id, or the beginning of that.")
+    var comic: PathArgument
+
+    @OptionGroup var bookmark: BookmarkOptions
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            try options.carryOut(
+                SetVaultBookmark(comic.shown, page: bookmark.page, onlyRemoves: bookmark.remove), unlocking)
+        }
+    }
+}

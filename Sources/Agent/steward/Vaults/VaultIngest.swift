@@ -1,0 +1,25 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Platform
+
+/// `steward vault quarantine take-in`
+struct VaultIngest: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "take-in", abstract: "Make comics of deposits.",
+        discussion: """
+            Without ids: of all that this host has made, as the agent does when it is unlocked. A deposit of another host, \
+            or one that is not as this host made it, has to be named; its archive is validated like any other.
+            """)
+
+    @OptionGroup var options: VaultOptions
+    @OptionGroup var unlocking: UnlockOptions
+
+    @Argument(help: "Ids of deposits, or the beginnings of them.")
+    var deposits: [String] = []
+
+    func run() async throws {
+        try await VaultOptions.guarding { try options.carryOut(TakeInDeposits(deposits), unlocking) }
+    }
+}

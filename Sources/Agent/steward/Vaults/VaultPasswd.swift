@@ -1,0 +1,44 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Glibc
+import Platform
+
+/// `steward vault passwd`
+struct VaultPasswd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "passwd", abstract: "Change a password or key file.",
+        discussion: """
+            Takes no longer for a large vault. Other slots stay as they are, and copies of the vault made before still \
+            open with the old password: after a password was found out, only `steward vault rekey` helps.
+            """)
+
+    @OptionGroup var options: VaultOptions
+    @OptionGroup var unlocking: UnlockOptions
+    @OptionGroup var new: NewSecretOptions
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            let place = try options.place()
+            let vault = try place.open()
+            // First of all: who does not know the old one need not think of a new one.
+            let old = try Unlocking(source: unlocking.source(options), vault: place.name, prompt: "Old password").run {
+                credential, _ in
+                _ = try KeySlots(vault.folder, vault.description).open(credential)
+                return credential
+            }
+            let credential = try new.read()
+            // It need not be unlocked: the old password is given.
+            let access = VaultAccess(place, socket: try options.directories().socket) { _ in }
+            let change = try access.ask(ChangeVaultPassword(), [old, credential])
+            let others = try vault.slots().count - 1
+            let stay = others == 1 ? "1 other slot stays" : "\(others) other slots stay"
+            let rest = others > 0 ? ["\(stay) valid: `steward vault slots`"] : []
+            try Output.show(
+                change,
+                lines: change.lines + rest + ["Copies of the vault made before still open with the old one."],
+                json: options.json)
+        }
+    }
+}

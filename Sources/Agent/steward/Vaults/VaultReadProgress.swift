@@ -1,0 +1,28 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Platform
+
+/// `steward vault progress`
+struct VaultReadProgress: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "progress", abstract: "Show or set how far a comic of the vault has been read.",
+        discussion: "It is sealed like the comic itself, and goes when the comic is removed.")
+
+    @OptionGroup var options: VaultOptions
+    @OptionGroup var unlocking: UnlockOptions
+
+    @Argument(help: "Its name, its id, or the beginning of that.")
+    var comic: PathArgument
+
+    @OptionGroup var mark: ReadingOptions
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            let change: SetVaultProgress.Change? =
+                mark.set.map { .page($0) } ?? (mark.done ? .done : mark.reset ? .reset : nil)
+            try options.carryOut(SetVaultProgress(comic.shown, change), unlocking)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Glibc
+import Platform
+
+/// `steward vault rename`
+struct VaultRename: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename", abstract: "Give a comic of the vault another name.",
+        discussion: "A name that another comic has is refused.")
+
+    @OptionGroup var options: VaultOptions
+    @OptionGroup var unlocking: UnlockOptions
+
+    @Argument(help: "Its name, its id, or the beginning of that.")
+    var comic: PathArgument
+
+    @Argument(help: "The new name: one file name.")
+    var name: PathArgument
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            try options.carryOut(RenameVaultComic(comic.shown, to: name.path), unlocking)
+        }
+    }
+}

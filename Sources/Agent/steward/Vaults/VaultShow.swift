@@ -1,0 +1,22 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Glibc
+import Platform
+
+/// `steward vault show`
+struct VaultShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show all that the vault knows of one comic.")
+
+    @OptionGroup var options: VaultOptions
+    @OptionGroup var unlocking: UnlockOptions
+
+    @Argument(help: "Its name, its id, or the beginning of that.")
+    var comic: PathArgument
+
+    func run() async throws {
+        try await VaultOptions.guarding { try options.carryOut(ShowVaultComic(comic.shown), unlocking) }
+    }
+}

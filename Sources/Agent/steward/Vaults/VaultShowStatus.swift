@@ -1,0 +1,24 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Platform
+
+/// `steward vault status`
+struct VaultShowStatus: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Say which vaults there are, and what is wrong with them.",
+        discussion: "Needs no password.")
+
+    @OptionGroup var options: VaultOptions
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            let socket = try options.directories().socket
+            let places = try options.configuration().vaults
+            let found = try places.map { try VaultStatus.asked($0, socket) }
+            let lines = found.isEmpty ? ["no vault is configured"] : found.flatMap(\.lines)
+            try Output.show(found, lines: lines, json: options.json)
+        }
+    }
+}

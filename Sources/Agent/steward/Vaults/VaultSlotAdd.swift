@@ -1,0 +1,27 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Glibc
+import Platform
+
+/// `steward vault slots add`
+struct VaultSlotAdd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a password or key file that opens the vault as well.")
+
+    @OptionGroup var options: VaultOptions
+    @OptionGroup var unlocking: UnlockOptions
+    @OptionGroup var new: NewSecretOptions
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            let access = try options.access(unlocking.source(options))
+            // First of all: who has no way in need not think of a new password.
+            _ = try access.ask(ListVaultComics())
+            let change = try access.ask(AddVaultSlot(), [new.read()])
+            access.close()
+            try Output.show(change, lines: change.lines, json: options.json)
+        }
+    }
+}

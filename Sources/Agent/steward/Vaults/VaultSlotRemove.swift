@@ -1,0 +1,30 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Glibc
+import Platform
+
+/// `steward vault slots remove`
+struct VaultSlotRemove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove a slot; asks first. The last one stays.",
+        discussion: "Copies of the vault made before still open with it.")
+
+    @OptionGroup var options: VaultOptions
+    @OptionGroup var unlocking: UnlockOptions
+
+    @Argument(help: "The slot's id, or the beginning of it.")
+    var slot: String
+
+    @OptionGroup var destruction: Destruction
+
+    func run() async throws {
+        try await VaultOptions.guarding {
+            try destruction.carryOut(
+                RemoveVaultSlot(slot), options, unlocking.source(options),
+                question: { _ in "Remove it? What it is made of will not open the vault any more." },
+                otherwise: "nothing was removed")
+        }
+    }
+}

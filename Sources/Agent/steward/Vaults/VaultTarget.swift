@@ -1,0 +1,65 @@
+import AgentKit
+import ArgumentParser
+import ComicVault
+import CommandArguments
+import Glibc
+import Platform
+
+/// Where something goes that leaves the vault.
+struct VaultTarget: ParsableArguments {
+    @Option(name: .shortAndLong, help: "The file to write, or a folder; `-` is standard output.", completion: .file())
+    var output: PathArgument
+
+    @Flag(name: .shortAndLong, help: "Replace a file that is there already.")
+    var force = false
+
+    func check(_ options: VaultOptions) throws {
+        if output.isStream && options.json {
+            throw ValidationError("standard output cannot take both the comic and JSON; write it to a file")
+        }
+    }
+
+    /// Puts what the vault hands out into a new file, which has its name only when it is whole and on the disk, and shows
+    /// what that was.
+    ///
+    /// - Parameters:
+    ///   - comic: its name, its id, or the beginning of that.
+    ///   - name: what the file is called in a folder, by the comic's name.
+    ///   - command: has the bytes of the comic with an id sent.
+    func fill<C: VaultCommand>(
+        _ comic: PathArgument, _ options: VaultOptions, _ unlocking: UnlockOptions, named name: (BytePath) -> [UInt8],
+        _ command: (_ id: String) -> C
+    ) throws where C.Answer == VaultSent {
+        let access = try options.access(unlocking.source(options))
+        if output.isStream && isatty(STDOUT_FILENO) == 1 {
+            throw Fault(.usage, "that would garble the terminal; give a path, or send it into a pipe")
+        }
+        let meter = options.meter
+        let found = try access.ask(ShowVaultComic(comic.shown)).comic
+        let place: PictureTarget =
+            output.isStream
+            ? .standardOutput
+            : .path(
+                ComicOperations.path(output.path, from: ComicsOptions.here), isFolder: output.isFolder, replaces: force
+            )
+        let command = command(found.id.description)
+        var sent: VaultSent?
+        let written = try place.deliver(named: name(found.name), mode: 0o600) { file in
+            sent = try access.ask(
+                command, [], options.outlet(meter) { try PictureTarget.write(Array($0), to: file) })
+            meter.clear()
+            // Whoever removes the comic from the vault next relies on this copy.
+            if !output.isStream { try file.sync() }
+        }
+        access.close()
+        guard var sent else { throw Fault(.failed, "nothing was written; please report it") }
+        sent.output = written
+        guard output.isStream else { return try Output.show(sent, lines: sent.lines, json: options.json) }
+        for line in sent.lines where !options.quiet { Output.complain(line) }
+    }
+}
+
+extension BytePath {
+    /// What a picture is called that was taken out of the comic of this name.
+    fileprivate func name(of mark: String) -> [UInt8] { stemAndExtension.stem + Array(mark.utf8) }
+}

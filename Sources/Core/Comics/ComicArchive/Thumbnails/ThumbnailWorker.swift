@@ -1,0 +1,266 @@
+import Glibc
+import OwnFiles
+import Platform
+import Sandbox
+
+/// The agent's side of `steward-worker archive thumbnail`: believes of it only JPEGs that fit the box that was asked for.
+///
+/// libvips is a package of its own. Where it is not installed each call throws a `Fault` that names it; nothing else of
+/// this module needs it.
+package struct ThumbnailWorker: Sendable {
+    private let worker: ArchiveWorker
+    private let lanes: BlockingLanes
+
+    /// - Parameters:
+    ///   - worker: names the program.
+    ///   - count: how many processes may make thumbnails at the same time.
+    package init(_ worker: ArchiveWorker, count: Int = 2) {
+        self.worker = worker
+        lanes = BlockingLanes("thumbnails", count: count)
+    }
+
+    /// Thumbnails of entries of one archive, in one pass over it and by one warm process.
+    ///
+    /// - Parameters:
+    ///   - positions: as ``ArchiveEntry/position``.
+    ///   - receive: is given each outcome once, in the archive's order; what it throws ends the pass.
+    /// - Throws: `Fault` where no thumbnail can be made of anything: no libvips, no cage, the file cannot be opened.
+    package func shrink(
+        archive: BytePath, positions: some Sequence<Int>, to size: ThumbnailSize,
+        receive: @Sendable (Int, ThumbnailOutcome) throws -> Void
+    ) async throws {
+        let wanted = Set(positions).sorted()
+        try await lanes.run {
+            try run(worker.readable(.file(Descriptor(archive))), wanted, Self.painting(size), receive) { left in
+                ["archive"] + Self.words(size) + left
+            }
+        }
+    }
+
+    /// The same of an archive that is open already, or is asked for. Blocks; may be more than `count` at a time.
+    package func shrink(
+        opened archive: ArchiveSource, positions: some Sequence<Int>, to size: ThumbnailSize,
+        receive: (Int, ThumbnailOutcome) throws -> Void
+    ) throws {
+        try run(worker.readable(archive), Set(positions).sorted(), Self.painting(size), receive) { left in
+            ["archive"] + Self.words(size) + left
+        }
+    }
+
+    /// Thumbnails of pictures in memory, in their order.
+    ///
+    /// - Parameter pictures: together no more than the memory bears: they are all handed over at once.
+    /// - Throws: as the other.
+    package func shrink(pictures: [[UInt8]], to size: ThumbnailSize) async throws -> [ThumbnailOutcome] {
+        try await lanes.run { try shrink(opened: pictures, to: size) }
+    }
+
+    /// The same; blocks.
+    package func shrink(opened pictures: [[UInt8]], to size: ThumbnailSize) throws -> [ThumbnailOutcome] {
+        let file = try Descriptor(inMemory: "the pictures")
+        var offset: Int64 = 0
+        for picture in pictures {
+            try file.write(picture, at: offset)
+            offset += Int64(picture.count)
+        }
+        let lengths = pictures.map { "\($0.count)" }
+        var outcomes = [ThumbnailOutcome](repeating: .failed("nothing was made of it"), count: pictures.count)
+        try run(.file(file), Array(pictures.indices), Self.painting(size), { outcomes[$0] = $1 }) { left in
+            ["pictures"] + Self.words(size) + left.prefix(1) + lengths
+        }
+        return outcomes
+    }
+
+    /// The thumbnail of one picture in a file that is open, which the worker itself reads.
+    ///
+    /// - Throws: as the others.
+    package func shrink(picture: Descriptor, to size: ThumbnailSize) async throws -> ThumbnailOutcome {
+        try await lanes.run {
+            let length = try picture.status().size
+            var outcome = ThumbnailOutcome.failed("nothing was made of it")
+            try run(.file(picture), [0], Self.painting(size), { outcome = $1 }) { _ in
+                ["pictures"] + Self.words(size) + ["0", "\(length)"]
+            }
+            return outcome
+        }
+    }
+
+    /// The picture in a file that is open in another format, which the worker itself reads. Blocks.
+    ///
+    /// - Returns: a picture of that format that fits the box.
+    /// - Throws: as the others.
+    package func convert(opened picture: Descriptor, as wish: PictureWish) throws -> ThumbnailOutcome {
+        var outcome = ThumbnailOutcome.failed("nothing was made of it")
+        let work = Work<ThumbnailOutcome>(
+            made: { _, bytes in
+                guard let header = ImageHeader.read(bytes), header.format.rawValue == wish.format.rawValue,
+                    header.width <= wish.width, header.height <= wish.height
+                else { return nil }
+                return .made(bytes)
+            }, failed: { .failed($0) }, most: PictureWish.limit)
+        try run(.file(picture), [0], work, { outcome = $1 }) { _ in ["convert"] + wish.words }
+        return outcome
+    }
+
+    /// Decodes every pixel of entries of one archive, in one pass over it. Blocks; may be more than `count` at a time.
+    ///
+    /// - Returns: what was seen of each.
+    /// - Throws: as the others.
+    package func look(opened archive: Descriptor, positions: some Sequence<Int>) throws -> [Int: PageSight] {
+        var seen: [Int: PageSight] = [:]
+        let work = Work<PageSight>(
+            made: { content, bytes in
+                bytes.isEmpty ? content.message.isEmpty ? .whole : .part(content.message) : nil
+            }, failed: { .nothing($0) })
+        try run(worker.readable(.file(archive)), Set(positions).sorted(), work, { seen[$0] = $1 }) { left in
+            ["decode"] + left
+        }
+        return seen
+    }
+
+    /// Whether thumbnails can be made here; the `Fault` otherwise says what to install.
+    package func check() async throws {
+        _ = try await shrink(pictures: [[0]], to: .page)
+    }
+
+    /// Runs the worker's `thumbnail probe`, as `ArchiveWorker.probe`.
+    package func probe(_ what: String) async throws -> String {
+        try await lanes.run {
+            let process = WorkerProcess(
+                program: worker.executable, archive: .file(try Descriptor("/dev/null")),
+                arguments: ["thumbnail", "probe", what],
+                patience: WorkerLimits.standard.patience)
+            switch try process.run({ _ in true }) {
+            case .killed(let signal): return "killed \(signal)"
+            case .vanished(let status), .mute(let status): return "left \(status)"
+            case .finished(let end): return "said \(end.reason): \(end.message)"
+            case .stopped, .timedOut, .stalled, .halted, .nonsense: return "other"
+            }
+        }
+    }
+
+    private static func words(_ size: ThumbnailSize) -> [String] { ["\(size.width)", "\(size.height)"] }
+
+    /// How many times a process may die over a picture until the rest are given up.
+    private static let patience = 8
+
+    /// What is to be done with pictures.
+    fileprivate struct Work<Outcome> {
+        /// What the process's last word on a picture, with the bytes that it has sent, comes to; nil where that makes no
+        /// sense.
+        let made: (EntryContent, [UInt8]) -> Outcome?
+        /// With the reason.
+        let failed: (String) -> Outcome
+        /// Bytes of one picture. Of a JPEG what noise in the largest box comes to.
+        var most = 32 << 20
+    }
+
+    private static func painting(_ size: ThumbnailSize) -> Work<ThumbnailOutcome> {
+        Work(
+            made: { _, jpeg in
+                guard let header = ImageHeader.read(jpeg), header.format == .jpeg, header.width <= size.width,
+                    header.height <= size.height
+                else { return nil }
+                return .made(jpeg)
+            }, failed: { .failed($0) })
+    }
+
+    /// Starts a process, and another one for what is left where a picture was the first one's end.
+    private func run<Outcome>(
+        _ archive: ArchiveSource, _ wanted: [Int], _ work: Work<Outcome>, _ receive: (Int, Outcome) throws -> Void,
+        _ arguments: ([String]) -> [String]
+    ) throws {
+        var left = wanted
+        var deaths = 0
+        while !left.isEmpty {
+            var batch = ThumbnailBatch(wanted: Set(left), work: work)
+            let words = ["thumbnail"] + arguments(left.map { "\($0)" })
+            let process = WorkerProcess(
+                program: worker.executable, archive: archive, arguments: words,
+                patience: WorkerLimits.standard.patience(for: try archive.size()) + Int64(left.count / 4),
+                pass: worker.pass)
+            let outcome = try process.run { try batch.consume($0, receive) }
+            left.removeAll { batch.done.contains($0) }
+            if case .mute(WorkerStatus.notInstalled) = outcome { throw Self.absent }
+            if case .finished(let end) = outcome {
+                if end.reason == .noCage {
+                    throw Fault(.failed, "no thumbnail can be made: \(end.message); see `steward doctor`")
+                }
+                let (_, message) = ArchiveJudge.reason(of: outcome, ArchiveStructure(format: .zip, traits: []))
+                for position in left { try receive(position, work.failed(message)) }
+                return
+            }
+            let message = Self.message(outcome)
+            deaths += 1
+            guard let begun = batch.begun, deaths <= Self.patience else {
+                for position in left { try receive(position, work.failed(message)) }
+                return
+            }
+            // Time that ran out is the last picture's doing only if it had all of it.
+            if batch.done.isEmpty || !Self.isOutOfTime(outcome) {
+                try receive(begun, work.failed(message))
+                left.removeAll { $0 == begun }
+            }
+        }
+    }
+
+    private static func isOutOfTime(_ outcome: WorkerProcess.Outcome) -> Bool {
+        [.timedOut, .stalled, .halted].contains(outcome) || outcome == .killed(signal: SIGXCPU)
+    }
+
+    private static func message(_ outcome: WorkerProcess.Outcome) -> String {
+        switch outcome {
+        case .timedOut, .stalled, .halted, .killed(SIGXCPU), .killed(SIGKILL):
+            "making it small took more time or memory than a page may"
+        case .killed(let signal): "decoding it made the process that does so crash (signal \(signal))"
+        case .finished, .stopped, .vanished, .mute, .nonsense: "the process that decodes it gave no sensible answer"
+        }
+    }
+
+    /// What to install, for whoever wants thumbnails.
+    static let absent = Fault(
+        .failed,
+        "thumbnails are made with libvips, which is not installed; install it (Debian, Ubuntu: "
+            + "`apt install --no-install-recommends libvips42`) and try again")
+}
+
+/// What one process says, checked.
+private struct ThumbnailBatch<Outcome> {
+    let wanted: Set<Int>
+    let work: ThumbnailWorker.Work<Outcome>
+    private(set) var done: Set<Int> = []
+    /// The picture that it works on.
+    private(set) var begun: Int?
+    private var jpeg: [UInt8] = []
+
+    init(wanted: Set<Int>, work: ThumbnailWorker.Work<Outcome>) {
+        self.wanted = wanted
+        self.work = work
+    }
+
+    /// - Returns: false where it says what makes no sense.
+    mutating func consume(_ record: WorkerRecord, _ receive: (Int, Outcome) throws -> Void) throws -> Bool {
+        switch record {
+        case .bytes(let position, let bytes) where bytes.isEmpty:
+            guard begun == nil, wanted.contains(position), !done.contains(position) else { return false }
+            begun = position
+            jpeg = []
+        case .bytes(let position, let bytes):
+            guard position == begun, jpeg.count + bytes.count <= work.most else { return false }
+            jpeg += bytes
+        case .content(let content):
+            guard content.position == begun else { return false }
+            begun = nil
+            done.insert(content.position)
+            guard content.state == .whole else {
+                try receive(content.position, work.failed(content.message))
+                break
+            }
+            guard let outcome = work.made(content, jpeg) else { return false }
+            try receive(content.position, outcome)
+        case .structure: break
+        case .header, .order, .end: return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,74 @@
+import OwnFiles
+import Platform
+import Sandbox
+
+extension ArchiveWorker {
+    /// The pages of an archive, and one of them in a new file, in one run: listing and extracting take two.
+    ///
+    /// - Parameters:
+    ///   - index: from 0, in reading order; where there is no such page, no file is made.
+    ///   - target: must not exist. It is removed on failure.
+    /// - Throws: as ``list(_:)`` where the archive cannot be listed; `InkyPanelsError.archive(.extractionFailed)` where
+    ///   the page cannot be had.
+    func page(_ path: BytePath, _ index: Int, to target: BytePath) async throws -> [EntryHeader] {
+        try await lanes.run {
+            var run = PageRun(path: path, index: index, target: target)
+            do {
+                let outcome = try process(readable(.file(Descriptor(path))), ["page", "\(index)"]).run {
+                    try run.consume($0)
+                }
+                return try run.pages(outcome) { try refusal(path, outcome, run.structure) }
+            } catch {
+                if run.isBegun { try? Durable.remove(target) }
+                throw error
+            }
+        }
+    }
+}
+
+/// What the worker's command `page` says, checked.
+private struct PageRun {
+    let path: BytePath
+    let index: Int
+    let target: BytePath
+    private(set) var structure = ArchiveStructure(format: .unknown, traits: [])
+    private var listing = ArchiveListing()
+    /// Once all headers are there.
+    private var pages: [EntryHeader]?
+    private var extraction: Extraction?
+
+    init(path: BytePath, index: Int, target: BytePath) { (self.path, self.index, self.target) = (path, index, target) }
+
+    /// Whether there is a file at `target`.
+    var isBegun: Bool { extraction.map { !$0.opened.isEmpty } ?? false }
+
+    mutating func consume(_ record: WorkerRecord) throws -> Bool {
+        switch record {
+        case .structure(let found): structure = found
+        case .header, .order: return pages == nil && listing.consume(record)
+        case .bytes, .content:
+            let found = try pages ?? pageHeaders(listing)
+            pages = found
+            guard found.indices.contains(index) else { return false }
+            var extraction = extraction ?? Extraction(path: path, targets: [found[index].position: target])
+            defer { self.extraction = extraction }
+            do {
+                return try extraction.consume(record)
+            } catch {
+                throw InkyPanelsError.archive(.extractionFailed(underlying: error))
+            }
+        case .end: break
+        }
+        return true
+    }
+
+    /// All pages, after the run.
+    func pages(_ outcome: WorkerProcess.Outcome, refusal: () throws -> Fault) throws -> [EntryHeader] {
+        if pages == nil, !outcome.isComplete { throw try refusal() }
+        let found = try pages ?? pageHeaders(listing)
+        guard outcome.isComplete, !found.indices.contains(index) || extraction?.whole.count == 1 else {
+            throw InkyPanelsError.archive(.extractionFailed(underlying: try refusal()))
+        }
+        return found
+    }
+}

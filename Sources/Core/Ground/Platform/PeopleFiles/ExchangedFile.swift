@@ -1,0 +1,131 @@
+import Glibc
+
+/// Putting a changed copy in the place of a person's file in one step: for a file on which no lease can be had, or which
+/// is to be whole at every moment. The two names are swapped, so that the version which was displaced is still there, and
+/// can be looked at before it goes: somebody may have saved it a moment ago, or write into it yet. It is another inode;
+/// links to the old one, and whoever has it open, stay with that. Everything here blocks.
+package struct ExchangedFile {
+    /// The name of the copy; after the exchange, of the version that was displaced.
+    package let aside: Spot
+    private let copy: FileStatus
+    private let target: Spot
+    private let record: Durable.Record
+
+    /// Makes the copy, on the disk, with mode, attributes and owner of the file that it is to displace.
+    ///
+    /// - Parameters:
+    ///   - present: that file, open.
+    ///   - target: its name.
+    ///   - keepsOwner: whether a copy that cannot get owner and group is none; else it stays the caller's, and only the
+    ///     group is needed, where it has a say in who gets at the file.
+    ///   - record: called with the copy while it is empty.
+    package init(
+        _ bytes: [UInt8], inPlaceOf present: Descriptor, at target: Spot, keepsOwner: Bool,
+        record: @escaping Durable.Record = { _, _ in }
+    ) throws {
+        let aside = target.sibling(Durable.temporaryName().utf8)
+        try self.init(inPlaceOf: present, at: target, aside: aside, keepsOwner: keepsOwner, record: record) { put in
+            try put(bytes)
+        }
+    }
+
+    /// The same under a name that is known before, from parts that come one after the other.
+    ///
+    /// - Parameter fill: is given what takes the next part; where it throws, nothing is left.
+    package init(
+        inPlaceOf present: Descriptor, at target: Spot, aside name: Spot, keepsOwner: Bool,
+        record: @escaping Durable.Record, fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
+    ) throws {
+        self.target = target
+        self.record = record
+        aside = try Durable.stage(at: name, mode: 0o600, record: record, fill: fill)
+        do {
+            let copy = try aside.open(O_RDWR)
+            try Self.liken(copy, to: present, keepsOwner)
+            self.copy = try copy.status()
+        } catch {
+            // The first failure says more.
+            try? Durable.discard(aside, record: record)
+            throw error
+        }
+    }
+
+    /// Swaps the two.
+    ///
+    /// - Throws: `Fault`; its errno is EINVAL, ENOSYS or ENOTSUP on a file system that cannot.
+    package func exchange() throws { try Durable.exchange(aside, target) }
+
+    /// Whether the copy stands aside: it was not exchanged, or was taken back.
+    package func isCopyAside() throws -> Bool { try aside.status()?.isSameFile(as: copy) == true }
+
+    /// Removes what stands aside.
+    package func removeAside() throws {
+        try Durable.discard(aside, record: record)
+        try target.syncFolder()
+    }
+
+    /// The system's own labels are given to every file anew.
+    private static func liken(_ copy: Descriptor, to present: Descriptor, _ keepsOwner: Bool) throws {
+        let status = try present.status()
+        let attributes = try ExtendedAttributes.names(of: present).filter { $0.hasPrefix("user.") || $0 == accessList }
+        // Only a superuser may give a file away. A change of owner takes mode bits away, so it comes first.
+        if fchown(copy.raw, status.owner, status.group) != 0 {
+            let reason = errno
+            if keepsOwner {
+                guard try hasStayed(reason, copy, { $0.owner == status.owner && $0.group == status.group }) else {
+                    throw notKept(
+                        "owner and group", present, reason, or: "only its owner may, and as a member of its group")
+                }
+            } else {
+                try keepGroup(status, hasList: attributes.contains(accessList), of: present, on: copy)
+            }
+        }
+        for name in attributes {
+            try ExtendedAttributes.set(name, try ExtendedAttributes.value(name, of: present) ?? [], on: copy)
+        }
+        guard fchmod(copy.raw, status.mode & 0o7777) == 0 else {
+            throw Fault.system("keep the mode of", present.path)
+        }
+        try copy.sync()
+    }
+
+    private static let accessList = "system.posix_acl_access"
+
+    /// Gives the copy the group, without the owner. Where that cannot be, people would lose access by the exchange, or get
+    /// it, unless the group may do just what everybody may.
+    private static func keepGroup(
+        _ status: FileStatus, hasList: Bool, of present: Descriptor, on copy: Descriptor
+    ) throws {
+        guard fchown(copy.raw, uid_t.max, status.group) != 0 else { return }
+        let reason = errno
+        let decides = hasList || (status.mode >> 3) & 0o7 != status.mode & 0o7
+        guard try !decides || hasStayed(reason, copy, { $0.group == status.group }) else {
+            throw notKept(
+                "the group", present, reason,
+                or: "make the user who writes it, the agent's or yourself, a member of that group, then try again "
+                    + "(`steward retry`)")
+        }
+    }
+
+    /// Whether the copy has by itself what it cannot be given, as on a file system all of whose files are one user's. A
+    /// number that the system does not take stands for any that it does not know.
+    private static func hasStayed(
+        _ reason: Int32, _ copy: Descriptor, _ isSame: (FileStatus) -> Bool
+    ) throws -> Bool {
+        try reason != EINVAL && isSame(copy.status())
+    }
+
+    private static func notKept(_ what: String, _ present: Descriptor, _ reason: Int32, or hint: String) -> Fault {
+        let hints: [Int32: String] = [
+            EPERM: hint, EACCES: hint,
+            EINVAL:
+                "other users and groups are hidden from the agent where it runs; in a user's unit PrivateUsers=no and "
+                + "ProtectSystem=no in a drop-in show them",
+        ]
+        guard let hint = hints[reason] else { return Fault.system("keep \(what) of", present.path, errno: reason) }
+        let why = String(cString: strerror(reason))
+        return Fault(
+            .failed, "cannot keep \(what) of \(present.path), so it was left as it is: \(why) (\(hint))",
+            path: present.path, errno: reason)
+    }
+}

@@ -1,0 +1,135 @@
+import Glibc
+import Platform
+import Sandbox
+
+/// The bytes of the archive, in the worker: of the file on descriptor 3, or asked for where that is a socket.
+///
+/// Where the agent gives no answer the process ends: what it has seen of the archive is no ground for a verdict, and the
+/// agent knows why.
+final class ArchiveBytes {
+    let size: Int64
+    /// Whether they are asked for.
+    let isAsked: Bool
+    private let descriptor: Int32
+    private var blocks: [Block] = []
+    private var uses = 0
+
+    /// What was answered last: headers are read in small parts that lie close together, and each answer costs an
+    /// exchange of the two processes.
+    private struct Block {
+        var number: Int64
+        var bytes: [UInt8]
+        var lastUse: Int
+    }
+
+    private static let blockLength = Int64(ArchiveQuestion.mostBytes)
+    private static let mostBlocks = 3
+
+    /// - Throws: `Fault` where the descriptor is neither.
+    init(descriptor: Int32) throws {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Fault.system("look at the archive") }
+        self.descriptor = descriptor
+        isAsked = status.st_mode & S_IFMT == S_IFSOCK
+        guard isAsked else {
+            size = Int64(status.st_size)
+            return
+        }
+        var greeting = [UInt8](repeating: 0, count: ArchiveQuestion.sizeLength)
+        greeting.withUnsafeMutableBytes { Self.fill($0, from: descriptor) }
+        var cursor = ByteCursor(greeting)
+        size = cursor.number(ArchiveQuestion.sizeLength).flatMap { Int64(exactly: $0) } ?? 0
+    }
+
+    /// Fills `target` from `offset` on.
+    ///
+    /// - Returns: how many bytes there were: fewer only at the archive's end; -1 where they cannot be read.
+    func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+        isAsked ? ask(for: target, at: offset) : readHere(target, at: offset)
+    }
+
+    /// As many bytes as there are, up to `count`.
+    func read(at offset: Int64, count: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            let got = read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            guard got >= 0 else { throw Fault.system("read the archive") }
+            filled = got
+        }
+    }
+
+    private func readHere(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+        var done = 0
+        while done < target.count {
+            let got = pread(
+                descriptor, target.baseAddress?.advanced(by: done), target.count - done, Int(offset) + done)
+            if got < 0, errno == EINTR { continue }
+            if got < 0 { return -1 }
+            if got == 0 { break }
+            done += got
+        }
+        return done
+    }
+
+    private func ask(for target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+        var done = 0
+        while done < target.count, offset >= 0, offset < size - Int64(done) {
+            let place = offset + Int64(done)
+            let start = Int(place % Self.blockLength)
+            let index = block(place / Self.blockLength)
+            let part = min(target.count - done, blocks[index].bytes.count - start)
+            blocks[index].bytes.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: target[done..<done + part]).copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: $0[start..<start + part]))
+            }
+            done += part
+        }
+        return done
+    }
+
+    /// - Returns: where it is among those that are kept.
+    private func block(_ number: Int64) -> Int {
+        uses += 1
+        if let index = blocks.firstIndex(where: { $0.number == number }) {
+            blocks[index].lastUse = uses
+            return index
+        }
+        let start = number * Self.blockLength
+        let count = Int(min(Self.blockLength, size - start))
+        let index: Int
+        if blocks.count < Self.mostBlocks {
+            index = blocks.count
+            blocks.append(Block(number: number, bytes: [], lastUse: uses))
+        } else {
+            index = blocks.indices.min { blocks[$0].lastUse < blocks[$1].lastUse } ?? 0
+        }
+        blocks[index].number = number
+        blocks[index].lastUse = uses
+        if blocks[index].bytes.count != count { blocks[index].bytes = [UInt8](repeating: 0, count: count) }
+        put(ArchiveQuestion.encoded(start, count))
+        blocks[index].bytes.withUnsafeMutableBytes { Self.fill($0, from: descriptor) }
+        return index
+    }
+
+    private func put(_ question: [UInt8]) {
+        var done = 0
+        while done < question.count {
+            let put = question.withUnsafeBytes {
+                write(descriptor, $0.baseAddress?.advanced(by: done), question.count - done)
+            }
+            if put < 0, errno != EINTR { _exit(Self.noAnswer) }
+            done += max(0, put)
+        }
+    }
+
+    private static func fill(_ target: UnsafeMutableRawBufferPointer, from descriptor: Int32) {
+        var done = 0
+        while done < target.count {
+            let got = Glibc.read(descriptor, target.baseAddress?.advanced(by: done), target.count - done)
+            if got == 0 || got < 0 && errno != EINTR { _exit(noAnswer) }
+            done += max(0, got)
+        }
+    }
+
+    /// EX_IOERR of sysexits.h.
+    private static let noAnswer: Int32 = 74
+}

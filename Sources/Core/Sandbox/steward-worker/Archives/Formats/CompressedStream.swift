@@ -1,0 +1,121 @@
+import CArchive
+import Glibc
+import Platform
+import Sandbox
+
+extension Compression {
+    fileprivate var filter: Int32 {
+        switch self {
+        case .gzip: ARCHIVE_FILTER_GZIP
+        case .xz: ARCHIVE_FILTER_XZ
+        case .zstd: ARCHIVE_FILTER_ZSTD
+        case .bzip2: ARCHIVE_FILTER_BZIP2
+        case .lzip: ARCHIVE_FILTER_LZIP
+        case .lz4: ARCHIVE_FILTER_LZ4
+        case .lzma: ARCHIVE_FILTER_LZMA
+        }
+    }
+}
+
+/// The bytes that a compressed file inflates to: every one counted, also those of entries that are passed over, and at
+/// the end compared with the file's own checksum. Only in the worker.
+///
+/// One filter is applied once, so that a file cannot be compressed many times over. lzma has no checksum, and zstd and
+/// lz4 may come without one; then, as in a TAR that is not compressed, nothing proves its bytes.
+final class CompressedStream {
+    private let compression: Compression
+    private let bytes: ArchiveBytes
+    private let archive: OpaquePointer
+    private let input: UnsafeMutableRawBufferPointer
+    private let output: UnsafeMutableRawBufferPointer
+    private var offset: Int64 = 0
+    private var inflated: Int64 = 0
+    private var crc = CRC32()
+    private var isAtEnd = false
+    private let isOwn: Bool
+    /// Why no more bytes came, where it was not the end.
+    private(set) var failure: (reason: WorkerEnd.Reason, message: String)?
+
+    /// What headers and the padding between entries may take beside the entries.
+    private static let overhead: Int64 = 64 << 20
+
+    /// - Parameter isOwn: whether the agent has packed it itself, so that it may inflate to any size.
+    init?(_ compression: Compression, _ bytes: ArchiveBytes, isOwn: Bool = false) {
+        guard let archive = archive_read_new() else { return nil }
+        self.isOwn = isOwn
+        self.compression = compression
+        self.bytes = bytes
+        self.archive = archive
+        input = .allocate(byteCount: 65_536, alignment: 64)
+        output = .allocate(byteCount: 131_072, alignment: 64)
+    }
+
+    deinit {
+        archive_read_free(archive)
+        input.deallocate()
+        output.deallocate()
+    }
+
+    func open() -> Bool {
+        archive_read_set_callback_data(archive, Unmanaged.passUnretained(self).toOpaque())
+        archive_read_set_read_callback(archive) { _, data, buffer in
+            guard let data else { return -1 }
+            let stream = Unmanaged<CompressedStream>.fromOpaque(data).takeUnretainedValue()
+            let got = stream.bytes.read(into: stream.input, at: stream.offset)
+            if got > 0 { stream.offset += Int64(got) }
+            buffer?.pointee = UnsafeRawPointer(stream.input.baseAddress)
+            return got
+        }
+        var entry: OpaquePointer?
+        guard archive_read_support_format_raw(archive) == ARCHIVE_OK,
+            archive_read_append_filter(archive, compression.filter) == ARCHIVE_OK,
+            archive_read_open1(archive) == ARCHIVE_OK, archive_read_next_header(archive, &entry) == ARCHIVE_OK
+        else {
+            fail(.damagedStream, error)
+            return false
+        }
+        return true
+    }
+
+    /// The next bytes, which stay until the next call; empty at the end, nil after a failure.
+    func next() -> UnsafeRawBufferPointer? {
+        if failure != nil { return nil }
+        if isAtEnd { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        let got = archive_read_data(archive, output.baseAddress, output.count)
+        if got < 0 {
+            fail(.damagedStream, error)
+            return nil
+        }
+        inflated += Int64(got)
+        if !isOwn, inflated > ArchiveLimits.maxTotalUncompressedSize + Self.overhead {
+            fail(.tooManyBytes, "")
+            return nil
+        }
+        if !isOwn, inflated > ArchiveLimits.ratioFloor, inflated / ArchiveLimits.maxRatio > bytes.size {
+            fail(.ratio, "")
+            return nil
+        }
+        let part = UnsafeRawBufferPointer(rebasing: output[..<got])
+        if compression == .gzip { crc.update(part) }
+        if got == 0 { end() }
+        return failure == nil ? part : nil
+    }
+
+    /// Reads what is behind the last entry, so that all of the stream is compared with its checksum.
+    func finish() {
+        while let part = next(), !part.isEmpty {}
+    }
+
+    /// The others are compared with their own; libarchive passes over gzip's.
+    private func end() {
+        isAtEnd = true
+        guard compression == .gzip else { return }
+        if !GzipMembers(bytes: bytes).prove(crc32: crc.value, size: inflated) { fail(.damagedStream, "") }
+    }
+
+    private func fail(_ reason: WorkerEnd.Reason, _ message: String) {
+        if failure == nil { failure = (reason, message) }
+    }
+
+    private var error: String { archive_error_string(archive).map { String(cString: $0) } ?? "" }
+}

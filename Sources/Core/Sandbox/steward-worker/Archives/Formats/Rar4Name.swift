@@ -1,0 +1,57 @@
+import Sandbox
+
+/// The name of a file in a RAR 4 header: bytes of some legacy code page and, where the header says so, behind a zero the
+/// same name in UTF-16, shortened by what it has in common with those bytes.
+enum Rar4Name {
+    /// - Parameters:
+    ///   - field: all of it.
+    ///   - isUnicode: whether the header says that the name is Unicode.
+    /// - Returns: UTF-8 where it is Unicode, else the bytes as they are; with `/` between folders. No more than one byte
+    ///   above ``ArchiveLimits/maxNameLength`` need be right.
+    static func read(_ field: [UInt8], isUnicode: Bool) -> [UInt8] {
+        // A Unicode name without a zero is UTF-8.
+        guard isUnicode, let end = field.firstIndex(of: 0) else { return slashed(field) }
+        let legacy = Array(field[..<end])
+        let units = expanded(Array(field[(end + 1)...]), by: legacy)
+        return slashed(units.isEmpty ? legacy : Array(String(decoding: units, as: UTF16.self).utf8))
+    }
+
+    private static func slashed(_ name: [UInt8]) -> [UInt8] {
+        name.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }
+    }
+
+    /// The short form: a high byte that most letters share, then groups of four, each behind a byte that holds two bits
+    /// for each of the four, the highest first: a low byte alone (0), one with the shared high byte (1), a whole letter
+    /// (2), or a run of the legacy name's letters (3), which may be shifted and get the shared high byte.
+    private static func expanded(_ short: [UInt8], by legacy: [UInt8]) -> [UInt16] {
+        var input = ByteCursor(short)
+        var units: [UInt16] = []
+        guard let high = input.number(1) else { return [] }
+        var kinds: UInt64 = 0
+        var left = 0
+        while units.count <= ArchiveLimits.maxNameLength {
+            if left == 0 {
+                guard let next = input.number(1) else { return units }
+                (kinds, left) = (next, 4)
+            }
+            let kind = kinds >> 6 & 3
+            (kinds, left) = (kinds << 2, left - 1)
+            guard let first = input.number(kind == 2 ? 2 : 1) else { return units }
+            guard kind == 3 else {
+                units.append(UInt16(truncatingIfNeeded: kind == 1 ? first | high << 8 : first))
+                continue
+            }
+            var shift: UInt64?
+            if first & 0x80 != 0 {
+                guard let value = input.number(1) else { return units }
+                shift = value
+            }
+            for _ in 0..<(first & 0x7F) + 2 {
+                guard units.count < legacy.count else { break }
+                let letter = UInt64(legacy[units.count])
+                units.append(UInt16(truncatingIfNeeded: shift.map { (letter + $0) & 0xFF | high << 8 } ?? letter))
+            }
+        }
+        return units
+    }
+}

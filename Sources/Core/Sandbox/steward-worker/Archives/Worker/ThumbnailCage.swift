@@ -1,0 +1,105 @@
+import CLinux
+import Glibc
+import Platform
+import Sandbox
+
+/// How the worker locks itself down to make thumbnails: as ``UnpackCage``, but libvips starts threads
+/// (docs/design/cage.md, "Pictures").
+enum ThumbnailCage {
+    struct Absent: Error {}
+
+    /// CPU seconds for `count` pictures; no more than ``UnpackCage/solidProcessorSeconds``, to which the agent sets the
+    /// limit for solid archives.
+    static func processorSeconds(_ count: Int) -> UInt64 {
+        min(UnpackCage.solidProcessorSeconds, 20 + UInt64(max(0, count)) / 5)
+    }
+
+    /// A picture of the most pixels that are taken, as four bytes each and once more half as large.
+    static let memory: UInt64 = 1 << 30
+
+    /// Loads libvips, gives everything up, makes one thumbnail, and closes the filter.
+    ///
+    /// - Parameters:
+    ///   - asks: whether the archive's bytes are asked for.
+    ///   - format: as which pictures are made.
+    /// - Throws: ``Absent`` without libvips; `Fault` where it is of no use or the cage is refused.
+    static func enter(pictures count: Int, asks: Bool, format: PictureWish.Format = .jpeg) throws {
+        UnpackCage.warmUp()
+        var message = [CChar](repeating: 0, count: 301)
+        let state = steward_picture_open(&message, 300)
+        if state == STEWARD_PICTURE_ABSENT { throw Absent() }
+        guard state == STEWARD_PICTURE_READY else {
+            throw Fault(.failed, "libvips cannot be used: \(text(message))")
+        }
+        guard steward_limit_painter(processorSeconds(count), UnpackCage.solidProcessorSeconds, memory) == 0 else {
+            throw Fault.system("limit the process that makes thumbnails")
+        }
+        guard steward_set_parent_death_signal(SIGKILL) == 0, steward_forbid_core_dumps() == 0,
+            steward_forbid_new_privileges() == 0
+        else { throw Fault.system("give up privileges") }
+        // Before the first thread is started: a domain is inherited, not shared.
+        guard steward_landlock_nothing() >= 0 else { throw Fault.system("enter an empty Landlock domain") }
+        try warmUp(format)
+        guard steward_filter_painter(asks ? 1 : 0) == 0 else { throw Fault.system("install the system call filter") }
+    }
+
+    /// What libvips and the C library do only once, they do here, where a file that they look for is refused instead of
+    /// ending the process.
+    private static func warmUp(_ format: PictureWish.Format) throws {
+        var (made, length): (UnsafeMutableRawPointer?, UInt64) = (nil, 0)
+        var message = [CChar](repeating: 0, count: 301)
+        let code = steward_picture_shrink(
+            dot, UInt64(dot.count), 1, 1, format.number, Int32(ThumbnailSize.quality), 1, 1, &made, &length, &message,
+            300)
+        guard code == 0, let made else {
+            throw Fault(.failed, "libvips makes no \(format.rawValue) of a PNG: \(text(message))")
+        }
+        steward_picture_free(made)
+    }
+
+    private static func text(_ message: [CChar]) -> String {
+        BytePath.escape(message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
+    }
+
+    /// A PNG of one white pixel.
+    private static let dot: [UInt8] = [
+        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0x00, 0x00, 0x00, 0x0D, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00,
+        0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00, 0x00, 0x3A, 0x7E, 0x9B, 0x55, 0x00, 0x00, 0x00,
+        0x0A, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0xF8, 0x0F, 0x00, 0x01, 0x01, 0x01, 0x00, 0xB1, 0x38, 0xF6,
+        0x14, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
+    ]
+}
+
+extension PictureWish.Format {
+    /// As C knows it.
+    var number: steward_picture_format {
+        switch self {
+        case .jpeg: STEWARD_PICTURE_JPEG
+        case .png: STEWARD_PICTURE_PNG
+        case .webp: STEWARD_PICTURE_WEBP
+        }
+    }
+}
+
+/// Tries what this cage forbids. It comes back only where the cage is broken: then the exit status is 1.
+enum ThumbnailProbe {
+    static func run(_ what: String) -> Never {
+        switch what {
+        case "thread":
+            // A thread may be made; it is in the same cage.
+            var id = pthread_t()
+            pthread_create(
+                &id, nil,
+                { _ in
+                    _ = open("/etc/passwd", O_RDONLY)
+                    return nil
+                }, nil)
+            pthread_join(id, nil)
+        case "execve": execve("/bin/true", [nil], [nil])
+        case "load": _ = dlopen("libsteward-probe.so", RTLD_NOW)
+        case "prctl": steward_set_parent_death_signal(0)
+        default: CageProbe.run(what)
+        }
+        _exit(1)
+    }
+}

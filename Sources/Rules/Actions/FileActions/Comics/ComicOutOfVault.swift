@@ -1,0 +1,138 @@
+import ComicArchive
+import ComicVault
+import Ledger
+import Platform
+import Rules
+
+/// Undoing an import into a vault.
+extension VaultSealing {
+    /// Takes the comic out of the vault again, back to where it was. A deposit of which the file was removed can be
+    /// opened by the unlocked vault only.
+    func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        let service = try services.vaults.service(intent.vault)
+        let state = Self.text(receipt, "comic.state").flatMap(Imported.State.init(rawValue:))
+        guard let id = Self.text(receipt, "comic.sealed"), let state else {
+            throw Fault(.failed, "the ledger does not say what the vault has imported; nothing was changed")
+        }
+        guard await service.isUnlocked else { return try await undoLocked(state, id, service, context.files) }
+        let (entry, isOwn) = try await held(state, id, context, service)
+        if entry == nil, !context.resumesUndo || state == .duplicate {
+            throw Fault(
+                .failed,
+                "the vault \(intent.vault) does not hold it: it was removed there, or is a deposit that waits (see "
+                    + "`steward vault quarantine`); nothing was changed")
+        }
+        // Where nothing goes out of the vault, a file that was to stay needs nobody's help.
+        let isUntouched = !isOwn && entry != nil && receipt.effects.isEmpty
+        let effects = isUntouched ? [] : try await putBack(receipt, entry, context, service)
+        if isOwn, let entry { _ = try await service.use { try $0.remove(entry.id) } }
+        let back =
+            if effects.isEmpty {
+                "the file had stayed"
+            } else if !isOwn, HiddenNames.isToken(intent.source), intent.trashed == nil {
+                "it is back under the name of the vault's own copy, for its own is not known any more"
+            } else {
+                "it is back where it was"
+            }
+        return Receipt(
+            isOwn || entry == nil
+                ? "taken out of the vault \(intent.vault); \(back)"
+                : "\(back); the vault \(intent.vault) keeps its own",
+            effects: effects)
+    }
+
+    /// The comic in the vault, and whether it came there by this step: it did not where the vault had held the same.
+    private func held(
+        _ state: Imported.State, _ id: String, _ context: StepContext, _ service: VaultService
+    ) async throws -> (ComicEntry?, isOwn: Bool) {
+        if state != .duplicate, let own = try await service.comic(key: Array(context.stepID.utf8)) {
+            return (own, true)
+        }
+        return try await service.use { vault in
+            if state == .duplicate { return (try ComicID(hex: id).map { try vault.comic($0) }, false) }
+            // A deposit of what the vault held already was not ingested.
+            return (try state == .deposited ? vault.comics(content: intent.hash).first : nil, false)
+        }
+    }
+
+    /// Puts the source back, if it went, or is gone by now.
+    ///
+    /// - Parameter entry: nil where the vault does not hold the comic any more, so that it can only be found back.
+    private func putBack(
+        _ receipt: Receipt, _ entry: ComicEntry?, _ context: StepContext, _ service: VaultService
+    ) async throws -> [FileEffect] {
+        if case .moved(let from, let slot, let fingerprint, let hash)? = receipt.effects.first {
+            let back = PuttingBack(services: services.placing, context: context)
+            // The intent has its name also where that is hidden, and not known any more.
+            let moved = FileEffect.moved(intent.trashed?.source ?? from, to: slot, fingerprint, hash)
+            return try await services.files.run { try back.restoreFromTrash(moved).effects }
+        }
+        // A comic that was there before the job came from somewhere else.
+        let source = HiddenNames.isToken(intent.source) ? nil : intent.source
+        guard let target = try source ?? entry.map(origin) else { return [] }
+        if let found = try await extracted(to: target, context.files) {
+            return receipt.effects.isEmpty ? [] : [found]
+        }
+        guard let entry else { return [] }
+        let files = context.files
+        let placed = try await service.use { vault in
+            try services.journal.makeFolders(for: target, files)
+            return try FileEffect.made(vault.extract(entry.id, to: files.spot(target)).path, files)
+        }
+        return [placed]
+    }
+
+    /// The comic at `target` or the next names, if it is there.
+    private func extracted(
+        to target: BytePath, _ files: HeldFiles
+    ) async throws -> FileEffect? {
+        try await services.files.run {
+            for path in Mover.alternatives(target) {
+                guard let status = try files.status(path) else { return nil }
+                guard status.kind == .file else { continue }
+                let found = try FileEffect.made(path, files)
+                if case .created(_, _, intent.hash) = found { return found }
+            }
+            return nil
+        }
+    }
+
+    private func origin(of entry: ComicEntry) throws -> BytePath {
+        guard let origin = ComicOrigin(entry.source), let place = services.journal.places[name: origin.place] else {
+            throw Fault(
+                .failed,
+                "the place that it came from is not configured any more; take it out with `steward vault extract`")
+        }
+        return place.root.appending(origin.path)
+    }
+
+    private func undoLocked(
+        _ state: Imported.State, _ id: String, _ service: VaultService, _ files: HeldFiles
+    ) async throws -> Receipt {
+        guard state == .deposited, intent.fate == .keep, let drop = ObjectID(hex: id) else {
+            throw Fault(
+                .failed,
+                "the vault \(intent.vault) is locked, and only it can give the comic back; unlock it with `steward vault "
+                    + "unlock` and undo again")
+        }
+        guard !HiddenNames.isToken(intent.source),
+            try await services.files.run({
+                try files.status(intent.source)?.kind == .file && files.hash(intent.source) == intent.hash
+            })
+        else {
+            throw Fault(
+                .failed,
+                "the file that was to stay is not known to be there, and the vault \(intent.vault) is locked, which alone "
+                    + "could give the comic back; unlock it with `steward vault unlock` and undo again")
+        }
+        let place = service.place
+        try await service.change {
+            let vault = try place.open()
+            guard try vault.drops().waiting.contains(where: { $0.id == drop }) else {
+                throw Fault(.failed, "the deposit was taken in since; unlock the vault and undo again")
+            }
+            try vault.removeDrop(drop)
+        }
+        return Receipt("removed the deposit from the vault \(intent.vault); the file had stayed")
+    }
+}

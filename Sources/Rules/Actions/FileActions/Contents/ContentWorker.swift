@@ -1,0 +1,232 @@
+import Glibc
+import Platform
+import Sandbox
+
+/// The agent's side of `steward-worker content`: starts one process a file and an aspect, and believes nothing that it says unchecked.
+package struct ContentWorker: Sendable {
+    private let program: CagedProgram
+    /// Seconds by the clock for each process, with as many more as a slow disk takes to read the file.
+    private let patience: Int64
+    /// Whether a process may go on: asked about once a second while one runs; what it throws ends the process.
+    package var check: @Sendable () throws -> Void = {}
+    /// Is told the processor's seconds that a process has used.
+    package var used: @Sendable (Double) -> Void = { _ in }
+
+    /// - Parameters:
+    ///   - program: the worker's executable; nil looks at `STEWARD_WORKER`, then beside the running program, then in
+    ///     `libexec/steward` beside that one's folder, and keeps to what it finds.
+    ///   - patience: seconds by the clock.
+    /// - Throws: `Fault` where there is no such program; it may come back, as in an upgrade.
+    package init(program: BytePath? = nil, patience: Int64 = 60) throws {
+        let reader =
+            if let program { CagedProgram(program) } else {
+                CagedProgram.named("steward-worker", variable: "STEWARD_WORKER")
+            }
+        guard let reader else {
+            throw Fault(
+                .transient,
+                "there is no program steward-worker to look into files with; install it beside this one, or name it in "
+                    + "STEWARD_WORKER", code: "machine")
+        }
+        self.program = reader
+        self.patience = patience
+    }
+
+    /// Looks into an open file. Blocks.
+    ///
+    /// - Parameter mime: what the file is by its first bytes and its name.
+    /// - Returns: also where the file cannot be read: ``ContentReport/trouble`` says why.
+    /// - Throws: `Fault` where the machine is at fault: it may be tried again.
+    package func look(_ aspect: ContentAspect, in file: Descriptor, mime: String) throws -> ContentReport {
+        switch aspect {
+        case .document where mime == "application/pdf": try pdf(file)
+        case .document: try records(["document"] + (mime == "text/html" ? ["html"] : []), file)
+        case .picture, .media, .entries: try records([aspect.rawValue], file)
+        case .language: try language(of: look(.document, in: file, mime: mime), file.path)
+        }
+    }
+
+    /// The language of a text that was found. Blocks.
+    package func language(of document: ContentReport, _ path: BytePath) throws -> ContentReport {
+        guard let text = document.text, document.trouble == nil else { return document }
+        let copy = try Descriptor(inMemory: path)
+        try copy.write(Array(text.utf8.prefix(65_536)), at: 0)
+        return try records(["language"], copy)
+    }
+
+    /// Has the worker break one rule of its cage: how it ended, for tests.
+    package func probe(_ what: String, _ file: Descriptor) throws -> String {
+        let ending: CagedEnding<ContentEnd> = try process(["probe", what], file).run(file) { _, _ in nil }
+        return switch ending {
+        case .killed(let signal): "killed \(signal)"
+        case .mute(let status), .vanished(let status): "left \(status)"
+        default: "\(ending)"
+        }
+    }
+
+    private func process(_ words: [String], _ file: Descriptor) throws -> CagedProcess {
+        // 2 MB a second is the slowest disk that is waited for.
+        let reading = min(try file.status().size, 8 << 30) / 2_000_000
+        var process = CagedProcess(
+            program, ["steward-worker", "content"] + words, name: "the reading process", path: file.path,
+            patience: patience + reading, processorSeconds: ContentLimits.processorSeconds)
+        let check = check
+        process.look = { _ in try check() }
+        process.used = used
+        return process
+    }
+
+    private func records(_ words: [String], _ file: Descriptor) throws -> ContentReport {
+        var report = ContentReport()
+        var text: [UInt8] = []
+        var names = 0
+        let trouble = try hear(words, file) { record in
+            switch record {
+            case .field(let field, let value):
+                if let checked = FieldCheck.value(value, field.kind) { report.fields[field] = checked }
+            case .text(let bytes):
+                text += bytes
+                return text.count <= ContentLimits.text
+            case .entry(let path, let isFolder, let isEncrypted):
+                names += path.count
+                guard report.entries.count < ContentLimits.entries, names <= ContentLimits.names else { return false }
+                report.entries.append(.init(path: path, isFolder: isFolder, isEncrypted: isEncrypted))
+            case .end(let end): report.isCut = end.reason == .cut
+            case .kept, .own: return false
+            }
+            return true
+        }
+        if let trouble { return ContentReport(trouble: trouble) }
+        if words.first == "document" { report.text = String(decoding: text, as: UTF8.self) }
+        return report
+    }
+
+    /// Has the worker carry out a command, and listens to what it says to its end.
+    ///
+    /// - Parameter take: is given each record, the last one too; false where it makes no sense.
+    /// - Returns: why the file cannot be read, where it cannot.
+    /// - Throws: `Fault` where the machine is at fault.
+    func hear(_ words: [String], _ file: Descriptor, _ take: (ContentRecord) throws -> Bool) throws -> String? {
+        var frames = FrameReader(limit: ContentRecord.frameLimit)
+        let ending: CagedEnding<ContentEnd> = try process(words, file).run(file) { part, _ in
+            frames.append(part)
+            while let body = frames.next() {
+                guard let body, let record = ContentRecord(body: body) else { return .nonsense }
+                if case .end(let end) = record {
+                    if end.reason == .complete || end.reason == .cut, try !take(record) { return .nonsense }
+                    return .finished(end)
+                }
+                guard try take(record) else { return .nonsense }
+            }
+            return nil
+        }
+        guard case .finished(let end) = ending else { return try trouble(ending, file.path).trouble }
+        switch end.reason {
+        case .complete, .cut: return nil
+        case .unreadable, .notInstalled: return end.message
+        case .noCage:
+            throw Fault(
+                .failed,
+                "\(file.path) was not looked into: the reading process could not be locked down (\(end.message)); "
+                    + "`steward doctor` says more", path: file.path)
+        }
+    }
+
+    /// What a run that came to no end says: of the file, where it is to blame.
+    ///
+    /// - Throws: `Fault` where the machine is.
+    private func trouble(_ ending: CagedEnding<ContentEnd>, _ path: BytePath) throws -> ContentReport {
+        func ofMachine(_ what: String) -> Fault {
+            Fault(
+                .transient,
+                "\(path) was not looked into: \(what); if it stays so, restart the agent, then see `steward doctor`",
+                path: path, code: "machine")
+        }
+        switch ending {
+        case .mute(let status): throw ofMachine("the reading process left (status \(status)) before it said anything")
+        case .killed(SIGKILL):
+            throw ofMachine("the reading process was killed, as the kernel does where memory runs short")
+        case .stalled: throw ofMachine("the reading process waited too long for the disk or the processor")
+        case .halted: throw ofMachine("the reading process was halted (SIGSTOP), and nobody had it go on")
+        case .killed(SIGXCPU), .timedOut: return ContentReport(trouble: "reading it takes longer than it may")
+        case .killed(let signal):
+            return ContentReport(trouble: "the process that read it failed (signal \(signal)): the file is damaged")
+        case .vanished(let status):
+            return ContentReport(trouble: "the process that read it gave up (status \(status)): the file is damaged")
+        case .nonsense: return ContentReport(trouble: "the process that read it made no sense: the file is damaged")
+        case .stopped, .finished: return ContentReport(trouble: "it was not read to its end")
+        }
+    }
+
+    // MARK: - PDF
+
+    private func pdf(_ file: Descriptor) throws -> ContentReport {
+        var report = ContentReport()
+        let text = try words(of: "text", file, limit: ContentLimits.text)
+        if let trouble = text.trouble { return ContentReport(trouble: trouble) }
+        // Bytes that are no UTF-8 become others: where pages end is told of what they have become.
+        let pages = Array(String(decoding: text.bytes, as: UTF8.self).utf8)
+        let formFeed = UInt8(ascii: "\u{C}")
+        report.pageEnds = pages.indices.filter { pages[$0] == formFeed }
+        report.text = String(decoding: pages.map { $0 == formFeed ? UInt8(ascii: "\n") : $0 }, as: UTF8.self)
+        report.isCut = text.isCut
+        let info = try words(of: "info", file, limit: 65_536)
+        for line in String(decoding: info.bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let value = String(line[line.index(after: colon)...].drop { $0 == " " })
+            let field: ContentField? =
+                switch line[..<colon] {
+                case "Title": .documentTitle
+                case "Author": .documentAuthor
+                case "Pages": .documentPages
+                default: nil
+                }
+            // The first counts: a title cannot pose as what follows it.
+            if let field, report.fields[field] == nil, let checked = FieldCheck.value(value, field.kind) {
+                report.fields[field] = checked
+            }
+        }
+        return report
+    }
+
+    /// What a program of poppler-utils says, as far as the limit.
+    private func words(
+        of what: String, _ file: Descriptor, limit: Int
+    ) throws -> (bytes: [UInt8], isCut: Bool, trouble: String?) {
+        var bytes: [UInt8] = []
+        let ending: CagedEnding<ContentEnd> = try process(["pdf", what], file).run(file) { part, _ in
+            bytes += part.prefix(limit - bytes.count)
+            return bytes.count >= limit ? .stopped : nil
+        }
+        switch ending {
+        case .stopped: return (bytes, true, nil)
+        case .vanished(0), .mute(0): return (bytes, false, nil)
+        case .mute(ContentStatus.notInstalled):
+            let text =
+                "PDFs are read by poppler-utils, which is not installed (Debian, Ubuntu: `apt install poppler-utils`)"
+            return ([], false, text)
+        case .mute(ContentStatus.notCaged):
+            throw Fault(
+                .failed,
+                "\(file.path) was not looked into: the program that reads PDFs could not be locked down, which takes a "
+                    + "kernel with Landlock and seccomp; `steward doctor` says more", path: file.path)
+        case .mute, .vanished: return ([], false, "the PDF is damaged, or asks for a password")
+        default: return ([], false, try trouble(ending, file.path).trouble)
+        }
+    }
+}
+
+/// Whether what a worker says of a field can be.
+private enum FieldCheck {
+    /// - Returns: one line without blanks at its ends; nil where it cannot be, or says nothing.
+    static func value(_ text: String, _ kind: ContentField.Kind) -> String? {
+        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").replacing("\0", with: "")
+        guard !line.isEmpty else { return nil }
+        switch kind {
+        case .text: return line
+        case .integer: return Int(line).flatMap { (0...1_000_000_000).contains($0) ? String($0) : nil }
+        case .decimal: return Double(line).flatMap { $0.isFinite && abs($0) < 1e9 ? line : nil }
+        case .moment: return line.wholeMatch(of: #/\d{4}:\d\d:\d\d \d\d:\d\d:\d\d/#) == nil ? nil : line
+        }
+    }
+}

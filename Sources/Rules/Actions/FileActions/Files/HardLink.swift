@@ -1,0 +1,64 @@
+import Glibc
+import Platform
+import Rules
+
+/// How a file gets a further name.
+enum HardLink {
+    /// Blocks.
+    static func make(to placement: FilePlacement, _ way: Placing.Way, _ files: HeldFiles) throws -> Mover.Placed {
+        let source = placement.source
+        let file = try placement.opened(files)
+        for path in way.names {
+            do {
+                guard try link(file, at: files.spot(path), way) else { continue }
+            } catch let fault as Fault where fault.errno == EXDEV {
+                throw Fault(
+                    .failed,
+                    "\(source) and \(path.parent) lie on different file systems, and a hard link cannot reach across; "
+                        + "say `kind: symbolic`, or `copy` it", path: source, errno: EXDEV)
+            }
+            return Mover.Placed(path: path, fingerprint: try file.status().fingerprint, hash: placement.hash)
+        }
+        throw Fault.noFreeName(for: "a link to \(source)", path: source)
+    }
+
+    private static func link(_ file: Descriptor, at target: Spot, _ way: Placing.Way) throws -> Bool {
+        if try recorded(file, at: target, way, make: { try Durable.linkNew(file, at: target) }) { return true }
+        guard let clear = way.clear else { return false }
+        // That the name is taken is found before anything else is: nothing is cleared for a link that cannot be.
+        let staged = target.sibling(Durable.temporaryName().utf8)
+        return try recorded(file, at: staged, way) {
+            do {
+                guard try Durable.linkNew(file, at: staged) else { return false }
+            } catch let fault as Fault {
+                guard let errno = fault.errno else { throw fault }
+                throw Fault.system("give \(file.path) the further name", target.path, errno: errno)
+            }
+            do {
+                try clear()
+                if try Durable.renameNew(staged, to: target) { return true }
+            } catch {
+                try? Durable.remove(staged)
+                throw error
+            }
+            try Durable.remove(staged)
+            return false
+        }
+    }
+
+    /// Has it known to the journal, by the name that it gets, for as long as it may have got it.
+    private static func recorded(
+        _ file: Descriptor, at name: Spot, _ way: Placing.Way, make: () throws -> Bool
+    ) throws -> Bool {
+        try way.record(name.path, file.identity())
+        do {
+            if try make() { return true }
+        } catch {
+            // What has the inode of a person's file is not to be taken for what was made.
+            if try name.status()?.isSameFile(as: file.status()) != true { try? way.record(name.path, nil) }
+            throw error
+        }
+        try way.record(name.path, nil)
+        return false
+    }
+}

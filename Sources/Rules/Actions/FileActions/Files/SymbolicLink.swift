@@ -1,0 +1,117 @@
+import Platform
+import Rules
+
+/// How a symbolic link comes to lie at its destination, once. Taken back, it goes, if it still says what it said.
+struct SymbolicLink: Primitive {
+    let services: FileServices
+    let placement: FilePlacement
+    /// What it says.
+    let text: BytePath
+
+    var targets: [BytePath] { placement.targets }
+
+    func perform(_ context: StepContext) async throws -> Receipt {
+        try await services.files.run { try make(context) }
+    }
+
+    func recover(_ context: StepContext) async throws -> Recovery {
+        try await services.files.run {
+            try services.journal.presence.require(placement.destination.target)
+            let done = try found(context)
+            if done == nil { try discardStaged(context) }
+            return try placement.destination.recovered(done, services, context)
+        }
+    }
+
+    func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
+        guard case .touched(let link, _, _)? = receipt.effects.first else { return Receipt("no link had been made") }
+        let files = context.files
+        let back = PuttingBack(services: services, context: context)
+        return try await services.files.run {
+            let spot = try files.spotIfAny(link)
+            guard try spot?.linkText() == text || context.resumesUndo else {
+                throw Fault(
+                    .failed, "\(link) is gone, or no longer the link to \(text); it was left as it is", path: link)
+            }
+            // Cut off in the midst of it, the link may be out of sight; and what it had replaced may be back already.
+            if let spot, try spot.linkText() == text || spot.status() == nil {
+                _ = try Durable.removeLink(spot, saying: text)
+            }
+            return try back.bringBackReplaced(receipt, after: Receipt("removed the link \(link)"))
+        }
+    }
+
+    private func make(_ context: StepContext) throws -> Receipt {
+        let (destination, source) = (placement.destination, placement.source)
+        try services.journal.makeFolders(for: destination.target, context.files)
+        if let done = try found(context) { return done }
+        _ = try context.files.present(source)
+        let record = services.journal.staging(context.stepID)
+        let path = try destination.name(
+            stage(context, record), of: source, as: "a link to \(source)", record: record, services, context)
+        return try made(path, context)
+    }
+
+    /// Makes the link beside its destination, under a name of the step's own: nothing is cleared for one that cannot be,
+    /// and it is known whatever it is called later.
+    private func stage(_ context: StepContext, _ record: Durable.Record) throws -> Spot {
+        let target = placement.destination.target
+        let staged = try Self.staged(context.files.spot(target), context)
+        // A step that was cut off may have left it.
+        if try staged.linkText() != text {
+            do {
+                guard try Durable.linkNew(saying: text, at: staged) else {
+                    throw Fault(.transient, "\(staged.path) is in the way", path: staged.path)
+                }
+            } catch let fault as Fault {
+                guard let errno = fault.errno else { throw fault }
+                throw Fault.system("make the symbolic link", target, errno: errno)
+            }
+        }
+        do {
+            guard let identity = try staged.identity() else {
+                throw Fault(.failed, "\(staged.path) vanished as soon as it was made", path: staged.path)
+            }
+            try record(staged.path, identity)
+        } catch {
+            try? Durable.remove(staged)
+            throw error
+        }
+        return staged
+    }
+
+    /// The same name each time for one step: no link can be known before it has one.
+    private static func staged(_ target: Spot, _ context: StepContext) -> Spot {
+        target.sibling(Durable.temporaryName(for: ContentHash(of: Array("link \(context.stepID)".utf8))).utf8)
+    }
+
+    /// Removes what a step that was cut off has left.
+    private func discardStaged(_ context: StepContext) throws {
+        guard let target = try context.files.spotIfAny(placement.destination.target) else { return }
+        let staged = Self.staged(target, context)
+        guard try staged.linkText() == text else { return }
+        try Durable.discard(staged, record: services.journal.staging(context.stepID))
+    }
+
+    /// The receipt, if the link is there: the one that the step has made, or, where it has not begun, one that came since
+    /// this was decided.
+    private func found(_ context: StepContext) throws -> Receipt? {
+        let products = try services.journal.products(of: context.stepID)
+        let found = try placement.destination.find(context.files, isBegun: !products.isEmpty) { spot, status in
+            guard status.kind == .link, try spot.linkText() == text else { return false }
+            return try products.isEmpty || spot.isAny(of: products)
+        }
+        return try found.map { try made($0.0, context) }
+    }
+
+    private func made(_ link: BytePath, _ context: StepContext) throws -> Receipt {
+        guard let status = try context.files.status(link) else {
+            throw Fault(.failed, "\(link) vanished as soon as it was made", path: link)
+        }
+        let receipt = Receipt(
+            "made the symbolic link \(link) to \(placement.source)", values: PlacementValues.of(link),
+            // A symbolic link is no file of its place: nothing is to be known of it but that it is there.
+            effects: [.touched(link, status.fingerprint, placement.hash)])
+        return try placement.destination.replacing(receipt, services, context)
+    }
+}

@@ -1,0 +1,158 @@
+import Glibc
+import Platform
+import Rules
+
+/// A file that gets another content in one step, decided: everything that carrying it out needs, also after a crash. The
+/// version of before goes to the trash under the file's own name, and comes back from there. Everything here blocks.
+package struct ReplacedVersion: Codable, Sendable, Equatable {
+    package let path: BytePath
+    let hash: ContentHash
+    /// Where the new version lies until it is exchanged, and the old one from then on until it is in the trash.
+    let aside: BytePath
+    let slot: BytePath
+    let mark: String
+
+    /// - Throws: `Fault(.superseded)` where the step's file is gone.
+    package init(of input: StepInput, in trash: TrashCan) throws {
+        guard let hash = input.file.hash else {
+            throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
+        }
+        path = input.file.absolute
+        self.hash = hash
+        let purpose = ContentHash(of: Array("replace \(input.stepID)".utf8))
+        // Known before the file is: after a crash what lies there tells how far it has come.
+        aside = path.parent.appending(Durable.temporaryName(for: purpose))
+        mark = String(purpose.description.prefix(8))
+        slot = try trash.slot(for: path, mark: mark, input.files)
+    }
+
+    package var targets: [BytePath] { [path, aside, slot] }
+
+    /// Puts the new version in the place of the old one, if that is still what was judged.
+    ///
+    /// - Parameters:
+    ///   - make: is given the old version, and what takes the next part of the new one.
+    ///   - verifying: is given both, and throws where the new one is not to be.
+    /// - Returns: what the ledger is to know; ``bringBack(_:_:_:)`` takes it.
+    package func replace(
+        _ services: FileServices, _ context: StepContext,
+        _ make: @escaping (_ old: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void,
+        verifying: (_ old: Descriptor, _ new: Descriptor) throws -> Void
+    ) throws -> [FileEffect] {
+        let files = context.files
+        _ = try files.judged(path)
+        let old = try files.present(path)
+        guard try ContentHash.of(old) == hash else {
+            throw Fault(.superseded, "\(path) has changed since it was looked at", path: path)
+        }
+        guard Lease.probeWriters(old) != .busy else {
+            throw Fault(.transient, "\(path) is open for writing: \(files.openers(path))", path: path)
+        }
+        try services.trash.prepare(slot, files)
+        // Of a try that was cut off; what is not the step's own is not touched.
+        if try files.status(aside) != nil, try !removeCopy(services, context) {
+            throw Fault(.failed, "\(aside) is in the way", path: aside)
+        }
+        let copy = try ExchangedFile(
+            inPlaceOf: old, at: files.spot(path), aside: files.spot(aside), keepsOwner: true,
+            record: services.journal.staging(context.stepID)
+        ) { put in try make(old, put) }
+        do {
+            try verifying(old, files.file(aside))
+            // The copy took its time.
+            _ = try files.present(path)
+            guard try ContentHash.of(old) == hash else {
+                throw Fault(.superseded, "\(path) has changed since it was looked at", path: path)
+            }
+            try exchange(copy, files)
+        } catch {
+            // What went wrong is the news; what stays has a name of the agent's own.
+            _ = try? removeCopy(services, context)
+            throw error
+        }
+        guard let done = try finish(services, context) else {
+            throw Fault(.superseded, "\(path) was saved by somebody else just now", path: path)
+        }
+        return done
+    }
+
+    /// Removes what stands aside, if it is the copy that the step made.
+    ///
+    /// - Returns: whether it was.
+    private func removeCopy(_ services: FileServices, _ context: StepContext) throws -> Bool {
+        guard let spot = try context.files.spotIfAny(aside),
+            try services.journal.isProduct(of: context.stepID, at: spot)
+        else { return false }
+        try context.files.discard(aside, record: services.journal.staging(context.stepID))
+        return true
+    }
+
+    private func exchange(_ copy: ExchangedFile, _ files: HeldFiles) throws {
+        do {
+            try copy.exchange()
+        } catch let fault as Fault where [EINVAL, ENOSYS, ENOTSUP].contains(fault.errno) {
+            throw Fault(
+                .failed, "the file system of \(path) cannot exchange two files, so nothing is put in its place",
+                path: path, errno: fault.errno)
+        }
+        files.closeFiles()
+    }
+
+    /// What was done, if the new version has the file's name; what is left to do with the old one is done.
+    package func finish(_ services: FileServices, _ context: StepContext) throws -> [FileEffect]? {
+        let files = context.files
+        guard let spot = try files.spotIfAny(path), let status = try spot.status(), status.kind == .file,
+            try services.journal.isProduct(of: context.stepID, at: spot)
+        else { return nil }
+        let isAside = try files.status(aside) != nil
+        if isAside, try files.hash(aside) != hash {
+            // Somebody's save that came in between: it gets its name back, and the copy goes.
+            try files.exchange(aside, path)
+            _ = try removeCopy(services, context)
+            return nil
+        }
+        var kept: FileEffect?
+        if let trashed = try files.status(slot), try files.hash(slot) == hash {
+            // A crash came while it was copied to another file system.
+            if isAside { try files.removeSource(aside, expecting: hash) }
+            kept = .created(slot, trashed.fingerprint, hash)
+        } else if isAside {
+            let placed = try services.trash.put(
+                aside, as: path, expecting: hash, at: slot, files,
+                record: services.journal.staging(context.stepID))
+            kept = .created(placed.path, placed.fingerprint, hash)
+        }
+        let new = FileEffect.moved(path, to: path, status.fingerprint, try files.hash(path))
+        return [new] + (kept.map { [$0] } ?? [])
+    }
+
+    /// Takes the new version away, if it is still what was made, and the old one out of the trash.
+    ///
+    /// - Parameter effects: what was done.
+    package func bringBack(
+        _ effects: [FileEffect], _ services: FileServices, _ context: StepContext
+    ) throws -> Receipt {
+        guard case .moved(_, _, _, let made)? = effects.first,
+            case .created(let slot, let fingerprint, _)? = effects.last
+        else { throw Fault(.failed, "the version of \(path) of before is not kept any more", path: path) }
+        let files = context.files
+        let found = try files.status(path)
+        let now = found?.kind == .file ? try files.hash(path) : nil
+        let isBack = context.resumesUndo && (found == nil || now == hash)
+        guard now == made || isBack else {
+            throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
+        }
+        if now == made {
+            guard try files.status(slot) != nil, try files.hash(slot) == hash else {
+                throw Fault(
+                    .failed, "the version of \(path) of before is no longer in the trash; nothing was changed",
+                    path: path)
+            }
+            _ = try services.trash.put(path, expecting: made, mark: made.description.prefix(8), files)
+        }
+        let back = PuttingBack(services: services, context: context)
+        let receipt = try back.restoreFromTrash(.moved(path, to: slot, fingerprint, hash))
+        guard case .moved(_, let to, let placed, _)? = receipt.effects.first, to == path else { return receipt }
+        return Receipt("brought back \(path) as it was", effects: [.moved(path, to: path, placed, hash)])
+    }
+}

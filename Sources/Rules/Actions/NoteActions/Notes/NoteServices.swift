@@ -1,0 +1,20 @@
+import FileActions
+import Foundation
+import Platform
+import Rules
+
+/// What actions on notes act through.
+package struct NoteServices: Sendable {
+    let notes: NoteWriter
+    let placing: FileServices
+    let timeZone: TimeZone
+
+    var files: BlockingLanes { placing.files }
+    var journal: EffectJournal { placing.journal }
+
+    package init(notes: NoteWriter, placing: FileServices, timeZone: TimeZone) {
+        self.notes = notes
+        self.placing = placing
+        self.timeZone = timeZone
+    }
+}

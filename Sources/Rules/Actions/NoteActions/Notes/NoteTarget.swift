@@ -1,0 +1,77 @@
+import A4CoreSwift
+import FileActions
+import Foundation
+import Platform
+import Rules
+
+/// The note that a step appends to: in which vault, at which path, and what a daily note starts from.
+struct NoteTarget: Sendable {
+    let vault: PlaceInfo
+    private let arguments: Arguments
+    private let services: NoteServices
+
+    /// By the parameters `note` and `place` of a rule.
+    ///
+    /// - Parameter action: the action's name, for messages.
+    /// - Throws: `ArgumentFault`.
+    init(_ arguments: Arguments, _ services: NoteServices, of action: String) throws {
+        self.arguments = arguments
+        self.services = services
+        let vaults = services.journal.places.places.filter { $0.kind == .notes }
+        if arguments.has("place") {
+            vault = try arguments.place("place")
+        } else if let only = vaults.first, vaults.count == 1 {
+            vault = only
+        } else {
+            throw ArgumentFault(
+                "place",
+                vaults.isEmpty
+                    ? "`\(action)` needs a place of kind `notes`; add one to the configuration"
+                    : "several places are of kind `notes` (\(vaults.map(\.name).joined(separator: ", "))); name one as `place`"
+            )
+        }
+        if try arguments.isFixed("note") {
+            let note = Self.named(try arguments.pathText("note", values: [:]))
+            if let complaint = Self.complaint(note: note) { throw ArgumentFault("note", complaint) }
+        }
+    }
+
+    /// A capture's own time, else the arrival: fixed here, so that a retry tomorrow still lands in today's note.
+    static func date(of input: StepInput) -> Date {
+        if case .date(let time)? = input.values["capture.time"] { return Date(timeIntervalSince1970: time.seconds) }
+        return Date(timeIntervalSince1970: input.arrival.seconds)
+    }
+
+    /// The note's absolute path.
+    ///
+    /// - Throws: `Fault(.failed)` where it would lie outside the vault.
+    func note(_ input: StepInput, _ date: Date) throws -> BytePath {
+        let asked = try arguments.pathText("note", values: input.values)
+        if asked == "today" { return vault.root.appending(BytePath(Daily.relativePath(for: Dates.utcDay(from: date)))) }
+        let path = Self.named(asked)
+        if let complaint = Self.complaint(note: path) { throw Fault(.failed, "\(complaint) \(vault.root)") }
+        return vault.root.appending(path)
+    }
+
+    private static func named(_ note: String) -> BytePath { BytePath(note.hasSuffix(".md") ? note : note + ".md") }
+
+    /// Why a note cannot lie within a vault.
+    private static func complaint(note: BytePath) -> String? {
+        let staysBelow = !note.isAbsolute && note.components.allSatisfy { $0 != ArraySlice("..".utf8) }
+        return staysBelow ? nil : "the note \(note) would lie outside the vault"
+    }
+
+    /// What a daily note that is not there yet starts from: the vault's own template, if it has one.
+    func starter(for note: BytePath, _ date: Date, _ files: HeldFiles) async throws -> String {
+        let root = vault.root
+        let zone = services.timeZone
+        let isDaily = note == root.appending(BytePath(Daily.relativePath(for: Dates.utcDay(from: date))))
+        guard isDaily else { return "" }
+        return try await services.files.run {
+            let model = root.appending("routines/templates/daily.md")
+            guard try files.status(note) == nil, try files.status(model) != nil else { return "" }
+            let template = try files.openFollowing(model).readAll(limit: 1 << 20)
+            return String(decoding: Daily.fill(template: Data(template), date: date, timeZone: zone), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Glibc
+import Ledger
+import Platform
+import Rules
+
+/// A file of a review as it is to be.
+struct ReviewWrite: Codable, Sendable, Equatable {
+    let path: BytePath
+    /// What stands there before; nil for nothing.
+    let base: ContentHash?
+    let text: IntentText
+
+    var result: ContentHash { text.hash }
+
+    /// - Parameter isForUndo: whether undo writes it as well.
+    init(path: BytePath, base: ContentHash?, text: String, isForUndo: Bool = false) {
+        self.path = path
+        self.base = base
+        self.text = IntentText(text, isForUndo: isForUndo)
+    }
+}
+
+extension FileEffect {
+    /// What was written into a file, for its receipt, told by the file's content and not by its name: whoever saves it right
+    /// after the write may have his version there by now, and that is news, not ours. Blocks.
+    ///
+    /// - Parameters:
+    ///   - base: what stood there before; nil for nothing.
+    ///   - result: what was written.
+    /// - Returns: nil where the name is gone, or another version has it.
+    static func left(
+        at path: BytePath, base: ContentHash?, _ result: ContentHash, in held: HeldFiles
+    ) throws -> FileEffect? {
+        let file: Descriptor
+        do {
+            file = try held.spot(path).openFile()
+        } catch let fault as Fault where fault.kind == .superseded || fault.errno == ENOENT || fault.errno == ENOTDIR {
+            return nil
+        }
+        let print = try file.status().fingerprint
+        // A save into this very file changes its times, before or after the hash.
+        guard try ContentHash.of(file) == result, try file.status().fingerprint == print else { return nil }
+        guard let base else { return .created(path, print, result) }
+        return .wrote(path, base: base, print, result)
+    }
+}
+
+/// Writes a review's files: the draft and the sidecar in place under a lease, so that whoever has them keeps the file
+/// that he has; the state by renaming. Nothing is replaced but what was read. Everything here blocks.
+struct ReviewWriting: Sendable {
+    let services: ReviewServices
+    /// The place's root; the draft lies within it.
+    let root: BytePath
+    let step: String
+    let held: HeldFiles
+
+    /// Which of several versions stands at a path.
+    func hash(_ path: BytePath) throws -> ContentHash? {
+        do {
+            return try held.hash(path)
+        } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
+            return nil
+        }
+    }
+
+    /// - Throws: `Fault(.transient)` where somebody else's version stands there, or has it open.
+    func put(_ edit: DraftEdit, into draft: BytePath) throws {
+        let now = try hash(draft)
+        if now == edit.result { return }
+        guard now != nil else { throw Fault(.superseded, "\(draft) is gone", path: draft) }
+        try rewrite(draft) { bytes in
+            guard let changed = try edit.applied(to: bytes) else { throw Self.changed(draft) }
+            return changed
+        }
+    }
+
+    /// The sidecar: made under a name that nobody took meanwhile, or written in place of the version that was read.
+    func putSidecar(_ write: ReviewWrite, mode: mode_t) throws {
+        let now = try hash(write.path)
+        if now == write.result { return }
+        guard now == write.base else { throw Self.changed(write.path) }
+        let bytes = Array(try write.text.text().utf8)
+        guard let base = write.base else {
+            let new = try NewFile(bytes, at: held.spot(write.path), mode: mode, record: record)
+            guard try new.name() else { throw Self.changed(write.path) }
+            return
+        }
+        try rewrite(write.path) { found in
+            guard ContentHash(of: found) == base else { throw Self.changed(write.path) }
+            return bytes
+        }
+    }
+
+    /// The state, and kept copies: files of the agent's own.
+    func putOwn(_ write: ReviewWrite, mode: mode_t) throws {
+        let now = try hash(write.path)
+        if now == write.result { return }
+        guard now == write.base else { throw Self.changed(write.path) }
+        try held.makeFolders(for: write.path)
+        try OwnFile.replace(
+            held.spot(write.path), with: Array(write.text.text().utf8), mode: mode, record: record)
+    }
+
+    private func record(_ staged: BytePath, _ file: FileIdentity?) throws {
+        try services.journal.recordStaged(staged, file, step: step)
+    }
+
+    private func rewrite(_ path: BytePath, change: ([UInt8]) throws -> [UInt8]) throws {
+        let file = InPlaceNote(journal: services.journal, device: services.device)
+        for _ in 0..<40 {
+            switch try file.rewrite(path, held, change: change) {
+            case .written: return
+            case .missing: throw Self.changed(path)
+            case .replaced: continue
+            case .unsupported:
+                throw Fault(
+                    .failed,
+                    "\(path) cannot be leased (its file system has no leases, or it is another user's), so nothing was "
+                        + "written into it; make the changes by hand", path: path)
+            case .busy: usleep(50_000)
+            }
+        }
+        throw Fault(.transient, "\(path) is kept open by \(held.openers(path))", path: path)
+    }
+
+    static func changed(_ path: BytePath) -> Fault {
+        Fault(.transient, "\(path) has been changed meanwhile; it is looked at again", path: path)
+    }
+}
