@@ -62,8 +62,6 @@ let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -115,7 +113,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -258,7 +255,7 @@ let package = Package(
             "ComicArchiveTests",
             ["ComicArchive", "ComicTestSupport", "Platform", "Sandbox", "CArchive", "steward-worker", grdb]),
         suite("ContentTests", ["FileActions", "Platform", "Sandbox", "steward-worker"]),
-        suite("ComicVaultTests", ["ComicVault", "Platform", crypto, cryptoExtras], resources: [.copy("Vectors")]),
+        suite("ComicVaultTests", ["ComicVault", "Platform"], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("TKCoreTests", ["JSONText", "ServerSentEvents", "TKCore", "Platform"], exclude: ["Peers"]),
         suite("TKCommandTests", ["CommandArguments", "TKCore", "Platform", "tk"]),

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Glibc
 import OwnFiles
@@ -33,52 +32,47 @@ struct ObjectSealingTests {
         #expect(try sealed.file.status().size == ObjectSize(content: Int64(length))?.file)
     }
 
-    @Test("Swift-crypto, told nothing but the format, opens what was sealed", arguments: [0, 100, 65_520, 200_000])
-    func secondImplementation(_ length: Int) throws {
+    @Test("A reader told nothing but the format opens what was sealed", arguments: [0, 100, 65_520, 200_000])
+    func secondReader(_ length: Int) throws {
         let content = pattern(length)
         let file = try scene.bytes(scene.seal(content, .metadata))
-        let header = Data(file[..<256])
-        func derive(_ key: SymmetricKey, _ info: [UInt8], salt: Data = Data()) -> SymmetricKey {
-            Crypto.HKDF<SHA256>.deriveKey(inputKeyMaterial: key, salt: salt, info: info, outputByteCount: 32)
+        let header = Array(file[..<256])
+        func derive(_ key: SecretBytes, _ info: [UInt8], salt: ArraySlice<UInt8> = []) throws -> SecretBytes {
+            try HKDF.derive(key, salt: Array(salt), info: info, count: 32)
         }
-        let vault = [UInt8](header[16..<32])
-        let master = SymmetricKey(data: scene.secrets.master.exposed)
-        let wrap = derive(
-            derive(master, Array("ivo1/wrap".utf8) + vault), Array("wrap".utf8), salt: header[32..<60])
-        let wrapped = try AES.GCM.SealedBox(combined: Data(count: 12) + header[96..<144])
-        let dataKey = SymmetricKey(data: try AES.GCM.open(wrapped, using: wrap, authenticating: header[..<96]))
-        let tag = HMAC<SHA256>.authenticationCode(for: header[..<144], using: derive(dataKey, Array("header".utf8)))
-        #expect(Data(tag) == header[144..<176])
+        let vault = try derive(scene.secrets.master, Array("ivo1/wrap".utf8) + header[16..<32])
+        let wrap = try derive(vault, Array("wrap".utf8), salt: header[32..<60])
+        let dataKey = try #require(
+            try AESGCM.openSecret(
+                wrap, nonce: [UInt8](repeating: 0, count: 12), aad: Array(header[..<96]), Array(header[96..<144])))
+        let tag = try HMACSHA256.tag(derive(dataKey, Array("header".utf8)), Array(header[..<144]))
+        #expect(tag == Array(header[144..<176]))
 
-        let contentKey = derive(dataKey, Array("content".utf8), salt: header[48..<60])
-        let digest = Data(SHA256.hash(data: header[..<176]))
-        var plain = Data()
-        let chunks = stride(from: 256, to: file.count, by: 65_552).map { Data(file[$0..<min($0 + 65_552, file.count)]) }
+        let contentKey = try derive(dataKey, Array("content".utf8), salt: header[48..<60])
+        let digest = ContentHash(of: Array(header[..<176])).bytes
+        var plain: [UInt8] = []
+        let chunks = stride(from: 256, to: file.count, by: 65_552).map { file[$0..<min($0 + 65_552, file.count)] }
         for (index, chunk) in chunks.enumerated() {
             let last: UInt8 = index == chunks.count - 1 ? 1 : 0
             let mask = [UInt8](repeating: 0, count: 7) + UInt32(index).bigEndianBytes + [last]
-            let nonce = Data(zip(header[48..<60], mask).map { $0 ^ $1 })
-            let box = try AES.GCM.SealedBox(combined: nonce + chunk)
+            let nonce = zip(header[48..<60], mask).map { $0 ^ $1 }
             let aad = digest + UInt64(index).bigEndianBytes + [last]
-            plain += try AES.GCM.open(box, using: contentKey, authenticating: aad)
+            plain += try #require(try AESGCM.open(contentKey, nonce: nonce, aad: aad, Array(chunk)))
         }
         #expect(Array(plain.prefix(16)) == [4, 0, 0, 0, 0, 0, 0, 0] + UInt64(length).bigEndianBytes)
         #expect(Array(plain.dropFirst(16).prefix(length)) == content)
         #expect(plain.dropFirst(16 + length).allSatisfy { $0 == 0 })
     }
 
-    @Test("Swift-crypto opens the key of a deposit")
-    func secondImplementationOfDeposits() throws {
+    @Test("HPKE with the name of the vault opens the key of a deposit")
+    func keyOfADeposit() throws {
         let id = scene.secrets.id
-        let header = try scene.seal([1, 2, 3], .deposit, for: .publicKey(scene.secrets.keyPair.publicKey, id)).header
-        let privateKey = try Curve25519.KeyAgreement.PrivateKey(
-            rawRepresentation: scene.secrets.keyPair.privateKey.exposed)
-        var recipient = try Crypto.HPKE.Recipient(
-            privateKey: privateKey,
-            ciphersuite: .init(kem: .Curve25519_HKDF_SHA256, kdf: .HKDF_SHA256, aead: .AES_GCM_256),
-            info: Data("ivo1 drop".utf8) + id.bytes, encapsulatedKey: Data(header.encapsulatedKey))
-        let dataKey = try recipient.open(header.wrappedKey, authenticating: header.bytes[..<96])
-        #expect(try header.verifies(SecretBytes([UInt8](dataKey))))
+        let pair = scene.secrets.keyPair
+        let header = try scene.seal([1, 2, 3], .deposit, for: .publicKey(pair.publicKey, id)).header
+        let dataKey = try HPKE.open(
+            enc: header.encapsulatedKey, privateKey: pair.privateKey, publicKey: pair.publicKey,
+            info: Array("ivo1 drop".utf8) + id.bytes, aad: Array(header.bytes[..<96]), sealed: header.wrappedKey)
+        #expect(try header.verifies(#require(dataKey)))
     }
 
     @Test("A deposit opens with the key pair alone, its envelope before the archive")
