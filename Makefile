@@ -36,6 +36,8 @@ release: export STEWARD_TESTS := $(RELEASED)
 release: export STEWARD_COMMIT := $(named)
 SOURCES := Sources Tests Package.swift
 PACKAGES := packaging/install-packages.sh
+# A command's output in a log, and how far it is in one line.
+QUIETLY := packaging/quietly.sh
 MANUALS := .build/manuals
 NOTICES := .build/notices
 BUILT := $(BIN)/steward $(BIN)/steward-worker $(TK) $(MANUALS)/steward.1 $(MANUALS)/tk.1 \
@@ -56,21 +58,22 @@ libexecdir := $(DESTDIR)$(PREFIX)/libexec
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+demo: export STEWARD_TESTS := $(RELEASED),ron-mock-plane
 demo: ## build, and show the agent at work in a throw-away home
-	$(PACKAGES) build
-	$(SWIFT) build $(CHECKED) --product steward
-	$(SWIFT) build $(CHECKED) --product steward-worker
-	$(SWIFT) build $(CHECKED) --product ron-mock-plane
-	.build/debug/steward demo --rules rules.d
+	@echo "The first build takes some five minutes on two cores, the next ones seconds."
+	@$(PACKAGES) build
+	@$(QUIETLY) "building the demo" .build/demo.log $(SWIFT) build $(CHECKED)
+	@.build/debug/steward demo --rules rules.d
 
 build: ## build everything
 	$(PACKAGES) build
 	$(SWIFT) build $(CHECKED)
 
 test: ## run all tests
-	$(PACKAGES) build test
-	$(SWIFT) build $(CHECKED) --build-tests
-	Tests/run.sh
+	@echo "The first build takes some eight minutes on two cores, the tests take twenty more."
+	@$(PACKAGES) build test
+	@$(QUIETLY) "building the tests" .build/tests.log $(SWIFT) build $(CHECKED) --build-tests
+	@Tests/run.sh
 
 prove: ## run all tests twice in one place, and once more in an order by chance on one core
 	$(PACKAGES) build test
@@ -106,7 +109,8 @@ reference: ## make the documentation of the libraries, below .build/documentatio
 	.ci/docs
 
 release: ## build what `make install` installs
-	$(PACKAGES) build
+	@echo "The first build takes some ten minutes on two cores."
+	@$(PACKAGES) build
 # Exactly the packages that were tried with, those that others bring along as well: before anything is built of them.
 	packaging/swift_packages.py pin $(CURDIR)
 	$(SWIFT) package --scratch-path $(SHIPPED) resolve
@@ -116,9 +120,10 @@ release: ## build what `make install` installs
 	    $(ICU) > $(ICU).name
 # Nothing but this tells that another order is another program.
 	if [ $(ORDER) -nt $(BIN)/steward ]; then rm -f $(BIN)/steward $(BIN)/steward-worker; fi
-	$(SWIFT) build $(RELEASE) $(RELEASE_LINK) $(RELEASE_ORDER)
+	@$(QUIETLY) "building the release" .build/release.log $(SWIFT) build $(RELEASE) $(RELEASE_LINK) $(RELEASE_ORDER)
 # The package's own tool: run by its plugin it would build everything a second time, for debugging.
-	$(SWIFT) build $(RELEASE) $(RELEASE_LINK) --product generate-manual
+	@$(QUIETLY) "building the tool for manuals" .build/manuals.log $(SWIFT) build $(RELEASE) $(RELEASE_LINK) \
+	    --product generate-manual
 	mkdir -p $(dir $(TK)) && ln -sf ../shipped/release/steward $(TK)
 # The day is the commit's, and its month in English; an empty line is none in a manual page.
 	for program in $(BIN)/steward $(TK); do \

@@ -41,23 +41,27 @@ install() {
         if ! command -v sudo >/dev/null 2>&1; then return 1; fi
         if sudo -n true 2>/dev/null; then
             as_root='sudo -n'
-        elif [ -t 0 ]; then
+        elif [ -t 0 ] && sudo -v; then
             as_root=sudo
         else
             return 1
         fi
     fi
+    # Not in .build, which would be root's where root runs this first.
+    log=$(mktemp -t steward-apt.XXXXXX)
     # shellcheck disable=SC2086  # words are meant to be split
-    apt_install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $1; }
+    apt() { "$here/quietly.sh" "apt-get $1" "$log" $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y "$@"; }
+    # shellcheck disable=SC2086
+    apt_install() { apt install --no-install-recommends $1; }
     updated=
     if ! ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; then
-        $as_root apt-get update
+        apt update
         updated=yes
     fi
     if apt_install "$1"; then return 0; fi
     if [ -n "$updated" ]; then return 1; fi
     say "trying once more with fresh package lists"
-    $as_root apt-get update && apt_install "$1"
+    apt update && apt_install "$1"
 }
 
 check_swift() {
