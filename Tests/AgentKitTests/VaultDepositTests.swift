@@ -67,7 +67,7 @@ struct VaultDepositTests {
         for word in ["Saga", "Secret", "Trap", "p1.png"] { #expect(!log.contains(word), "\(word) in\n\(log)") }
     }
 
-    @Test("A solid RAR 4 is taken in", .enabled(if: ArchiveWorker.unpacksSolidRar))
+    @Test("A solid RAR 4 is taken in", .enabled(if: ArchiveWorker.unpacksSolidRar, "unar is not installed"))
     func solid() async throws {
         _ = try deposit("Saga 8.cbr", RawRar(solid: [picture(1), picture(2)]).four)
         let service = VaultService(place, judge: ArchiveDepositJudge(program: try builtWorker().program))

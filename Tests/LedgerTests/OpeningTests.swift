@@ -117,7 +117,7 @@ struct OpeningTests {
 
     @Test(
         "One that a newer version wrote is refused and left as it is",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func newer() async throws {
         try await fill()
         try execute("insert into grdb_migrations values ('999 from the future')")
@@ -129,7 +129,7 @@ struct OpeningTests {
 
     @Test(
         "One of the version before is brought up to date, with its rows",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func older() async throws {
         let old = QuarantineRecord(
             id: "q", job: "j", place: "inbox", path: "x", root: "/in", stored: "/q/x", reason: "bad")
@@ -149,7 +149,7 @@ struct OpeningTests {
 
     @Test(
         "One that knows of no place's folder is brought up to date, with its places and files",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func olderPlaces() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         try await ledger.write { transaction in
@@ -173,7 +173,7 @@ struct OpeningTests {
 
     @Test(
         "One that guarded blocks against saves is brought up to date, with its blocks and the version that held them",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func olderGuards() async throws {
         let write = Sample.write("/n.md", step: "j.0", token: "a")
         let ledger = try Ledger.open(directory: folder.path).ledger
@@ -203,7 +203,7 @@ struct OpeningTests {
 
     @Test(
         "One that knows no birth of files is brought up to date, with its files, which have matched nobody knows which rules",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func olderFiles() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         try await ledger.write { try $0.setFile(Sample.file("a")) }
@@ -230,7 +230,7 @@ struct OpeningTests {
 
     @Test(
         "One that holds a file under two names is brought up to date with both, and enters no third",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func olderDuplicates() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         try await ledger.write { try $0.setFile(Sample.file("a")) }
@@ -261,7 +261,7 @@ struct OpeningTests {
 
     @Test(
         "One whose intents hold their texts is brought up to date: they go on doing so, new ones name theirs",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func olderIntents() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         let old = "{\"text\":\"\(String(repeating: "all of it ", count: 100))\"}"
@@ -289,7 +289,7 @@ struct OpeningTests {
 
     @Test(
         "One with other indexes is brought up to date, and what is looked for by the new ones is found",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func olderIndexes() async throws {
         let note: BytePath = "/n.md"
         let ledger = try Ledger.open(directory: folder.path).ledger
@@ -323,7 +323,7 @@ struct OpeningTests {
 
     @Test(
         "One that knows of no outbox is brought up to date, with its jobs and texts",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func olderOutbox() async throws {
         let step = StepRecord(job: "1", number: 0, action: "a", arguments: "{}", repeatSafe: false)
         let text = KeptText(hash: Sample.hash("long"), text: "long", use: .undo)
@@ -345,7 +345,7 @@ struct OpeningTests {
 
     @Test(
         "One that marked what went with folders is brought up to date, and what went comes back",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func olderFolders() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         let digest = Sample.hash("folder")
@@ -377,7 +377,7 @@ struct OpeningTests {
 
     @Test(
         "One whose steps lie in the order of their jobs' ids keeps them all",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func olderSteps() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         let steps = ["b", "a"].flatMap { job in

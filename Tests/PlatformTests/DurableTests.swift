@@ -164,7 +164,9 @@ struct DurableTests {
         #expect(lost == [])
     }
 
-    @Test("A copy keeps extended attributes, also those of a file that nobody may write", .enabled(if: takesAttributes))
+    @Test(
+        "A copy keeps extended attributes, also those of a file that nobody may write",
+        .enabled(if: takesAttributes, "extended attributes are not kept here"))
     func stageCopyAttributes() throws {
         let source = try folder.write("source", "x")
         let large = (0..<2_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -183,7 +185,7 @@ struct DurableTests {
 
     @Test(
         "A copy keeps the owner where the agent may give files away, and gives nobody rights",
-        .enabled(if: getuid() == 0))
+        .enabled(if: getuid() == 0, "needs root"))
     func stageCopyOwner() throws {
         let source = try folder.write("source", "x")
         chown(source.text, 65_533, 65_532)
@@ -196,7 +198,9 @@ struct DurableTests {
         #expect(try own.file.status().owner == geteuid())
     }
 
-    @Test("What the other file system does not keep is said, and the bytes are copied", .enabled(if: getuid() == 0))
+    @Test(
+        "What the other file system does not keep is said, and the bytes are copied",
+        .enabled(if: getuid() == 0, "needs root"))
     func stageCopyLosses() throws {
         let bare = at("bare")
         mkdir(bare.text, 0o700)

@@ -84,7 +84,9 @@ struct MoverTests {
         #expect(try folder.read("a") == "new text")
     }
 
-    @Test("Between file systems the bytes are copied, and the source goes last", .enabled(if: OtherDevice.isThere))
+    @Test(
+        "Between file systems the bytes are copied, and the source goes last",
+        .enabled(if: OtherDevice.isThere, "there is no other file system to write to"))
     func acrossFileSystems() async throws {
         let other = try OtherDevice()
         let source = try folder.write("a.txt", "A")
@@ -112,7 +114,9 @@ struct MoverTests {
         #expect(try names(other.path) == ["a.txt"])
     }
 
-    @Test("Between file systems attributes go with the bytes", .enabled(if: OtherDevice.isThere))
+    @Test(
+        "Between file systems attributes go with the bytes",
+        .enabled(if: OtherDevice.isThere, "there is no other file system to write to"))
     func acrossFileSystemsAttributes() async throws {
         let other = try OtherDevice()
         let source = try folder.write("a.txt", "A")
@@ -125,7 +129,9 @@ struct MoverTests {
         #expect(try names() == [])
     }
 
-    @Test("Between file systems taken names are passed over too", .enabled(if: OtherDevice.isThere))
+    @Test(
+        "Between file systems taken names are passed over too",
+        .enabled(if: OtherDevice.isThere, "there is no other file system to write to"))
     func acrossFileSystemsTaken() async throws {
         let other = try OtherDevice()
         let source = try folder.write("a.txt", "A")
@@ -137,7 +143,9 @@ struct MoverTests {
         #expect(try ContentHash.ofFile(taken.path) == hash("theirs"))
     }
 
-    @Test("Between file systems a source that somebody writes to is kept as well", .enabled(if: OtherDevice.isThere))
+    @Test(
+        "Between file systems a source that somebody writes to is kept as well",
+        .enabled(if: OtherDevice.isThere, "there is no other file system to write to"))
     func acrossFileSystemsWriter() throws {
         let other = try OtherDevice()
         let source = try folder.write("a.txt", "A")
@@ -150,7 +158,7 @@ struct MoverTests {
 
     @Test(
         "Between file systems a source that somebody moves on while it is copied is not moved as well",
-        .enabled(if: OtherDevice.isThere))
+        .enabled(if: OtherDevice.isThere, "there is no other file system to write to"))
     func acrossFileSystemsMovedOn() throws {
         let other = try OtherDevice()
         let source = try folder.write("a.txt", "A")

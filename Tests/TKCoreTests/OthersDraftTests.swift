@@ -8,7 +8,7 @@ import Testing
 @testable import TKCore
 
 /// Drafts of another owner, who lets a group write them: only their owner could keep others from saving them meanwhile.
-@Suite("Drafts that somebody else owns", .enabled(if: getuid() == 0)) struct OthersDraftTests {
+@Suite("Drafts that somebody else owns", .enabled(if: getuid() == 0, "needs root")) struct OthersDraftTests {
     private let folder: TemporaryFolder
     private let draft: BytePath
 

@@ -109,7 +109,9 @@ import Testing
         try await eventually("nothing is left") { await settler.pending().isEmpty }
     }
 
-    @Test("A part that cannot be read is put aside, and told of", .enabled(if: geteuid() != 0)) func closed()
+    @Test(
+        "A part that cannot be read is put aside, and told of",
+        .enabled(if: geteuid() != 0, "nothing is closed to root")) func closed()
         async throws
     {
         let settler = settler()

@@ -29,7 +29,9 @@ import Testing
 
     // MARK: Pages
 
-    @Test("Pages are listed, judged and drawn in their order and sizes", .enabled(if: isInstalled))
+    @Test(
+        "Pages are listed, judged and drawn in their order and sizes",
+        .enabled(if: isInstalled, "poppler-utils is not installed"))
     func pagesListedJudged() async throws {
         let samples = [PdfSample(), PdfSample(width: 792, height: 612), PdfSample(width: 400, height: 600, turn: 90)]
         let path = try folder.write("three.cbz", pdf(samples))
@@ -70,7 +72,7 @@ import Testing
 
     @Test(
         "A document that needs a password is encrypted, one that only reserves rights is read",
-        .enabled(if: isInstalled))
+        .enabled(if: isInstalled, "poppler-utils is not installed"))
     func documentNeedsPassword() async throws {
         // What everybody can open keeps nothing from anybody.
         for (name, word) in [("user", "encrypted"), ("owner", "accepted")] {
@@ -83,7 +85,9 @@ import Testing
         #expect(error?.message.contains("password") == true)
     }
 
-    @Test("Without pages, with too many, or without sense it is refused", .enabled(if: isInstalled))
+    @Test(
+        "Without pages, with too many, or without sense it is refused",
+        .enabled(if: isInstalled, "poppler-utils is not installed"))
     func withoutPagesToo() async throws {
         #expect(try await judge(pdf([])).word == "no-pages")
         #expect(try await judge(pdf(Array(repeating: PdfSample(), count: 2001))).word == "too-many-pages")
@@ -94,7 +98,7 @@ import Testing
         #expect(try await judge(pdf([PdfSample()], count: 3)).word == "damaged-archive")
     }
 
-    @Test("A damaged picture names its page", .enabled(if: isInstalled))
+    @Test("A damaged picture names its page", .enabled(if: isInstalled, "poppler-utils is not installed"))
     func damagedPictureNames() async throws {
         let noise = (
             dictionary: "/Type /XObject /Subtype /Image /Width 50 /Height 50 /ColorSpace /DeviceGray "
@@ -109,7 +113,9 @@ import Testing
         #expect(lenient.damage.count == 1)
     }
 
-    @Test("What the renderer says of a page that it draws is a note", .enabled(if: isInstalled))
+    @Test(
+        "What the renderer says of a page that it draws is a note",
+        .enabled(if: isInstalled, "poppler-utils is not installed"))
     func rendererSaysPage() async throws {
         let spoken = PdfSample(content: "0.2 0.5 0.7 rg 0 0 600 400 re f\n/Unknown gs\n")
         let verdict = try await judge(pdf([PdfSample(), spoken, PdfSample()]))
@@ -145,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("Cut anywhere it is never taken in strict mode", .enabled(if: isInstalled))
+    @Test("Cut anywhere it is never taken in strict mode", .enabled(if: isInstalled, "poppler-utils is not installed"))
     func cutAnywhereNever() async throws {
         let whole = pdf((0..<5).map { _ in PdfSample() })
         for percent in stride(from: 0, to: 100, by: 5) {
@@ -155,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("No flipped byte does harm", .enabled(if: isInstalled))
+    @Test("No flipped byte does harm", .enabled(if: isInstalled, "poppler-utils is not installed"))
     func flippedByteHarm() async throws {
         var random = SeededGenerator(for: "hostile PDF")
         let whole = pdf([PdfSample(), PdfSample()])
@@ -183,7 +189,7 @@ import Testing
         #expect(taken >= 4 && refused >= 4, "\(taken) taken, \(refused) refused")
     }
 
-    @Test("A page that never ends meets the limit", .enabled(if: isInstalled))
+    @Test("A page that never ends meets the limit", .enabled(if: isInstalled, "poppler-utils is not installed"))
     func pageNeverEnds() async throws {
         // Shapes that overlap, more than a second can fill.
         let endless = String(repeating: "0 0 600 700 re 10 10 500 500 re f* ", count: 400_000)
@@ -222,7 +228,8 @@ import Testing
         #expect(try await ComicValidator(worker: ArchiveWorker(program: program)).validate(path).word == word)
     }
 
-    @Test("One that lies in memory only is judged and drawn", .enabled(if: isInstalled))
+    @Test(
+        "One that lies in memory only is judged and drawn", .enabled(if: isInstalled, "poppler-utils is not installed"))
     func liesMemoryJudged() throws {
         let file = try Descriptor(inMemory: "a.pdf")
         try file.write(pdf([PdfSample(), PdfSample()]), at: 0)

@@ -60,7 +60,9 @@ import Testing
     }
 
     /// libarchive reads the same headers where an archive is not solid.
-    @Test("Names and kinds are those that libarchive reads", .enabled(if: ArchiveWorker.unpacksSolidRar))
+    @Test(
+        "Names and kinds are those that libarchive reads",
+        .enabled(if: ArchiveWorker.unpacksSolidRar, "unar is not installed"))
     func namesKindsLibarchive() async throws {
         let folder = try TemporaryFolder("names")
         let worker = try builtWorker()

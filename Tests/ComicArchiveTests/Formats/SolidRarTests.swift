@@ -49,7 +49,7 @@ import Testing
 
     // MARK: What is sound
 
-    @Test("It is accepted as what it is, with all that is in it", .enabled(if: isInstalled))
+    @Test("It is accepted as what it is, with all that is in it", .enabled(if: isInstalled, "unar is not installed"))
     func acceptedAll() async throws {
         var archive = RawRar(solid: pages)
         archive.entries.insert(RawRar.Entry("sub", mode: 0o040_755), at: 1)
@@ -77,7 +77,9 @@ import Testing
         #expect(!"\(withheld)".contains("link.png"), "\(withheld)")
     }
 
-    @Test("Its pages are had in every way", .enabled(if: isInstalled)) func pagesEveryWay() async throws {
+    @Test("Its pages are had in every way", .enabled(if: isInstalled, "unar is not installed")) func pagesEveryWay()
+        async throws
+    {
         let path = try folder.write("a.cbr", RawRar(solid: pages).four)
         let worker = try builtWorker()
         let reader = try await ArchiveReaderFactory(worker: worker).reader(for: path)
@@ -99,7 +101,8 @@ import Testing
         #expect(Array(buffer.dropLast()) == pages[0] + pages[2])
     }
 
-    @Test("One that has no file is read as one that has", .enabled(if: isInstalled)) func fileRead() throws {
+    @Test("One that has no file is read as one that has", .enabled(if: isInstalled, "unar is not installed"))
+    func fileRead() throws {
         let bytes = RawRar(solid: pages).four
         let asked = AskedArchive(path: "a deposit", size: Int64(bytes.count)) { buffer, offset in
             buffer.copyBytes(from: bytes[Int(offset)..<Int(offset) + buffer.count])
@@ -109,7 +112,9 @@ import Testing
         #expect(try worker.page(0, of: .asked(asked)).page?.bytes == pages[0])
     }
 
-    @Test("Thumbnails are made of its pages", .enabled(if: isInstalled && hasThumbnails)) func thumbnailsMadePages()
+    @Test(
+        "Thumbnails are made of its pages",
+        .enabled(if: isInstalled && hasThumbnails, "unar or libvips42 is not installed")) func thumbnailsMadePages()
         async throws
     {
         let drawn = [Picture.png(40, 60), Picture.png(60, 40)]
@@ -122,7 +127,8 @@ import Testing
         #expect(made.withLock { $0 } == [0, 1])
     }
 
-    @Test("One without a mark at its end is left to the lenient", .enabled(if: isInstalled)) func withoutMarkEnd()
+    @Test("One without a mark at its end is left to the lenient", .enabled(if: isInstalled, "unar is not installed"))
+    func withoutMarkEnd()
         async throws
     {
         let open = rar { $0.hasEnd = false }
@@ -141,7 +147,8 @@ import Testing
 
     // MARK: What is not
 
-    @Test("A wrong checksum is that of a page", .enabled(if: isInstalled)) func wrongChecksumPage() async throws {
+    @Test("A wrong checksum is that of a page", .enabled(if: isInstalled, "unar is not installed"))
+    func wrongChecksumPage() async throws {
         let bytes = rar { $0.entries[1].crc = 1 }
         let verdict = try await judge(bytes)
         #expect(verdict.word == "damaged-page")

@@ -128,7 +128,8 @@ struct DotCommandTests: DotCommands {
         #expect(try refusal("week", "--theme", "pink").contains("there are automatic, light, dark"))
     }
 
-    @Test("A grid is written as a PNG picture", .enabled(if: Editor.has("rsvg-convert")))
+    @Test(
+        "A grid is written as a PNG picture", .enabled(if: Editor.has("rsvg-convert"), "librsvg2-bin is not installed"))
     func png() throws {
         try fill()
         for view in ["today", "week", "month", "year"] {

@@ -21,7 +21,7 @@ struct PublishCampaignTests {
 
     @Test(
         "Agent and receiver are killed at random: every event is received once by its id, in order for each key",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func kills() async throws {
         var random = SeededGenerator(for: "the campaign of events")
         let folder = try TemporaryFolder("receiver")

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Clocks that are set", .enabled(if: Editor.has("clang")))
+@Suite("Clocks that are set", .enabled(if: Editor.has("clang"), "clang is wanted"))
 struct ClockTests {
     /// Sets the calendar's clock of a program by what stands in a file, and no timer. libfaketime would do, but programs in
     /// Swift find no arguments with it.

@@ -53,7 +53,7 @@ struct PeopleFilesTests {
 
     @Test(
         "Exchanged by another user: the copy keeps its group, and there is none where it cannot and that has a say",
-        .enabled(if: getuid() == 0),
+        .enabled(if: getuid() == 0, "needs root"),
         arguments: [
             OthersFile(group: 65_532, mode: 0o660, becomes: 65_532),
             OthersFile(group: 65_531, mode: 0o644, becomes: 65_534),

@@ -54,7 +54,9 @@ struct SealedPagesTests {
         try await scene.service.use { try SealedMetadata.page(index, of: entry.id, in: $0) { try builtWorker() } }
     }
 
-    @Test("A solid RAR 4 is sealed as it is, and read page by page", .enabled(if: ArchiveWorker.unpacksSolidRar))
+    @Test(
+        "A solid RAR 4 is sealed as it is, and read page by page",
+        .enabled(if: ArchiveWorker.unpacksSolidRar, "unar is not installed"))
     func solid() async throws {
         let scene = try VaultScene()
         let pages = (1...9).map { picture($0, size: Self.size) }

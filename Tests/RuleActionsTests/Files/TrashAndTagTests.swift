@@ -127,7 +127,9 @@ import Testing
         if chown(own.text, getuid() + 1, getgid()) == 0 { #expect(try TrashCan.trash(atTopOf: open) == nil) }
     }
 
-    @Test("Where the top of the file system is not the user's the home trash takes it", .enabled(if: getuid() == 0))
+    @Test(
+        "Where the top of the file system is not the user's the home trash takes it",
+        .enabled(if: getuid() == 0, "needs root"))
     func topFileSystemUser() async throws {
         let folder = try TemporaryFolder("steward-trash")
         let (far, home) = (folder.path.appending("far"), folder.path.appending("home"))

@@ -55,10 +55,14 @@ struct QuickMarkupTests {
         #expect(lines(text) == expected)
     }
 
-    @Test("Real documentation with slips and markup put in has the same tree when everything is applied")
-    func trees() throws {
+    @Test(
+        "Real documentation with slips and markup put in has the same tree when everything is applied",
+        arguments: [false, true])
+    func trees(isHandbook: Bool) throws {
         var generator = SeededGenerator(for: "quick findings among markup")
-        let texts = try ProseCorpora.documentation(atMost: 8, scalars: 12_000) + [ProseCorpora.handbook(words: 8_000)]
+        let texts =
+            try isHandbook
+            ? [ProseCorpora.handbook(words: 8_000)] : ProseCorpora.documentation(atMost: 8, scalars: 12_000)
         var (findings, applied) = (0, 0)
         for text in texts {
             let marked = text.components(separatedBy: "\n\n").map { marking($0, &generator) }.joined(separator: "\n\n")
@@ -74,7 +78,7 @@ struct QuickMarkupTests {
             #expect(old.count == new.count)
         }
         print("markup: \(applied) of \(findings) findings were applied")
-        #expect(texts.allSatisfy(\.isEmpty) || (applied > 100 && findings > applied))
+        #expect(applied > 100 && findings > applied)
     }
 
     /// A paragraph with slips among its words, and marks around some of them.

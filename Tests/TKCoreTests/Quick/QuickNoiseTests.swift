@@ -39,25 +39,24 @@ struct QuickNoiseTests {
 
     @Test("At most 4 findings a thousand words of documentation")
     func documentation() throws {
-        let handbook = try ProseCorpora.handbook(words: 25_000)
         let files = try ProseCorpora.markdownFiles().map(\.text)
-        if !handbook.isEmpty { #expect(try noise("handbook", [handbook]) <= 4) }
         let plain = try ProseCorpora.plainFiles()
         if !plain.isEmpty { #expect(try noise("plain READMEs", plain, .plain) <= 4) }
         #expect(try noise("this repository's documentation", files) <= 4)
+        #expect(try noise("handbook", [ProseCorpora.handbook(words: 25_000)]) <= 4)
     }
 
     @Test("At most 6 findings a thousand words of narrative")
     func narrative() throws {
-        let bible = try ProseCorpora.bible(["gen1:1-gen40:1", "mark1:1-mark16:20"])
-        if !bible.isEmpty { #expect(try noise("King James Bible", [bible]) <= 6) }
         #expect(try noise("a novel of 1817", [ProseCorpora.novel()], .plain) <= 6)
+        let bible = try ProseCorpora.bible(["gen1:1-gen40:1", "mark1:1-mark16:20"])
+        #expect(try noise("King James Bible", [bible]) <= 6)
     }
 
-    @Test("Nothing is found in the code and the addresses of real documentation")
-    func codeAndAddresses() throws {
-        var texts = try ProseCorpora.markdownFiles().map(\.text)
-        texts.append(try ProseCorpora.handbook(words: 25_000))
+    @Test("Nothing is found in the code and the addresses of real documentation", arguments: [false, true])
+    func codeAndAddresses(isHandbook: Bool) throws {
+        let texts =
+            try isHandbook ? [ProseCorpora.handbook(words: 25_000)] : ProseCorpora.markdownFiles().map(\.text)
         var (spans, findings) = (0, 0)
         for text in texts {
             let draft = DraftText(text)
