@@ -56,13 +56,13 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
     @Test("The client's timeouts end with the head of the answer; silence has a limit of its own")
     func timeoutsOfTheHead() async throws {
         let server = try ScriptedServer(.stream(": nothing\n\n", ending: .held))
-        let client = try client(server, overallMs: 30_000, readMs: 29_000)
+        let client = try client(server, overallMs: 5_000, readMs: 4_900)
         let clock = ManualClock()
         let stream = try await client.subscribe(
             path: "/e", settings: StreamSettings(tries: 1, idleTimeout: .seconds(60), clock: clock))
         let first = Task { try await stream.first { _ in true } }
         try await waitUntil("the head is there, and the silence behind the comment") { clock.begun >= 2 }
-        try await Task.sleep(for: .seconds(31))
+        try await Task.sleep(for: .milliseconds(5_200))
         try await waitUntil("the silence is too long") {
             clock.pass()
             return server.abandoned == 1
@@ -75,7 +75,7 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
     @Test("A head that does not come is tried again, and given up after the last try")
     func headThatDoesNotCome() async throws {
         let server = try ScriptedServer(ScriptedServer.Answer(bytes: [], ending: .held))
-        let client = try client(server, overallMs: 10_000)
+        let client = try client(server, overallMs: 2_000)
         let settings = StreamSettings(firstDelay: .zero, jitter: 0, tries: 3)
         let stream = try await client.subscribe(path: "/e", settings: settings)
         let error = await #expect(throws: RonProblem.self) { try await stream.first { _ in true } }
