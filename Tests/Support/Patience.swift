@@ -11,7 +11,7 @@ package struct Patience {
         guard left > .zero else { return false }
         try await Task.sleep(for: .milliseconds(milliseconds))
         let now = ContinuousClock.now
-        left -= min(now - last, .milliseconds(50))
+        left -= min(now - last, .milliseconds(max(milliseconds, 50)))
         last = now
         return true
     }

@@ -21,7 +21,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     /// The places that `init` makes, by name.
     package var places: [String] { ["notes", "drafts", "comics", "dropbox", "library"] }
 
-    /// Makes the home with `steward init`.
+    /// Makes the home as `steward init` does.
     ///
     /// - Parameters:
     ///   - configuration: lines added to `steward.yaml` (top-level keys).
@@ -31,10 +31,26 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         isSecond = other != nil
         home = try TemporaryFolder("steward-e2e")
         wrapper = user?.command ?? []
-        if let user { try user.own(home.path) }
-        try run(["init"]).check()
+        if let user {
+            try user.own(home.path)
+            try run(["init"]).check()
+        } else {
+            let prepared = try Self.prepared.get()
+            for name in [".config", "Steward"] {
+                try FileManager.default.copyItem(
+                    atPath: prepared.path.appending(BytePath(name)).text,
+                    toPath: home.path.appending(BytePath(name)).text)
+            }
+        }
         if !configuration.isEmpty { try configure { $0 + "\n" + configuration + "\n" } }
         if let other { try configure { $0.replacing("~/Steward/", with: other.path("").text + "/") } }
+    }
+
+    /// A home in which `steward init` has run. Its configuration names the places by `~`, so copies are as good.
+    private static let prepared = Swift.Result {
+        let home = try TemporaryFolder("steward-init")
+        try home.run([binary, "init"], environment: environment(of: home)).check()
+        return home
     }
 
     /// Has no vault configured: with one the agent lets no other process of its user look into it, nor trace it.
@@ -57,7 +73,9 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     /// The program that was built beside the tests.
     package static var binary: String { Built.program("steward")?.text ?? "steward" }
 
-    package var environment: [String: String] {
+    package var environment: [String: String] { Self.environment(of: home).merging(variables) { $1 } }
+
+    private static func environment(of home: TemporaryFolder) -> [String: String] {
         var all = ProcessInfo.processInfo.environment.filter { ["PATH", "LLVM_PROFILE_FILE", "LANG"].contains($0.key) }
         all["HOME"] = home.path.text
         all["TMPDIR"] = NSTemporaryDirectory()
@@ -65,7 +83,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         // A socket's path may hold a hundred bytes; a test's folder may have more.
         all["STEWARD_RUNTIME"] = home.path.appending("run").text
         all["TERM"] = "xterm"
-        return all.merging(variables) { $1 }
+        return all
     }
 
     /// A path in one of the places: `path("notes/today.md")`.
@@ -215,10 +233,14 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     /// Asks until `condition` holds, for at most `seconds`.
     package func until(_ what: String, seconds: Double = 60, _ condition: () throws -> Bool) async throws {
         var patience = Patience(seconds: seconds)
+        var begun = ContinuousClock.now
         while try !condition() {
-            guard try await patience.pause(milliseconds: 50) else {
+            // Most conditions run a program: asked without a pause they would take the processor from the agent.
+            let pause = Int((ContinuousClock.now - begun) / .milliseconds(1)) * 4
+            guard try await patience.pause(milliseconds: min(max(pause, 20), 1_000)) else {
                 throw TestFailure("waited \(seconds) s in vain until \(what)\n\((try? log()) ?? "")")
             }
+            begun = .now
         }
     }
 }
