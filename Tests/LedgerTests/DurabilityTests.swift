@@ -105,11 +105,11 @@ struct DurabilityTests {
         let folder = try TemporaryFolder()
         let ledger = try Ledger.fresh(folder.path)
         let log = folder.path.appending("ledger.sqlite-wal")
-        #expect(!ledger.isLogLong)
+        #expect(!ledger.needsCheckpoint)
         for number in 0..<64 { try await ledger.write { try $0.note("kind", "line \(number)") } }
-        #expect(ledger.isLogLong)
-        await ledger.foldAtRest()
-        #expect(!ledger.isLogLong)
+        #expect(ledger.needsCheckpoint)
+        await ledger.checkpointAtRest()
+        #expect(!ledger.needsCheckpoint)
         let size = try #require(try FileStatus.of(log)).size
         for number in 64..<96 { try await ledger.write { try $0.note("kind", "line \(number)") } }
         #expect(try FileStatus.of(log)?.size == size)

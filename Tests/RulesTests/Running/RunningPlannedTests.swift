@@ -86,6 +86,6 @@ struct RunningPlannedTests {
             try await bench.process(BytePath("\(number)"))
         }
         #expect(bench.script.lines.count == 40)
-        try await waitUntil("the log is folded") { !bench.ledger.isLogLong }
+        try await waitUntil("the log is folded") { !bench.ledger.needsCheckpoint }
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import Platform
 
 /// A counter of which rules draw numbers (`docs/design/values.md`).
@@ -26,18 +25,13 @@ package struct CounterRecord: Sendable, Equatable {
 extension LedgerTransaction {
     /// A counter as it stands; nil where nothing has ever been drawn from it and nobody has set it.
     package func counter(_ name: String) throws -> CounterRecord? {
-        guard try hasCounters() else { return nil }
-        return try first("SELECT * FROM counter WHERE name = ?", [name], CounterRecord.init(row:))
+        try first("SELECT * FROM counter WHERE name = ?", [name], CounterRecord.init(row:))
     }
 
     /// All of them, by name.
     package func counters() throws -> [CounterRecord] {
-        guard try hasCounters() else { return [] }
-        return try all("SELECT * FROM counter ORDER BY name", [], CounterRecord.init(row:))
+        try all("SELECT * FROM counter ORDER BY name", [], CounterRecord.init(row:))
     }
-
-    /// A command may read a ledger that only an older agent has opened.
-    private func hasCounters() throws -> Bool { try db.tableExists("counter") }
 
     /// The number that would come next. Draws nothing.
     package func nextNumber(of name: String) throws -> Int64 { try counter(name)?.next ?? 1 }
@@ -58,20 +52,21 @@ extension LedgerTransaction {
         return number
     }
 
+    private static let counterUpsert = upsert("counter", key: ["name"], ["next", "highest", "drawn", "job"])
+
     package func setCounter(_ counter: CounterRecord) throws {
         try execute(
-            sql: "INSERT OR REPLACE INTO counter (name, next, highest, drawn, job) VALUES (?, ?, ?, ?, ?)",
-            arguments: [counter.name, counter.next, counter.highest, counter.drawn?.nanoseconds, counter.job])
+            Self.counterUpsert, [counter.name, counter.next, counter.highest, counter.drawn, counter.job])
     }
 }
 
 extension CounterRecord {
-    init(row: Row) {
-        name = row["name"]
-        next = row["next"]
-        highest = row["highest"]
-        drawn = (row["drawn"] as Int64?).map(Timestamp.init(nanoseconds:))
-        job = row["job"]
+    init(row: any SQLRow) throws {
+        name = try row["name"]
+        next = try row["next"]
+        highest = try row["highest"]
+        drawn = try row["drawn"]
+        job = try row["job"]
     }
 }
 

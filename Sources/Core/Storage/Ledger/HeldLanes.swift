@@ -1,4 +1,3 @@
-import GRDB
 import Platform
 
 /// Events that wait behind one that was given up, at a target that has them wait for a person (`on-dead: hold`).
@@ -51,33 +50,33 @@ extension LedgerTransaction {
     /// - Parameters:
     ///   - targets: the names of those where a dead event holds up what is behind it.
     ///   - now: what is to be sent by then is due.
-    ///   - limit: how many lanes at most; all where it is negative.
+    ///   - limit: how many lanes at most; all by default.
     /// - Returns: the lanes, those that are held the longest first.
     package func heldLanes(
-        of targets: some Collection<String>, now: Timestamp = .now(), limit: Int = -1
+        of targets: some Collection<String>, now: Timestamp = .now(), limit: Int = .max
     ) throws -> [HeldLane] {
         if targets.isEmpty { return [] }
-        let marks = targets.map { _ in "?" }.joined(separator: ", ")
         // Few events are given up; what waits is counted for their lanes alone.
         return try all(
             """
             SELECT held.*, event.id, event.updated, coalesce(next.nextAttempt, 0) <= ? AS isDue
             FROM (
                 SELECT dead.target, dead.orderKey, dead.sequence, count(*) AS waiting, min(behind.sequence) AS first
-                FROM (SELECT target, orderKey, min(sequence) AS sequence FROM outbox INDEXED BY outboxDead
-                    WHERE state = 'dead' AND target IN (\(marks)) GROUP BY target, orderKey) AS dead
-                CROSS JOIN outbox AS behind INDEXED BY outboxWaiting
+                FROM (SELECT target, orderKey, min(sequence) AS sequence FROM outbox
+                    WHERE state = 'dead' AND target IN (\(Self.marks(targets.count))) GROUP BY target, orderKey) AS dead
+                JOIN outbox AS behind
                     ON behind.target = dead.target AND behind.orderKey = dead.orderKey
                     AND behind.state IN ('waiting', 'sending')
-                GROUP BY dead.target, dead.orderKey HAVING first > dead.sequence) AS held
+                GROUP BY dead.target, dead.orderKey, dead.sequence
+                HAVING min(behind.sequence) > dead.sequence) AS held
             JOIN outbox AS event ON event.sequence = held.sequence
             JOIN outbox AS next ON next.sequence = held.first
             ORDER BY event.updated, held.sequence LIMIT ?
-            """, [now.nanoseconds] + StatementArguments(targets) + [limit]
+            """, [now] + targets.map { $0 as any SQLConvertible } + [limit]
         ) { row in
-            HeldLane(
+            try HeldLane(
                 target: row["target"], key: row["orderKey"], event: row["id"],
-                since: Timestamp(nanoseconds: row["updated"]), waiting: row["waiting"], isDue: row["isDue"])
+                since: row["updated"], waiting: row["waiting"], isDue: row["isDue"])
         }
     }
 }

@@ -98,8 +98,29 @@ enum Migrations {
                     CREATE INDEX jobByState ON job (state, backlog);
                     """)
         }
+        migrator.registerMigration("30 what PostgreSQL takes as well, and which index is looked into") { db in
+            try db.execute(sql: portable)
+        }
         return migrator
     }
+
+    /// Conditions of indexes as they are in queries. And figures by which SQLite's planner finds these indexes: without any it
+    /// goes through all files of a place, all blocks of a note, or all events that were ever sent.
+    private static let portable = """
+        DROP INDEX fileBySize;
+        CREATE INDEX fileBySize ON file (place, size) WHERE present = 1;
+        DROP INDEX fileOnce;
+        CREATE UNIQUE INDEX fileOnce ON file (place, inode, device) WHERE present = 1 AND links = 1;
+        ANALYZE sqlite_master;
+        DELETE FROM sqlite_stat1;
+        INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+            ('file', 'file', '1000000 100000 1'), ('file', 'fileByInode', '1000000 100000 1'),
+            ('file', 'fileBySize', '1000000 100000 10'),
+            ('folder', 'folder', '10000 1000 1'), ('folder', 'folderByInode', '10000 1000 1'),
+            ('keptBlock', 'keptBlock', '1000 100 1'), ('keptBlock', 'keptBlockMissing', '10 2'),
+            ('outbox', NULL, '1000000'), ('outbox', 'outboxWaiting', '100 50 10 1'), ('outbox', 'outboxDead', '10 5 2 1');
+        ANALYZE sqlite_master;
+        """
 
     /// `docs/design/events.md`, "One file, one name". Rows of before, and rows that the agent enters for what it made, have
     /// no link count and stand outside the index: duplicates that an older ledger holds do not break it.

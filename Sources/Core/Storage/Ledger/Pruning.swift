@@ -1,4 +1,3 @@
-import GRDB
 import Platform
 
 extension Ledger {
@@ -35,97 +34,91 @@ extension LedgerTransaction {
     static let mostForgotten = 500
 
     /// The oldest jobs of those that may go, with what hangs on each.
-    fileprivate func forgetJobs(before: Timestamp) throws -> Int {
-        let jobs = try String.fetchAll(
-            db,
-            sql: """
-                DELETE FROM job WHERE sequence IN (
-                    SELECT sequence FROM job WHERE state IN ('done', 'superseded', 'undone', 'refused', 'declined', 'handled') AND updated < ?
-                        AND id NOT IN (SELECT job FROM quarantine WHERE state IN ('moving', 'held'))
-                        AND id NOT IN (
-                            SELECT job FROM outbox INDEXED BY outboxWaiting WHERE state IN ('waiting', 'sending')
-                            UNION ALL SELECT job FROM outbox INDEXED BY outboxDead WHERE state = 'dead')
-                        AND (
-                            lineage NOT IN (
-                                SELECT lineage FROM product
-                                UNION SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked', 'undoing'))
-                            -- The last of its rule is proof enough: a schedule has one at each of its times.
-                            OR lineage <> id AND EXISTS (
-                                SELECT 1 FROM job AS later WHERE later.lineage = job.lineage AND later.lineage <> later.id
-                                    AND later.rule = job.rule AND later.depth = job.depth AND later.sequence > job.sequence
-                                    AND later.state IN ('done', 'undone', 'refused', 'declined')))
-                    LIMIT ?)
-                RETURNING id
-                """, arguments: [before.nanoseconds, Self.mostForgotten])
+    package func forgetJobs(before: Timestamp) throws -> Int {
+        let jobs: [String] = try values(
+            """
+            DELETE FROM job WHERE sequence IN (
+                SELECT sequence FROM job WHERE state IN ('done', 'superseded', 'undone', 'refused', 'declined', 'handled') AND updated < ?
+                    AND id NOT IN (SELECT job FROM quarantine WHERE state IN ('moving', 'held'))
+                    AND id NOT IN (
+                        SELECT job FROM outbox WHERE state IN ('waiting', 'sending')
+                        UNION ALL SELECT job FROM outbox WHERE state = 'dead')
+                    AND (
+                        lineage NOT IN (
+                            SELECT lineage FROM product
+                            UNION SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked', 'undoing'))
+                        -- The last of its rule is proof enough: a schedule has one at each of its times.
+                        OR lineage <> id AND EXISTS (
+                            SELECT 1 FROM job AS later WHERE later.lineage = job.lineage AND later.lineage <> later.id
+                                AND later.rule = job.rule AND later.depth = job.depth AND later.sequence > job.sequence
+                                AND later.state IN ('done', 'undone', 'refused', 'declined')))
+                LIMIT ?)
+            RETURNING id
+            """, [before, Self.mostForgotten])
         for job in jobs {
             for table in ["step", "question", "takenFile", "takenFolder"] {
-                try execute(sql: "DELETE FROM \(table) WHERE job = ?", arguments: [job])
+                try execute("DELETE FROM \(table) WHERE job = ?", [job])
             }
         }
         return jobs.count
     }
 
     /// - Returns: whether there may be more.
-    fileprivate func forgetHistory(before: Timestamp) throws -> Bool {
+    package func forgetHistory(before: Timestamp) throws -> Bool {
         // Up to the first line that is to stay: the order of the lines is that of their times, as long as nobody sets the clock
         // back, and needs no index.
-        try forget(
+        try execute(
             """
             DELETE FROM history WHERE id IN (
                 SELECT id FROM history WHERE id < coalesce(
                     (SELECT id FROM history WHERE time >= ? ORDER BY id LIMIT 1), 9223372036854775807)
                 ORDER BY id LIMIT ?)
-            """, [before.nanoseconds, 8 * Self.mostForgotten]) == 8 * Self.mostForgotten
+            """, [before, 8 * Self.mostForgotten]) == 8 * Self.mostForgotten
     }
 
     /// - Returns: whether there may be more.
-    fileprivate func forgetNoteWrites(before: Timestamp) throws -> Bool {
-        try forget(
-            "DELETE FROM noteWrite WHERE id IN (SELECT id FROM noteWrite WHERE done AND begun < ? LIMIT ?)",
-            [before.nanoseconds, 2 * Self.mostForgotten]) == 2 * Self.mostForgotten
+    package func forgetNoteWrites(before: Timestamp) throws -> Bool {
+        try execute(
+            "DELETE FROM noteWrite WHERE id IN (SELECT id FROM noteWrite WHERE done = 1 AND begun < ? LIMIT ?)",
+            [before, 2 * Self.mostForgotten]) == 2 * Self.mostForgotten
     }
 
-    fileprivate func forgetFiles(before: Timestamp) throws {
+    package func forgetFiles(before: Timestamp) throws {
         // The version goes on counting while a job of that name is there, whose id another's would be else.
         for table in ["file", "folder"] {
-            try forget(
+            try execute(
                 """
                 DELETE FROM \(table) WHERE present = 0 AND seen < ?
                     AND NOT EXISTS (SELECT 1 FROM job WHERE job.place = \(table).place AND job.path = \(table).path)
-                """, [before.nanoseconds])
+                """, [before])
         }
-        try forget(
+        try execute(
             """
             DELETE FROM era WHERE seen < ? AND id NOT IN (SELECT era FROM file WHERE era IS NOT NULL)
                 AND id NOT IN (SELECT era FROM folder WHERE era IS NOT NULL)
-            """, [before.nanoseconds])
-        try forget("DELETE FROM quarantine WHERE state IN ('restored', 'dropped') AND time < ?", [before.nanoseconds])
+            """, [before])
+        try execute("DELETE FROM quarantine WHERE state IN ('restored', 'dropped') AND time < ?", [before])
     }
 
-    fileprivate func forgetBlocks(before: Timestamp) throws {
-        try forget("DELETE FROM noteBlock WHERE noteWrite NOT IN (SELECT id FROM noteWrite)")
+    package func forgetBlocks(before: Timestamp) throws {
+        try execute("DELETE FROM noteBlock WHERE noteWrite NOT IN (SELECT id FROM noteWrite)")
         // The lines of a block that is forgotten would look like somebody's new ones.
-        try forget(
+        try execute(
             """
             UPDATE noteState SET lines = NULL WHERE note IN (
                 SELECT note FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock))
-            """, [before.nanoseconds])
-        try forget(
-            "DELETE FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock)", [before.nanoseconds]
+            """, [before])
+        try execute(
+            "DELETE FROM keptBlock WHERE changed < ? AND step NOT IN (SELECT step FROM noteBlock)", [before]
         )
-        try forget("DELETE FROM noteState WHERE note NOT IN (SELECT note FROM keptBlock)")
+        try execute("DELETE FROM noteState WHERE note NOT IN (SELECT note FROM keptBlock)")
     }
 
     /// What belongs to a job, a step or a rule that is not there any more.
-    fileprivate func forgetUnnamed() throws {
-        try forget("DELETE FROM outbox WHERE state IN ('delivered', 'dropped') AND job NOT IN (SELECT id FROM job)")
-        try forget("DELETE FROM due WHERE rule <> 0 AND rule NOT IN (SELECT id FROM timedRule)")
+    package func forgetUnnamed() throws {
+        try execute("DELETE FROM outbox WHERE state IN ('delivered', 'dropped') AND job NOT IN (SELECT id FROM job)")
+        try execute("DELETE FROM due WHERE rule <> 0 AND rule NOT IN (SELECT id FROM timedRule)")
         try forgetStaged()
         try sweepTexts()
-    }
-
-    @discardableResult private func forget(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
-        try execute(sql: sql, arguments: arguments)
-        return db.changesCount
     }
 }

@@ -300,7 +300,7 @@ package actor Runner {
 
     private func tellIdle() {
         // Files may be judged all the same: the ledger looks whether anybody writes.
-        if ledger.isLogLong { Task { [ledger] in await ledger.foldAtRest() } }
+        if ledger.needsCheckpoint { Task { [ledger] in await ledger.checkpointAtRest() } }
         for waiter in idleWaiters.values { waiter.resume() }
         idleWaiters = [:]
     }

@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 extension LedgerTransaction {
@@ -7,22 +5,14 @@ extension LedgerTransaction {
     ///
     /// - Returns: nil where one of them is known by its token alone.
     package func paths(in place: String, ofSize size: Int64) throws -> [BytePath]? {
-        // By itself SQLite takes the primary key, and goes through all files of the place.
-        let rows = try Row.fetchCursor(
-            cached("SELECT path FROM file INDEXED BY fileBySize WHERE place = ? AND size = ? AND present"),
-            arguments: [place, size])
-        var found: [BytePath] = []
-        while let row = try rows.next() {
-            let path = names.shown(place, BytePath(bytes: Array(row["path"] as Data)))
-            if HiddenNames.isToken(path) { return nil }
-            found.append(path)
-        }
-        return found
+        let found = try all(
+            "SELECT path FROM file WHERE place = ? AND size = ? AND present = 1 ORDER BY path", [place, size]
+        ) { names.shown(place, try $0[0]) }
+        return found.contains(where: HiddenNames.isToken) ? nil : found
     }
 
     /// Where the agent has put a content, in places that have not judged it yet, and in those whose schedules may come to it.
     package func products(of hash: ContentHash) throws -> [BytePath] {
-        try Data.fetchAll(cached("SELECT path FROM product WHERE hash = ?"), arguments: [hash.blob])
-            .map { BytePath(bytes: Array($0)) }
+        try values("SELECT path FROM product WHERE hash = ? ORDER BY path", [hash])
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import JSONText
 import Platform
 
@@ -67,6 +66,14 @@ package struct MatchedRules: Sendable, Equatable {
     }
 }
 
+extension MatchedRules {
+    /// - Returns: nil where the file or folder was not judged.
+    init?(row: any SQLRow) throws {
+        guard let era = try row["era"] as String? else { return nil }
+        self.init(era: era, rules: LedgerTransaction.nameSet(try row["met"] ?? "[]"))
+    }
+}
+
 /// A file as it was at some moment.
 package struct FileVersion: Sendable, Equatable {
     fileprivate let place: String
@@ -83,9 +90,9 @@ package struct FilePageMark: Sendable {
     static let most = 512
 
     fileprivate var range = 0
-    fileprivate var after: Data?
+    fileprivate var after: BytePath?
 
-    fileprivate init(range: Int, after: Data) {
+    fileprivate init(range: Int, after: BytePath) {
         self.range = range
         self.after = after
     }
@@ -96,14 +103,14 @@ package struct FilePageMark: Sendable {
     fileprivate static func count(_ path: BytePath) -> Int { path.isEmpty ? 1 : 3 }
 
     /// The paths at or below `path` in ranges: itself, what lies in it, and tokens, which stand for any path.
-    fileprivate static func range(_ number: Int, _ path: BytePath) -> (low: Data, high: Data) {
+    fileprivate static func range(_ number: Int, _ path: BytePath) -> (low: [UInt8], high: [UInt8]) {
         switch number {
         // No path is empty, has a NUL, or is as long as that.
-        case _ where path.isEmpty: (Data([0]), Data(repeating: 0xFF, count: 4_097))
-        case 0: (path.blob, path.blob + Data([0]))
+        case _ where path.isEmpty: ([0], Array(repeating: 0xFF, count: 4_097))
+        case 0: (path.bytes, path.bytes + [0])
         // `/` is 0x2F, `0` is 0x30: everything below the folder sorts between the two.
-        case 1: (path.blob + Data("/".utf8), path.blob + Data("0".utf8))
-        default: (HiddenNames.range.lowerBound.blob, HiddenNames.range.upperBound.blob)
+        case 1: (path.bytes + Array("/".utf8), path.bytes + Array("0".utf8))
+        default: (HiddenNames.range.lowerBound.bytes, HiddenNames.range.upperBound.bytes)
         }
     }
 }
@@ -111,14 +118,14 @@ package struct FilePageMark: Sendable {
 extension LedgerTransaction {
     package func file(_ place: String, _ path: BytePath) throws -> FileRecord? {
         for form in try names.forms(place, path) {
-            let found = try first("SELECT * FROM file WHERE place = ? AND path = ?", [place, form.blob], shown)
+            let found = try first("SELECT * FROM file WHERE place = ? AND path = ?", [place, form], shown)
             if let found { return found }
         }
         return nil
     }
 
-    private func shown(_ row: Row) -> FileRecord {
-        var record = FileRecord(row: row)
+    private func shown(_ row: any SQLRow) throws -> FileRecord {
+        var record = try FileRecord(row: row)
         record.path = names.shown(record.place, record.path)
         return record
     }
@@ -136,12 +143,11 @@ extension LedgerTransaction {
     package func files(
         _ place: String, device: UInt64, inode: UInt64, besides own: BytePath? = nil
     ) throws -> [FileRecord] {
-        // By itself SQLite takes the primary key, and goes through all files of the place.
         try all(
             """
-            SELECT * FROM file INDEXED BY fileByInode WHERE place = ? AND inode = ? AND device = ? AND present
+            SELECT * FROM file WHERE place = ? AND inode = ? AND device = ? AND present = 1
                 ORDER BY seen DESC
-            """, [place, Int64(bitPattern: inode), Int64(bitPattern: device)], shown
+            """, [place, inode, device], shown
         ).filter { $0.path != own }
     }
 
@@ -151,8 +157,8 @@ extension LedgerTransaction {
         for file in files {
             for form in try names.forms(file.place, file.path) {
                 try execute(
-                    sql: "UPDATE file SET links = NULL WHERE place = ? AND path = ?",
-                    arguments: [file.place, form.blob])
+                    "UPDATE file SET links = NULL WHERE place = ? AND path = ?",
+                    [file.place, form])
             }
         }
     }
@@ -164,7 +170,7 @@ extension LedgerTransaction {
     ) throws -> (files: [FileRecord], next: FilePageMark?) {
         var found: [FileRecord] = []
         let next = try page(place, "*", within: path, from: mark, most: FilePageMark.most) { row in
-            let record = shown(row)
+            let record = try shown(row)
             if record.path.isWithin(path) { found.append(record) }
         }
         return (found, next)
@@ -200,37 +206,38 @@ extension LedgerTransaction {
         _ body: (_ stored: BytePath, _ fingerprint: Fingerprint, _ isKept: Bool) throws -> Void
     ) throws -> FilePageMark? {
         let columns = "path, device, inode, size, modified, changed, kept"
-        return try page(place, columns, within: path, from: mark, most: most ?? -1) { row in
-            let stored = try row.withUnsafeData(atIndex: 0) { BytePath(blob: $0 ?? Data()) }
+        return try page(place, columns, within: path, from: mark, most: most ?? .max) { row in
+            let stored: BytePath = try row[0]
             guard path.isEmpty || names.shown(place, stored).isWithin(path) else { return }
-            let fingerprint = Fingerprint(
-                device: UInt64(bitPattern: row[1]), inode: UInt64(bitPattern: row[2]), size: row[3], modified: row[4],
-                changed: row[5])
-            try body(stored, fingerprint, row[6])
+            let fingerprint = try Fingerprint(
+                device: row[1], inode: row[2], size: row[3], modified: row[4], changed: row[5])
+            try body(stored, fingerprint, try row[6])
         }
     }
 
     /// Goes through rows by the primary key alone: what lies below a folder costs the same beside a million others.
     private func page(
         _ place: String, _ columns: String, within path: BytePath, from mark: FilePageMark, most: Int,
-        _ body: (Row) throws -> Void
+        _ body: (any SQLRow) throws -> Void
     ) throws -> FilePageMark? {
         var left = most
         for number in mark.range..<FilePageMark.count(path) {
             let (low, high) = FilePageMark.range(number, path)
             // The next path after a path is that and a NUL.
-            let start = number == mark.range ? mark.after.map { $0 + Data([0]) } ?? low : low
-            let rows = try Row.fetchCursor(
-                cached(
-                    """
-                    SELECT \(columns) FROM file WHERE place = ? AND path >= ? AND path < ? AND present
-                        ORDER BY path LIMIT ?
-                    """), arguments: [place, start, high, left])
-            while let row = try rows.next() {
+            let start = number == mark.range ? mark.after.map { $0.bytes + [0] } ?? low : low
+            var next: FilePageMark?
+            try connection.query(
+                """
+                SELECT \(columns) FROM file WHERE place = ? AND path >= ? AND path < ? AND present = 1
+                    ORDER BY path LIMIT ?
+                """, [place, start, high, left]
+            ) { row in
                 try body(row)
                 left -= 1
-                if left == 0 { return FilePageMark(range: number, after: row["path"]) }
+                if left == 0 { next = FilePageMark(range: number, after: try row["path"]) }
+                return left > 0
             }
+            if let next { return next }
         }
         return nil
     }
@@ -251,72 +258,76 @@ extension LedgerTransaction {
         try names.setPresent(file.place, file.path)
         let forms = try names.forms(file.place, file.path)
         for old in forms.dropFirst() {
-            try execute(sql: "DELETE FROM file WHERE place = ? AND path = ?", arguments: [file.place, old.blob])
+            try execute("DELETE FROM file WHERE place = ? AND path = ?", [file.place, old])
         }
-        let arguments: StatementArguments = [
-            file.place, try names.stored(file.place, file.path).blob, Int64(bitPattern: print.device),
-            Int64(bitPattern: print.inode), print.size,
-            print.modified, print.changed, file.hash?.blob, file.present, file.version, Timestamp.now().nanoseconds,
+        let now = Timestamp.now()
+        let arguments: [any SQLConvertible] = [
+            file.place, try names.stored(file.place, file.path), print.device, print.inode, print.size,
+            print.modified, print.changed, file.hash, file.present, file.version, now,
             file.born, file.matched?.era, try file.matched.map { try Self.json($0.rules) },
-            try file.attributes?.json, file.arrived?.nanoseconds, file.links,
+            try file.attributes?.json, file.arrived, file.links, now,
         ]
         do {
-            // Not INSERT OR REPLACE: that would delete the other row where an index is unique.
-            try execute(sql: Self.upsert, arguments: arguments)
-        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+            try execute(Self.fileUpsert, arguments)
+        } catch is SQLUniqueViolation {
             throw KnownUnderOtherName(place: file.place, path: file.path)
         }
     }
 
-    private static let upsert = """
+    /// Since when a name has its content is kept as long as the content is the same.
+    private static let fileUpsert = """
         INSERT INTO file
             (place, path, device, inode, size, modified, changed, hash, present, version, seen, born, era, met,
             attributes, arrived, links, contentSince)
-            VALUES (?1, ?2, ?, ?, ?, ?, ?, ?8, ?, ?, ?11, ?, ?, ?, ?, ?, ?, coalesce(
-                (SELECT contentSince FROM file WHERE place = ?1 AND path = ?2 AND present AND hash IS ?8), ?11))
+            VALUES (\(marks(18)))
             ON CONFLICT (place, path) DO UPDATE SET
                 device = excluded.device, inode = excluded.inode, size = excluded.size, modified = excluded.modified,
                 changed = excluded.changed, hash = excluded.hash, present = excluded.present,
                 version = excluded.version, seen = excluded.seen, kept = 0, born = excluded.born, era = excluded.era,
                 met = excluded.met, attributes = excluded.attributes, arrived = excluded.arrived,
-                links = excluded.links, contentSince = excluded.contentSince
+                links = excluded.links,
+                contentSince = CASE
+                    WHEN file.present = 1
+                        AND (file.hash = excluded.hash OR file.hash IS NULL AND excluded.hash IS NULL)
+                    THEN coalesce(file.contentSince, excluded.contentSince)
+                    ELSE excluded.contentSince END
         """
 
     /// Marks a name as gone; its version number stays for the day it comes back.
     package func setGone(_ place: String, _ path: BytePath) throws {
         for form in try names.forms(place, path) {
             try execute(
-                sql: """
-                    UPDATE file SET present = 0, kept = 0, version = version + 1, seen = ?
-                        WHERE place = ? AND path = ?
-                    """,
-                arguments: [Timestamp.now().nanoseconds, place, form.blob])
+                """
+                UPDATE file SET present = 0, kept = 0, version = version + 1, seen = ?
+                    WHERE place = ? AND path = ?
+                """,
+                [Timestamp.now(), place, form])
             guard HiddenNames.isToken(form) else { continue }
             // Size and content tell which comic it was.
             try execute(
-                sql:
-                    "UPDATE file SET hash = NULL, size = 0, modified = 0, attributes = NULL WHERE place = ? AND path = ?",
-                arguments: [place, form.blob])
+                "UPDATE file SET hash = NULL, size = 0, modified = 0, attributes = NULL WHERE place = ? AND path = ?",
+                [place, form])
             names.noteForgotten()
             names.setGone(place, form)
         }
-        try execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
+        try execute("DELETE FROM block WHERE place = ? AND path = ?", [place, path])
         try removeDue(place, path)
     }
 
     package func blocks(_ place: String, _ path: BytePath) throws -> Set<String> {
-        try String.fetchSet(
-            cached("SELECT token FROM block WHERE place = ? AND path = ?"), arguments: [place, path.blob])
+        try Set(values("SELECT token FROM block WHERE place = ? AND path = ?", [place, path]))
     }
 
     package func setBlocks(_ place: String, _ path: BytePath, _ tokens: Set<String>) throws {
-        try execute(sql: "DELETE FROM block WHERE place = ? AND path = ?", arguments: [place, path.blob])
+        try execute("DELETE FROM block WHERE place = ? AND path = ?", [place, path])
         try addBlocks(place, path, tokens)
     }
 
     package func addBlocks(_ place: String, _ path: BytePath, _ tokens: some Sequence<String>) throws {
         for token in tokens {
-            try execute(sql: "INSERT OR IGNORE INTO block VALUES (?, ?, ?)", arguments: [place, path.blob, token])
+            try execute(
+                "INSERT INTO block (place, path, token) VALUES (?, ?, ?) ON CONFLICT (place, path, token) DO NOTHING",
+                [place, path, token])
         }
     }
 
@@ -324,19 +335,19 @@ extension LedgerTransaction {
 
     /// Names of the rules that were in force before.
     package func knownRules() throws -> Set<String> {
-        try String.fetchSet(cached("SELECT name FROM rule"))
+        try Set(values("SELECT name FROM rule"))
     }
 
     /// Notes under which name the rules are known that are in force, each by name and content.
     package func registerEra(_ id: String, rules: Set<String>) throws {
         try execute(
-            sql: "INSERT INTO era VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen",
-            arguments: [id, try Self.json(rules), Timestamp.now().nanoseconds])
+            "INSERT INTO era (id, rules, seen) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen",
+            [id, try Self.json(rules), Timestamp.now()])
     }
 
     /// The rules that were in force then; empty where that is not known any more.
     package func rules(era id: String) throws -> Set<String> {
-        try String.fetchOne(cached("SELECT rules FROM era WHERE id = ?"), arguments: [id]).map(Self.nameSet) ?? []
+        try value("SELECT rules FROM era WHERE id = ?", [id]).map(Self.nameSet) ?? []
     }
 
     static func json(_ names: Set<String>) throws -> String {
@@ -350,46 +361,42 @@ extension LedgerTransaction {
 
     /// The present files of a place that were judged by these rules since then.
     package func files(_ place: String, judgedBy era: String, since: Timestamp) throws -> [FileRecord] {
-        try Row.fetchAll(
-            cached("SELECT * FROM file WHERE place = ? AND present AND era = ? AND seen >= ?"),
-            arguments: [place, era, since.nanoseconds]
-        ).map(shown)
+        try all(
+            "SELECT * FROM file WHERE place = ? AND present = 1 AND era = ? AND seen >= ? ORDER BY path",
+            [place, era, since], shown)
     }
 
     package func registerRule(_ name: String, digest: String) throws {
         try execute(
-            sql: "INSERT INTO rule VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET digest = excluded.digest",
-            arguments: [name, digest, Timestamp.now().nanoseconds])
+            "INSERT INTO rule (name, digest, firstSeen) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET digest = excluded.digest",
+            [name, digest, Timestamp.now()])
     }
 
     /// How many names of a place the ledger has, those that are gone included.
     package func countNames(_ place: String) throws -> Int {
-        try Int.fetchOne(cached("SELECT count(*) FROM file WHERE place = ?"), arguments: [place]) ?? 0
+        try value("SELECT count(*) FROM file WHERE place = ?", [place]) ?? 0
     }
 
     package func countFiles() throws -> Int {
-        try Int.fetchOne(cached("SELECT count(*) FROM file WHERE present")) ?? 0
+        try value("SELECT count(*) FROM file WHERE present = 1") ?? 0
     }
 }
 
 extension FileRecord {
-    init(row: Row) {
-        place = row["place"]
-        path = BytePath(blob: row["path"])
-        fingerprint = Fingerprint(
-            device: UInt64(bitPattern: row["device"]), inode: UInt64(bitPattern: row["inode"]), size: row["size"],
-            modified: row["modified"], changed: row["changed"])
-        hash = ContentHash(blob: row["hash"])
-        present = row["present"]
-        version = row["version"]
-        // A command may read a ledger that the agent has yet to bring up to date.
-        isKept = row["kept"] as Bool? ?? false
-        born = row["born"]
-        matched = (row["era"] as String?).map {
-            MatchedRules(era: $0, rules: LedgerTransaction.nameSet(row["met"] as String? ?? "[]"))
-        }
-        attributes = SeenAttributes(json: row["attributes"])
-        arrived = (row["arrived"] as Int64?).map(Timestamp.init(nanoseconds:))
-        links = row["links"]
+    init(row: any SQLRow) throws {
+        place = try row["place"]
+        path = try row["path"]
+        fingerprint = try Fingerprint(
+            device: row["device"], inode: row["inode"], size: row["size"], modified: row["modified"],
+            changed: row["changed"])
+        hash = try row["hash"]
+        present = try row["present"]
+        version = try row["version"]
+        isKept = try row["kept"]
+        born = try row["born"]
+        matched = try MatchedRules(row: row)
+        attributes = SeenAttributes(json: try row["attributes"])
+        arrived = try row["arrived"]
+        links = try row["links"]
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// What the ledger knows of a folder that rules look at as one thing (docs/design/folders.md).
@@ -49,89 +47,87 @@ package struct FolderRecord: Sendable, Equatable {
         self.arrived = arrived
     }
 
-    init(row: Row) {
-        place = row["place"]
-        path = BytePath(blob: row["path"])
-        device = UInt64(bitPattern: row["device"])
-        inode = UInt64(bitPattern: row["inode"])
-        digest = ContentHash(blob: row["digest"])
-        present = row["present"]
-        version = row["version"]
-        matched = (row["era"] as String?).map {
-            MatchedRules(era: $0, rules: LedgerTransaction.nameSet(row["met"] as String? ?? "[]"))
-        }
-        arrived = (row["arrived"] as Int64?).map(Timestamp.init(nanoseconds:))
-        // A command may read a ledger that the agent has yet to bring up to date.
-        lineage = (row["lineage"] as String?).map {
-            Lineage(id: $0, depth: row["depth"], of: (row["lineageOf"] as Data?).flatMap { ContentHash(blob: $0) })
+    init(row: any SQLRow) throws {
+        place = try row["place"]
+        path = try row["path"]
+        device = try row["device"]
+        inode = try row["inode"]
+        digest = try row["digest"]
+        present = try row["present"]
+        version = try row["version"]
+        matched = try MatchedRules(row: row)
+        arrived = try row["arrived"]
+        lineage = try (row["lineage"] as String?).map {
+            Lineage(id: $0, depth: try row["depth"], of: try row["lineageOf"])
         }
     }
 }
 
 extension LedgerTransaction {
     package func folder(_ place: String, _ path: BytePath) throws -> FolderRecord? {
-        // A command may read a ledger that the agent has yet to bring up to date.
-        guard try db.tableExists("folder") else { return nil }
-        return try first(
-            "SELECT * FROM folder WHERE place = ? AND path = ?", [place, path.blob], FolderRecord.init(row:))
+        try first(
+            "SELECT * FROM folder WHERE place = ? AND path = ?", [place, path], FolderRecord.init(row:))
     }
 
     /// The folder of a place with this inode, under the name that it was last seen by.
     package func folder(_ place: String, device: UInt64, inode: UInt64) throws -> FolderRecord? {
         try first(
-            "SELECT * FROM folder WHERE place = ? AND inode = ? AND device = ? AND digest IS NOT NULL AND present",
-            [place, Int64(bitPattern: inode), Int64(bitPattern: device)], FolderRecord.init(row:))
+            "SELECT * FROM folder WHERE place = ? AND inode = ? AND device = ? AND digest IS NOT NULL AND present = 1",
+            [place, inode, device], FolderRecord.init(row:))
     }
 
     /// The present folders of a place at or below `path`.
     package func folders(_ place: String, within path: BytePath = "") throws -> [BytePath] {
         let (low, high) = Self.below(path)
         return try all(
-            "SELECT path FROM folder WHERE place = ? AND (path = ? OR path >= ? AND path < ?) AND present ORDER BY path",
-            [place, path.blob, low, high]
-        ) { BytePath(blob: $0["path"]) }
+            "SELECT path FROM folder WHERE place = ? AND (path = ? OR path >= ? AND path < ?) AND present = 1 ORDER BY path",
+            [place, path, low, high]
+        ) { try $0["path"] }
     }
 
     /// Everything below the folder sorts between the two: `/` is 0x2F, `0` is 0x30.
-    static func below(_ path: BytePath) -> (low: Data, high: Data) {
-        if path.isEmpty { return (Data([0]), Data(repeating: 0xFF, count: 4_097)) }
-        return (path.blob + Data("/".utf8), path.blob + Data("0".utf8))
+    static func below(_ path: BytePath) -> (low: [UInt8], high: [UInt8]) {
+        if path.isEmpty { return ([0], Array(repeating: 0xFF, count: 4_097)) }
+        return (path.bytes + Array("/".utf8), path.bytes + Array("0".utf8))
     }
+
+    private static let folderUpsert = upsert(
+        "folder", key: ["place", "path"],
+        [
+            "device", "inode", "digest", "present", "version", "seen", "era", "met", "arrived", "lineage", "depth",
+            "lineageOf",
+        ])
 
     package func setFolder(_ folder: FolderRecord) throws {
         try execute(
-            sql: """
-                INSERT OR REPLACE INTO folder
-                    (place, path, device, inode, digest, present, version, seen, era, met, arrived, lineage, depth,
-                    lineageOf) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                folder.place, folder.path.blob, Int64(bitPattern: folder.device), Int64(bitPattern: folder.inode),
-                folder.digest?.blob, folder.present, folder.version, Timestamp.now().nanoseconds, folder.matched?.era,
-                try folder.matched.map { try Self.json($0.rules) }, folder.arrived?.nanoseconds,
-                folder.lineage?.id, folder.lineage?.depth, folder.lineage?.digest?.blob,
+            Self.folderUpsert,
+            [
+                folder.place, folder.path, folder.device, folder.inode, folder.digest, folder.present, folder.version,
+                Timestamp.now(), folder.matched?.era,
+                try folder.matched.map { try Self.json($0.rules) }, folder.arrived,
+                folder.lineage?.id, folder.lineage?.depth, folder.lineage?.digest,
             ])
     }
 
     /// The present folders that came since then, and were last judged by these rules.
     package func folders(judgedBy era: String, since: Timestamp) throws -> [FolderRecord] {
         try all(
-            "SELECT * FROM folder WHERE present AND era = ? AND arrived >= ? ORDER BY place, path",
-            [era, since.nanoseconds], FolderRecord.init(row:))
+            "SELECT * FROM folder WHERE present = 1 AND era = ? AND arrived >= ? ORDER BY place, path",
+            [era, since], FolderRecord.init(row:))
     }
 
     /// Has a folder count as judged by these rules, of which it has met no others than before.
     package func setFolder(_ folder: FolderRecord, judgedBy era: String) throws {
         try execute(
-            sql: "UPDATE folder SET era = ? WHERE place = ? AND path = ?",
-            arguments: [era, folder.place, folder.path.blob])
+            "UPDATE folder SET era = ? WHERE place = ? AND path = ?",
+            [era, folder.place, folder.path])
     }
 
     /// Marks a folder as gone; its version number stays for the day it comes back.
     package func setFolderGone(_ place: String, _ path: BytePath) throws {
         try execute(
-            sql: "UPDATE folder SET present = 0, version = version + 1, seen = ? WHERE place = ? AND path = ?",
-            arguments: [Timestamp.now().nanoseconds, place, path.blob])
+            "UPDATE folder SET present = 0, version = version + 1, seen = ? WHERE place = ? AND path = ?",
+            [Timestamp.now(), place, path])
         try removeDue(place, path)
     }
 

@@ -1,4 +1,3 @@
-import GRDB
 import OwnFiles
 import Platform
 import Synchronization
@@ -299,35 +298,33 @@ extension LedgerTransaction {
         let (low, high) = (HiddenNames.range.lowerBound, HiddenNames.range.upperBound)
         var found: Set<String> = []
         for (name, _) in places {
-            let hasTokens = try Bool.fetchOne(
-                cached(
-                    """
-                    SELECT EXISTS (SELECT 1 FROM file WHERE place = ?1 AND path >= ?2 AND path < ?3)
-                        OR EXISTS (SELECT 1 FROM job WHERE place = ?1 AND path >= ?2 AND path < ?3)
-                        OR EXISTS (
-                            SELECT 1 FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked')
-                            AND nowPlace = ?1 AND nowPath >= ?2 AND nowPath < ?3)
-                        OR EXISTS (SELECT 1 FROM quarantine WHERE place = ?1 AND path >= ?2 AND path < ?3)
-                    """), arguments: [name, low.blob, high.blob])
-            if hasTokens == true { found.insert(name) }
+            let hasTokens = try exists(
+                """
+                SELECT 1 FROM file WHERE place = ?1 AND path >= ?2 AND path < ?3
+                UNION ALL SELECT 1 FROM job WHERE place = ?1 AND path >= ?2 AND path < ?3
+                UNION ALL SELECT 1 FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked')
+                    AND nowPlace = ?1 AND nowPath >= ?2 AND nowPath < ?3
+                UNION ALL SELECT 1 FROM quarantine WHERE place = ?1 AND path >= ?2 AND path < ?3
+                """, [name, low, high])
+            if hasTokens { found.insert(name) }
         }
         // As it stands in JSON.
         let tokens = places.map { name, root in
             let start = root.appending(low).description
             return (name, start.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))
         }
-        let steps = try Row.fetchCursor(
-            cached(
-                """
-                SELECT intent, receipt FROM job JOIN step ON step.job = job.id
-                    WHERE job.state IN ('ready', 'waiting', 'asking', 'parked')
-                UNION ALL SELECT intent, receipt FROM step WHERE state = 'undoing'
-                """))
-        while let row = try steps.next() {
-            for text in [row[0] as String?, row[1] as String?] {
+        try connection.query(
+            """
+            SELECT intent, receipt FROM job JOIN step ON step.job = job.id
+                WHERE job.state IN ('ready', 'waiting', 'asking', 'parked')
+            UNION ALL SELECT intent, receipt FROM step WHERE state = 'undoing'
+            """, []
+        ) { row in
+            for text in [try row[0] as String?, try row[1] as String?] {
                 guard let text, text.contains(low.description) else { continue }
                 for (name, start) in tokens where text.contains(start) { found.insert(name) }
             }
+            return true
         }
         return found.sorted()
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import JSONText
 import Platform
 
@@ -20,27 +19,28 @@ package struct PlaceRecord: Sendable, Equatable {
 
 extension LedgerTransaction {
     package func place(_ name: String) throws -> PlaceRecord? {
-        guard let row = try Row.fetchOne(cached("SELECT * FROM place WHERE name = ?"), arguments: [name]) else {
-            return nil
+        try first("SELECT * FROM place WHERE name = ?", [name]) { row in
+            PlaceRecord(
+                root: try row["root"], identity: try Self.identity(row["identity"]),
+                other: try Self.identity(row["other"]))
         }
-        return PlaceRecord(
-            root: BytePath(blob: row["root"]), identity: try Self.identity(row["identity"]),
-            other: try Self.identity(row["other"]))
     }
 
     /// Notes that `place` exists.
     ///
     /// - Returns: true where it is new, or now has another root.
     package func registerPlace(_ place: String, root: BytePath) throws -> Bool {
-        let known = try Data.fetchOne(cached("SELECT root FROM place WHERE name = ?"), arguments: [place])
-        if known == root.blob { return false }
+        let known: BytePath? = try value("SELECT root FROM place WHERE name = ?", [place])
+        if known == root { return false }
         try execute(
-            sql: "INSERT OR REPLACE INTO place (name, root, firstSeen) VALUES (?, ?, ?)",
-            arguments: [place, root.blob, Timestamp.now().nanoseconds])
+            """
+            INSERT INTO place (name, root, firstSeen) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET
+            root = excluded.root, firstSeen = excluded.firstSeen, identity = NULL, other = NULL
+            """, [place, root, Timestamp.now()])
         if known != nil {
-            try execute(sql: "DELETE FROM file WHERE place = ?", arguments: [place])
-            try execute(sql: "DELETE FROM due WHERE place = ?", arguments: [place])
-            try execute(sql: "DELETE FROM folder WHERE place = ?", arguments: [place])
+            try execute("DELETE FROM file WHERE place = ?", [place])
+            try execute("DELETE FROM due WHERE place = ?", [place])
+            try execute("DELETE FROM folder WHERE place = ?", [place])
         }
         return true
     }
@@ -48,18 +48,18 @@ extension LedgerTransaction {
     /// Notes that this is the folder that the place's files are known from, and that it is there.
     package func setPlaceHere(_ place: String, _ identity: FolderIdentity) throws {
         try execute(
-            sql: "UPDATE place SET identity = ?, other = NULL WHERE name = ?",
-            arguments: [try Self.text(identity), place])
-        try execute(sql: "UPDATE file SET kept = 0 WHERE place = ? AND kept", arguments: [place])
+            "UPDATE place SET identity = ?, other = NULL WHERE name = ?",
+            [try Self.text(identity), place])
+        try execute("UPDATE file SET kept = 0 WHERE place = ? AND kept = 1", [place])
     }
 
     /// Notes that the place is away, and which folder stands there instead: what is known of its files is kept.
     package func setPlaceAway(_ place: String, instead other: FolderIdentity) throws {
         let isNew = try self.place(place)?.other == nil
         try execute(
-            sql: "UPDATE place SET other = ? WHERE name = ?", arguments: [try Self.text(other), place])
+            "UPDATE place SET other = ? WHERE name = ?", [try Self.text(other), place])
         // Files that came into the other folder since it was seen first are its own.
-        if isNew { try execute(sql: "UPDATE file SET kept = 1 WHERE place = ? AND present", arguments: [place]) }
+        if isNew { try execute("UPDATE file SET kept = 1 WHERE place = ? AND present = 1", [place]) }
     }
 
     private static func identity(_ text: String?) throws -> FolderIdentity? {

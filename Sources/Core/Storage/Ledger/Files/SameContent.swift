@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// A file that the ledger knows and that has, or may have, the content of another.
@@ -19,25 +17,24 @@ extension LedgerTransaction {
     /// The present files of `place` with so many bytes, but for those of another content. What is known by its token alone
     /// is left out: nobody is to learn that such a file holds the same.
     package func contents(in place: String, ofSize size: Int64, _ hash: ContentHash) throws -> [ContentPlace] {
-        // By itself SQLite takes the primary key, and goes through all files of the place.
         try all(
-            "SELECT * FROM file INDEXED BY fileBySize WHERE place = ? AND size = ? AND present", [place, size]
+            "SELECT * FROM file WHERE place = ? AND size = ? AND present = 1 ORDER BY path", [place, size]
         ) { row -> ContentPlace? in
-            let record = FileRecord(row: row)
+            let record = try FileRecord(row: row)
             guard !HiddenNames.isToken(record.path), record.hash == nil || record.hash == hash else { return nil }
             return ContentPlace(
                 place: place, path: record.path, fingerprint: record.fingerprint, hash: record.hash,
-                arrived: row["contentSince"] as Int64? ?? 0)
+                arrived: try row["contentSince"] ?? 0)
         }.compactMap(\.self)
     }
 
     /// A file under another name has had its content since it had it under the name before.
     package func keepArrival(_ place: String, from old: BytePath, to new: BytePath) throws {
         try execute(
-            sql: """
-                UPDATE file SET contentSince = (SELECT contentSince FROM file WHERE place = ? AND path = ?)
-                    WHERE place = ? AND path = ?
-                """,
-            arguments: [place, try names.stored(place, old).blob, place, try names.stored(place, new).blob])
+            """
+            UPDATE file SET contentSince = (SELECT contentSince FROM file WHERE place = ? AND path = ?)
+                WHERE place = ? AND path = ?
+            """,
+            [place, try names.stored(place, old), place, try names.stored(place, new)])
     }
 }

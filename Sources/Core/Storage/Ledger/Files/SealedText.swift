@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Platform
 
 /// Seals what tells of a hidden file: `1 ‖ nonce12 ‖ AES-256-GCM of the text`. The nonce is the beginning of an HMAC of the text
@@ -46,35 +45,24 @@ struct SealedText {
     }
 }
 
-extension HiddenNames {
-    /// See ``LedgerTransaction/renewSealedTexts()``; where no name was ever hidden there is nothing to be renewed. Blocks.
-    func renewSealedTexts(_ pool: any DatabaseWriter) throws {
-        guard hasKey else { return }
-        try pool.write { try LedgerTransaction(db: $0, names: self).renewSealedTexts() }
-    }
-}
-
 extension LedgerTransaction {
     private static let sealing = "sealing"
 
     /// Seals anew, once, what earlier versions have sealed in intents. What does not open with the key that is there stays.
-    func renewSealedTexts() throws {
+    package func renewSealedTexts() throws {
         guard try meta(Self.sealing) != "1" else { return }
         let mark = "\"sealed\":\""
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT job, number, intent FROM step WHERE instr(intent, ?) > 0", arguments: [mark])
-        for row in rows {
-            let intent: String = row["intent"]
+        let steps = try all("SELECT job, number, intent FROM step WHERE instr(intent, ?) > 0", [mark]) { row in
+            try (job: row["job"] as String, number: row["number"] as Int, intent: row["intent"] as String)
+        }
+        for (job, number, intent) in steps {
             guard let start = intent.range(of: mark)?.upperBound,
                 let end = intent[start...].firstIndex(of: "\""),
                 let old = bytesOf(hexadecimal: String(intent[start..<end])), let new = try names.sealedAnew(old)
             else { continue }
             try execute(
-                sql: "UPDATE step SET intent = ? WHERE job = ? AND number = ?",
-                arguments: [
-                    intent.replacingCharacters(in: start..<end, with: hexadecimal(new)), row["job"] as String,
-                    row["number"] as Int,
-                ])
+                "UPDATE step SET intent = ? WHERE job = ? AND number = ?",
+                [intent.replacingCharacters(in: start..<end, with: hexadecimal(new)), job, number])
         }
         try setMeta(Self.sealing, "1")
     }

@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// What was known of folders that jobs have taken out of their places, and of the files in them: kept beside the rows of
@@ -40,12 +38,12 @@ extension LedgerTransaction {
     private func keep(
         _ kind: String, _ columns: String, _ place: String, _ top: BytePath, _ below: BytePath, by job: String
     ) throws {
+        try execute("DELETE FROM taken\(kind) WHERE job = ? AND place = ? AND below = ?", [job, place, below])
         try execute(
-            sql: """
-                INSERT OR REPLACE INTO taken\(kind) (job, place, top, below, \(columns))
-                    SELECT ?, place, ?, ?, \(columns) FROM \(kind.lowercased()) WHERE place = ? AND path = ?
-                """,
-            arguments: [job, top.blob, below.blob, place, top.appending(below).blob])
+            """
+            INSERT INTO taken\(kind) (job, place, top, below, \(columns))
+                SELECT ?, place, ?, ?, \(columns) FROM \(kind.lowercased()) WHERE place = ? AND path = ?
+            """, [job, top, below, place, top.appending(below)])
     }
 
     /// Brings back what ``moveOutFolder(_:_:by:)`` has taken out: the folder lies at `path` again.
@@ -53,8 +51,10 @@ extension LedgerTransaction {
     /// - Returns: the row of the folder itself, as it was; nil where that is not known any more.
     package func returnFolder(_ place: String, to path: BytePath, by job: String) throws -> FolderRecord? {
         let files = try all(
-            "SELECT *, below AS path, 1 AS present FROM takenFile WHERE job = ? AND place = ?", [job, place],
-            FileRecord.init(row:))
+            """
+            SELECT *, below AS path, 1 AS present, 0 AS kept, NULL AS links FROM takenFile WHERE job = ? AND place = ?
+            ORDER BY below
+            """, [job, place], FileRecord.init(row:))
         for var file in files {
             file.path = path.appending(file.path)
             // Another file may have had the name meanwhile.
@@ -63,8 +63,11 @@ extension LedgerTransaction {
         }
         var former: FolderRecord?
         let folders = try all(
-            "SELECT *, below AS path, 1 AS present FROM takenFolder WHERE job = ? AND place = ?", [job, place]
-        ) { (FolderRecord(row: $0), BytePath(blob: $0["top"])) }
+            """
+            SELECT *, below AS path, 1 AS present, NULL AS lineage FROM takenFolder WHERE job = ? AND place = ?
+            ORDER BY below
+            """, [job, place]
+        ) { (try FolderRecord(row: $0), try $0["top"] as BytePath) }
         for (known, top) in folders {
             var folder = known
             if folder.path.isEmpty {
@@ -76,7 +79,7 @@ extension LedgerTransaction {
             try setFolder(folder)
         }
         for table in ["takenFile", "takenFolder"] {
-            try execute(sql: "DELETE FROM \(table) WHERE job = ? AND place = ?", arguments: [job, place])
+            try execute("DELETE FROM \(table) WHERE job = ? AND place = ?", [job, place])
         }
         return former
     }

@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// Where the files of jobs are now: a job keeps the name under which its file was judged, for its id and for people, and is
@@ -22,8 +20,8 @@ extension LedgerTransaction {
     package func setFile(of job: JobRecord) throws {
         let moved = job.whereabouts == JobRecord.Whereabouts(place: job.place, path: job.path) ? nil : job.moved
         try execute(
-            sql: "UPDATE job SET file = ?, nowPlace = ?, nowPath = ? WHERE id = ?",
-            arguments: [job.file, moved?.place, try moved.map { try names.stored($0.place, $0.path).blob }, job.id])
+            "UPDATE job SET file = ?, nowPlace = ?, nowPath = ? WHERE id = ?",
+            [job.file, moved?.place, try moved.map { try names.stored($0.place, $0.path) }, job.id])
     }
 
     /// The jobs whose file is there now, newest first.
@@ -31,8 +29,8 @@ extension LedgerTransaction {
         var found: [JobRecord] = []
         for form in try names.forms(spot.place, spot.path) {
             found += try all(
-                "SELECT * FROM job WHERE place = ? AND path = ? AND nowPath IS NULL", [spot.place, form.blob], job)
-            found += try all("SELECT * FROM job WHERE nowPlace = ? AND nowPath = ?", [spot.place, form.blob], job)
+                "SELECT * FROM job WHERE place = ? AND path = ? AND nowPath IS NULL", [spot.place, form], job)
+            found += try all("SELECT * FROM job WHERE nowPlace = ? AND nowPath = ?", [spot.place, form], job)
         }
         return found.sorted { $0.sequence > $1.sequence }
     }
@@ -42,9 +40,9 @@ extension LedgerTransaction {
         in states: Set<JobRecord.State>, within spot: JobRecord.Whereabouts
     ) throws -> [JobRecord] {
         let (low, high) = Self.below(spot.path)
-        let arguments: StatementArguments = [spot.place, spot.path.blob, low, high]
-        func wanted(_ row: Row) -> String? {
-            JobRecord.State(rawValue: row["state"]).map(states.contains) == true ? row["id"] : nil
+        let arguments: [any SQLConvertible] = [spot.place, spot.path, low, high]
+        func wanted(_ row: any SQLRow) throws -> String? {
+            try JobRecord.State(rawValue: row["state"]).map(states.contains) == true ? row["id"] : nil
         }
         let judged = try all(
             """

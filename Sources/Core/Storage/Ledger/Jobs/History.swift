@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// One line of `steward log`.
@@ -60,10 +58,10 @@ extension LedgerTransaction {
         _ kind: String, _ message: String, job: String? = nil, place: String? = nil, path: BytePath? = nil
     ) throws {
         try execute(
-            sql: "INSERT INTO history (time, kind, job, place, path, message) VALUES (?, ?, ?, ?, ?, ?)",
-            arguments: [
-                Timestamp.now().nanoseconds, kind, job, place,
-                try path.map { path in try place.map { try names.stored($0, path) } ?? path }?.blob, message,
+            "INSERT INTO history (time, kind, job, place, path, message) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                Timestamp.now(), kind, job, place,
+                try path.map { path in try place.map { try names.stored($0, path) } ?? path }, message,
             ])
     }
 
@@ -71,45 +69,46 @@ extension LedgerTransaction {
     ///
     /// - Parameter after: only lines with a greater id, for following.
     package func history(limit: Int, after: Int64 = 0, job: String? = nil) throws -> [HistoryRecord] {
-        try Row.fetchAll(
-            cached(
-                """
-                SELECT * FROM (SELECT * FROM history WHERE id > ? AND (? IS NULL OR job = ?) ORDER BY id DESC LIMIT ?)
-                ORDER BY id
-                """), arguments: [after, job, job, limit]
-        ).map { row in
-            HistoryRecord(
-                id: row["id"], time: Timestamp(nanoseconds: row["time"]), kind: row["kind"], job: row["job"],
-                place: row["place"], path: (row["path"] as Data?).map(BytePath.init(blob:)), message: row["message"])
+        try all(
+            """
+            SELECT * FROM (
+                SELECT * FROM history WHERE id > ? \(job == nil ? "" : "AND job = ?") ORDER BY id DESC LIMIT ?) AS newest
+            ORDER BY id
+            """, job == nil ? [after, limit] : [after, job, limit]
+        ) { row in
+            try HistoryRecord(
+                id: row["id"], time: row["time"], kind: row["kind"], job: row["job"],
+                place: row["place"], path: row["path"], message: row["message"])
         }
     }
 
     /// Why rules were passed over for a file as it is now, the newest reason first. Goes through the whole history.
     package func reasonsToSkip(_ place: String, _ path: BytePath) throws -> [String] {
         try names.forms(place, path).flatMap { form in
-            try String.fetchAll(
-                db,
-                sql: """
-                    SELECT message FROM history WHERE kind = 'skipped' AND place = ?1 AND path = ?2
-                        AND time >= (SELECT contentSince FROM file WHERE place = ?1 AND path = ?2 AND present)
-                        ORDER BY id DESC LIMIT 64
-                    """, arguments: [place, form.blob])
+            try values(
+                """
+                SELECT message FROM history WHERE kind = 'skipped' AND place = ?1 AND path = ?2
+                    AND time >= (SELECT contentSince FROM file WHERE place = ?1 AND path = ?2 AND present = 1)
+                    ORDER BY id DESC LIMIT 64
+                """, [place, form])
         }
     }
 
+    private static let quarantineUpsert = upsert(
+        "quarantine", key: ["id"], ["job", "place", "path", "root", "stored", "reason", "code", "state", "time"])
+
     package func setQuarantine(_ record: QuarantineRecord) throws {
         try execute(
-            sql: "INSERT OR REPLACE INTO quarantine VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
-                record.id, record.job, record.place, try names.stored(record.place, record.path).blob, record.root.blob,
-                record.stored.blob,
-                record.reason, record.state.rawValue, record.time.nanoseconds, record.code,
+            Self.quarantineUpsert,
+            [
+                record.id, record.job, record.place, try names.stored(record.place, record.path), record.root,
+                record.stored, record.reason, record.code, record.state.rawValue, record.time,
             ])
     }
 
     package func quarantine(in states: [QuarantineRecord.State] = [.held]) throws -> [QuarantineRecord] {
-        try Row.fetchAll(cached("SELECT * FROM quarantine ORDER BY time, id")).map { row in
-            var record = QuarantineRecord(row: row)
+        try all("SELECT * FROM quarantine ORDER BY time, id") { row in
+            var record = try QuarantineRecord(row: row)
             record.path = names.shown(record.place, record.path)
             return record
         }
@@ -118,16 +117,16 @@ extension LedgerTransaction {
 }
 
 extension QuarantineRecord {
-    init(row: Row) {
-        id = row["id"]
-        job = row["job"]
-        place = row["place"]
-        path = BytePath(blob: row["path"])
-        root = BytePath(blob: row["root"])
-        stored = BytePath(blob: row["stored"])
-        reason = row["reason"]
-        code = row["code"]
-        state = State(rawValue: row["state"]) ?? .held
-        time = Timestamp(nanoseconds: row["time"])
+    init(row: any SQLRow) throws {
+        id = try row["id"]
+        job = try row["job"]
+        place = try row["place"]
+        path = try row["path"]
+        root = try row["root"]
+        stored = try row["stored"]
+        reason = try row["reason"]
+        code = try row["code"]
+        state = try State(rawValue: row["state"]) ?? .held
+        time = try row["time"]
     }
 }

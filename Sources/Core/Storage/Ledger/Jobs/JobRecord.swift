@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// One rule's work on one version of one file.
@@ -130,46 +128,42 @@ package struct StepRecord: Sendable, Equatable {
 }
 
 extension JobRecord {
-    init(row: Row) {
-        sequence = row["sequence"]
-        id = row["id"]
-        rule = row["rule"]
-        digest = row["digest"]
-        event = row["event"]
-        place = row["place"]
-        path = BytePath(blob: row["path"])
-        file = row["file"]
-        // A command may read a ledger that the agent has yet to bring up to date.
-        moved = (row["nowPath"] as Data?).map { Whereabouts(place: row["nowPlace"] ?? "", path: BytePath(blob: $0)) }
-        hash = ContentHash(blob: row["hash"])
-        lineage = row["lineage"]
-        depth = row["depth"]
-        // As with `moved`.
-        origin = row["origin"] as Int? ?? depth
-        arrived = Timestamp(nanoseconds: row["arrived"])
-        state = State(rawValue: row["state"]) ?? .parked
-        attempts = row["attempts"]
-        nextAttempt = (row["nextAttempt"] as Int64?).map(Timestamp.init(nanoseconds:))
-        values = row["vals"]
-        refused = row["refused"]
-        problem = row["problem"]
-        updated = Timestamp(nanoseconds: row["updated"])
-        // As with `moved`.
-        isBacklog = row["backlog"] as Bool? ?? false
+    init(row: any SQLRow) throws {
+        sequence = try row["sequence"]
+        id = try row["id"]
+        rule = try row["rule"]
+        digest = try row["digest"]
+        event = try row["event"]
+        place = try row["place"]
+        path = try row["path"]
+        file = try row["file"]
+        moved = try (row["nowPath"] as BytePath?).map { Whereabouts(place: try row["nowPlace"] ?? "", path: $0) }
+        hash = try row["hash"]
+        lineage = try row["lineage"]
+        depth = try row["depth"]
+        origin = try row["origin"] as Int? ?? depth
+        arrived = try row["arrived"]
+        state = try State(rawValue: row["state"]) ?? .parked
+        attempts = try row["attempts"]
+        nextAttempt = try row["nextAttempt"]
+        values = try row["vals"]
+        refused = try row["refused"]
+        problem = try row["problem"]
+        updated = try row["updated"]
+        isBacklog = try row["backlog"]
     }
 }
 
 extension StepRecord {
-    init(row: Row) {
-        job = row["job"]
-        number = row["number"]
-        action = row["action"]
-        arguments = row["arguments"]
-        repeatSafe = row["repeatSafe"]
-        // A ledger that the agent has yet to bring up to date has none.
-        item = row["item"] as String?
-        state = State(rawValue: row["state"]) ?? .intended
-        intent = row["intent"]
-        receipt = row["receipt"]
+    init(row: any SQLRow) throws {
+        job = try row["job"]
+        number = try row["number"]
+        action = try row["action"]
+        arguments = try row["arguments"]
+        repeatSafe = try row["repeatSafe"]
+        item = try row["item"]
+        state = try State(rawValue: row["state"]) ?? .intended
+        intent = try row["intent"]
+        receipt = try row["receipt"]
     }
 }

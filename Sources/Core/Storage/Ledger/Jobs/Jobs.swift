@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 extension LedgerTransaction {
@@ -8,29 +6,25 @@ extension LedgerTransaction {
     /// - Parameter time: what its record says of when it was written; see ``isAsAdded(_:)``.
     /// - Returns: whether it is new.
     package func addJob(_ job: JobRecord, steps: [StepRecord], at time: Timestamp = .now()) throws -> Bool {
-        let now = time.nanoseconds
-        try execute(
-            sql: """
-                INSERT OR IGNORE INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
-                    vals, refused, created, updated, nowPlace, nowPath, origin, backlog)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                job.id, job.rule, job.digest, job.event, job.place, try names.stored(job.place, job.path).blob,
-                job.file,
-                job.hash?.blob,
-                job.lineage,
-                job.depth, job.arrived.nanoseconds, job.state.rawValue, job.values, job.refused, now,
-                now, job.moved?.place, try job.moved.map { try names.stored($0.place, $0.path).blob }, job.origin,
+        let added = try execute(
+            """
+            INSERT INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
+                vals, refused, created, updated, nowPlace, nowPath, origin, backlog)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+            """,
+            [
+                job.id, job.rule, job.digest, job.event, job.place, try names.stored(job.place, job.path),
+                job.file, job.hash, job.lineage, job.depth, job.arrived, job.state.rawValue, job.values, job.refused,
+                time, time, job.moved?.place, try job.moved.map { try names.stored($0.place, $0.path) }, job.origin,
                 job.isBacklog,
             ])
-        guard db.changesCount > 0 else { return false }
+        guard added > 0 else { return false }
         for step in steps {
             try execute(
-                sql: """
-                    INSERT INTO step (job, number, action, arguments, repeatSafe, item, state) VALUES (?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
+                """
+                INSERT INTO step (job, number, action, arguments, repeatSafe, item, state) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
                     step.job, step.number, step.action, step.arguments, step.repeatSafe, step.item, step.state.rawValue,
                 ])
         }
@@ -42,17 +36,15 @@ extension LedgerTransaction {
     ///
     /// - Parameter job: with the time at which it was added.
     package func isAsAdded(_ job: JobRecord) throws -> Bool {
-        try Bool.fetchOne(
-            cached(
-                """
-                SELECT EXISTS (
-                    SELECT 1 FROM job WHERE id = ?1 AND state = 'ready' AND updated = ?2 AND file = ?3 AND nowPath IS NULL
-                        AND NOT EXISTS (SELECT 1 FROM step WHERE job = ?1 AND state <> 'pending'))
-                """), arguments: [job.id, job.updated.nanoseconds, job.file]) ?? false
+        try exists(
+            """
+            SELECT 1 FROM job WHERE id = ? AND state = 'ready' AND updated = ? AND file = ? AND nowPath IS NULL
+                AND NOT EXISTS (SELECT 1 FROM step WHERE job = job.id AND step.state <> 'pending')
+            """, [job.id, job.updated, job.file])
     }
 
-    func job(_ row: Row) -> JobRecord {
-        var job = JobRecord(row: row)
+    func job(_ row: any SQLRow) throws -> JobRecord {
+        var job = try JobRecord(row: row)
         job.path = names.shown(job.place, job.path)
         if let moved = job.moved { job.moved?.path = names.shown(moved.place, moved.path) }
         return job
@@ -64,24 +56,19 @@ extension LedgerTransaction {
 
     /// Where the job's file is now, as ``JobRecord/file``: each step asks, and a row is thirty times as dear.
     package func file(ofJob id: String) throws -> String? {
-        try String.fetchOne(cached("SELECT file FROM job WHERE id = ?"), arguments: [id])
+        try value("SELECT file FROM job WHERE id = ?", [id])
     }
 
     /// The jobs whose id begins with `prefix`, so that people can shorten ids as with git.
     package func jobs(idPrefix prefix: String) throws -> [JobRecord] {
-        try Row.fetchAll(
-            cached("SELECT * FROM job WHERE id >= ? AND id < ? ORDER BY sequence"),
-            arguments: [prefix, prefix + "\u{10FFFF}"]
-        ).map(job)
+        try all("SELECT * FROM job WHERE id >= ? AND id < ? ORDER BY sequence", [prefix, prefix + "\u{10FFFF}"], job)
     }
 
     /// Jobs in any of `states`, in the order in which they were planned.
-    package func jobs(in states: [JobRecord.State], limit: Int = -1) throws -> [JobRecord] {
-        let marks = states.map { _ in "?" }.joined(separator: ", ")
-        let sql: SQL =
-            "SELECT * FROM job WHERE state IN (\(sql: marks, arguments: StatementArguments(states.map(\.rawValue)))) ORDER BY sequence LIMIT \(limit)"
-        let (text, arguments) = try sql.build(db)
-        return try Row.fetchAll(db, sql: text, arguments: arguments).map(job)
+    package func jobs(in states: [JobRecord.State], limit: Int = .max) throws -> [JobRecord] {
+        try all(
+            "SELECT * FROM job WHERE state IN (\(Self.marks(states.count))) ORDER BY sequence LIMIT ?",
+            states.map { $0.rawValue as any SQLConvertible } + [limit], job)
     }
 
     /// The first jobs that are ready, those of the backlog last, else in the order in which they were planned, by where their
@@ -95,8 +82,8 @@ extension LedgerTransaction {
             WHERE state = 'ready' ORDER BY backlog, sequence LIMIT ?
             """, [limit]
         ) { row in
-            let place: String = row["place"]
-            return (row["id"], row["rule"], place, names.shown(place, BytePath(blob: row["path"])), row["backlog"])
+            let place: String = try row["place"]
+            return try (row["id"], row["rule"], place, names.shown(place, row["path"]), row["backlog"])
         }
     }
 
@@ -105,11 +92,9 @@ extension LedgerTransaction {
     ///
     /// - Returns: whether there were any in the backlog.
     package func bringForward(jobsAt spot: JobRecord.Whereabouts) throws -> Bool {
-        let hasBacklog = try Bool.fetchOne(
-            cached("SELECT EXISTS (SELECT 1 FROM job WHERE state = 'ready' AND backlog = 1)"))
-        guard hasBacklog == true else { return false }
+        guard try exists("SELECT 1 FROM job WHERE state = 'ready' AND backlog = 1 LIMIT 1") else { return false }
         let waiting = try jobs(at: spot).filter { $0.state == .ready && $0.isBacklog }
-        for job in waiting { try execute(sql: "UPDATE job SET backlog = 0 WHERE id = ?", arguments: [job.id]) }
+        for job in waiting { try execute("UPDATE job SET backlog = 0 WHERE id = ?", [job.id]) }
         return !waiting.isEmpty
     }
 
@@ -119,52 +104,43 @@ extension LedgerTransaction {
     package func waitingJobs(
         problem: String? = nil
     ) throws -> [(id: String, place: String, path: BytePath, nextAttempt: Timestamp?)] {
-        try all(
+        let start = problem ?? ""
+        return try all(
             """
             SELECT id, coalesce(nowPlace, place) AS place, coalesce(nowPath, path) AS path, nextAttempt FROM job
-            WHERE state = 'waiting' AND (?1 IS NULL OR substr(problem, 1, length(?1)) = ?1) ORDER BY sequence
-            """, [problem]
+            WHERE state = 'waiting' AND substr(coalesce(problem, ''), 1, length(?)) = ? ORDER BY sequence
+            """, [start, start]
         ) { row in
-            let place: String = row["place"]
-            return (
-                row["id"], place, names.shown(place, BytePath(blob: row["path"])),
-                (row["nextAttempt"] as Int64?).map(Timestamp.init(nanoseconds:))
-            )
+            let place: String = try row["place"]
+            return try (row["id"], place, names.shown(place, row["path"]), row["nextAttempt"])
         }
     }
 
     /// Open jobs of which a step was begun and has no receipt.
     package func begunJobs() throws -> [JobRecord] {
-        try Row.fetchAll(
-            cached(
-                """
-                SELECT * FROM job WHERE state IN ('ready', 'waiting')
-                AND EXISTS (SELECT 1 FROM step WHERE step.job = job.id AND step.state = 'intended') ORDER BY sequence
-                """)
-        ).map(job)
+        try all(
+            """
+            SELECT * FROM job WHERE state IN ('ready', 'waiting')
+            AND EXISTS (SELECT 1 FROM step WHERE step.job = job.id AND step.state = 'intended') ORDER BY sequence
+            """, [], job)
     }
 
     /// The jobs that a file has had that was judged under this name, newest first.
     package func jobs(of place: String, _ path: BytePath) throws -> [JobRecord] {
         try names.forms(place, path).flatMap { form in
             try all(
-                "SELECT * FROM job WHERE place = ? AND path = ? ORDER BY sequence DESC", [place, form.blob], job)
+                "SELECT * FROM job WHERE place = ? AND path = ? ORDER BY sequence DESC", [place, form], job)
         }.sorted { $0.sequence > $1.sequence }
     }
 
     package func jobCounts() throws -> [String: Int] {
-        var counts: [String: Int] = [:]
-        for row in try Row.fetchAll(cached("SELECT state, count(*) AS n FROM job GROUP BY state")) {
-            counts[row["state"]] = row["n"]
-        }
-        return counts
+        let counts = try all("SELECT state, count(*) FROM job GROUP BY state") { try ($0[0] as String, $0[1] as Int) }
+        return Dictionary(uniqueKeysWithValues: counts)
     }
 
     /// When the oldest of the jobs was planned that are ready or wait for their next try; nil for none.
     package func oldestOpenJob() throws -> Timestamp? {
-        let created = try Int64.fetchOne(
-            cached("SELECT min(created) FROM job WHERE state IN ('ready', 'waiting')"))
-        return created.map(Timestamp.init(nanoseconds:))
+        try value("SELECT min(created) FROM job WHERE state IN ('ready', 'waiting')")
     }
 
     package func steps(of job: String) throws -> [StepRecord] {
@@ -174,26 +150,26 @@ extension LedgerTransaction {
     /// Stores what changes in a job's life: state, attempts, problem and values. For its file see ``setFile(of:)``.
     package func update(_ job: JobRecord) throws {
         try execute(
-            sql: """
-                UPDATE job SET state = ?, attempts = ?, nextAttempt = ?, problem = ?, vals = ?, updated = ? WHERE id = ?
-                """,
-            arguments: [
-                job.state.rawValue, job.attempts, job.nextAttempt?.nanoseconds, job.problem, job.values,
-                Timestamp.now().nanoseconds, job.id,
+            """
+            UPDATE job SET state = ?, attempts = ?, nextAttempt = ?, problem = ?, vals = ?, updated = ? WHERE id = ?
+            """,
+            [
+                job.state.rawValue, job.attempts, job.nextAttempt, job.problem, job.values,
+                Timestamp.now(), job.id,
             ])
     }
 
     /// Takes out of an ended job what would tell which content it was about.
     package func forgetContent(of job: JobRecord) throws {
-        try execute(sql: "UPDATE job SET hash = NULL WHERE id = ?", arguments: [job.id])
+        try execute("UPDATE job SET hash = NULL WHERE id = ?", [job.id])
         names.noteForgotten()
     }
 
     /// - Parameter texts: those that the intent names.
     package func setIntent(_ step: StepRecord, _ intent: String, texts: [KeptText] = []) throws {
         try execute(
-            sql: "UPDATE step SET state = 'intended', intent = ? WHERE job = ? AND number = ?",
-            arguments: [intent, step.job, step.number])
+            "UPDATE step SET state = 'intended', intent = ? WHERE job = ? AND number = ?",
+            [intent, step.job, step.number])
         for text in texts { try keep(text, for: step.id) }
     }
 
@@ -205,8 +181,8 @@ extension LedgerTransaction {
     /// Drops an intent of which recovery has found that it was not done, to be decided anew.
     package func clearIntent(_ step: StepRecord) throws {
         try execute(
-            sql: "UPDATE step SET state = 'pending', intent = NULL WHERE job = ? AND number = ?",
-            arguments: [step.job, step.number])
+            "UPDATE step SET state = 'pending', intent = NULL WHERE job = ? AND number = ?",
+            [step.job, step.number])
         try releaseTexts(of: step.id, [.deed, .undo])
     }
 
@@ -215,10 +191,9 @@ extension LedgerTransaction {
     /// - Returns: false where the step is in neither of these states any more.
     package func setUndoing(_ step: StepRecord, _ isUndoing: Bool) throws -> Bool {
         let (before, after): (StepRecord.State, StepRecord.State) = isUndoing ? (.done, .undoing) : (.undoing, .done)
-        try execute(
-            sql: "UPDATE step SET state = ? WHERE job = ? AND number = ? AND state = ?",
-            arguments: [after.rawValue, step.job, step.number, before.rawValue])
-        return db.changesCount > 0
+        return try execute(
+            "UPDATE step SET state = ? WHERE job = ? AND number = ? AND state = ?",
+            [after.rawValue, step.job, step.number, before.rawValue]) > 0
     }
 
     /// Has a job be one that is being taken back, whatever it was before.
@@ -245,25 +220,24 @@ extension LedgerTransaction {
 
     /// The jobs whose undo was begun and has not ended, but for those that wait for a person.
     package func jobsBeingUndone() throws -> [String] {
-        try String.fetchAll(
-            db,
-            sql: """
-                SELECT id FROM job WHERE state = 'undoing' AND (nextAttempt IS NOT NULL OR problem IS NULL)
-                UNION SELECT job FROM step WHERE state = 'undoing'
-                """)
+        try values(
+            """
+            SELECT id FROM job WHERE state = 'undoing' AND (nextAttempt IS NOT NULL OR problem IS NULL)
+            UNION SELECT job FROM step WHERE state = 'undoing' ORDER BY id
+            """)
     }
 
     /// Stores what the step did; texts that its intent names are kept only where undo needs them, if it can still come.
     package func setReceipt(_ step: StepRecord, _ receipt: String, state: StepRecord.State = .done) throws {
         try execute(
-            sql: "UPDATE step SET state = ?, receipt = ?, finished = ?, item = NULL WHERE job = ? AND number = ?",
-            arguments: [state.rawValue, receipt, Timestamp.now().nanoseconds, step.job, step.number])
+            "UPDATE step SET state = ?, receipt = ?, finished = ?, item = NULL WHERE job = ? AND number = ?",
+            [state.rawValue, receipt, Timestamp.now(), step.job, step.number])
         try releaseTexts(of: step.id, state == .undone ? [.deed, .undo] : [.deed])
     }
 
     /// Forgets what the steps of a job that has ended were about, also those that were never done.
     package func forgetItems(of job: String) throws {
-        try execute(sql: "UPDATE step SET item = NULL WHERE job = ? AND item IS NOT NULL", arguments: [job])
+        try execute("UPDATE step SET item = NULL WHERE job = ? AND item IS NOT NULL", [job])
     }
 
     /// Notes that what a superseded job was to do is yet to be planned anew, or that it has been.
@@ -273,8 +247,7 @@ extension LedgerTransaction {
 
     /// The superseded jobs for which that is so: a crash came between.
     package func supersededToBePlanned() throws -> [String] {
-        try String.fetchAll(
-            db, sql: "SELECT substr(key, 12) FROM meta WHERE key >= 'superseded:' AND key < 'superseded;'")
+        try values("SELECT substr(key, 12) FROM meta WHERE key >= 'superseded:' AND key < 'superseded;' ORDER BY key")
     }
 
     /// Whether this rule has already run in `lineage`, other than on what is of the same generation: one job may have made
@@ -282,31 +255,27 @@ extension LedgerTransaction {
     ///
     /// - Parameter depth: that generation; nil for none.
     package func hasRun(rule: String, lineage: String, besides depth: Int? = nil) throws -> Bool {
-        try Bool.fetchOne(
-            cached(
-                """
-                SELECT EXISTS (
-                        SELECT 1 FROM job WHERE id = ?1 AND lineage = id AND rule = ?2 AND depth IS NOT ?3
-                            AND state <> 'superseded')
-                    OR EXISTS (
-                        SELECT 1 FROM job WHERE lineage = ?1 AND lineage <> id AND rule = ?2 AND depth IS NOT ?3
-                            AND state <> 'superseded')
-                """), arguments: [lineage, rule, depth]) ?? false
+        try hasRun(rule, lineage, "depth <> ?", depth ?? -1)
     }
 
     /// Whether this rule has run in `lineage` on what a file was made from.
     ///
     /// - Parameter origin: the depth at which that file was made.
     package func hasRun(rule: String, lineage: String, before origin: Int) throws -> Bool {
-        try Bool.fetchOne(
-            cached(
-                """
-                SELECT EXISTS (
-                        SELECT 1 FROM job WHERE id = ?1 AND lineage = id AND rule = ?2 AND depth < ?3
-                            AND state <> 'superseded')
-                    OR EXISTS (
-                        SELECT 1 FROM job WHERE lineage = ?1 AND lineage <> id AND rule = ?2 AND depth < ?3
-                            AND state <> 'superseded')
-                """), arguments: [lineage, rule, origin]) ?? false
+        try hasRun(rule, lineage, "depth < ?", origin)
+    }
+
+    /// - Parameters:
+    ///   - generation: a condition on the depth of the jobs that count.
+    ///   - depth: its argument.
+    private func hasRun(_ rule: String, _ lineage: String, _ generation: String, _ depth: Int) throws -> Bool {
+        // The first of a lineage is found by its id, the others by the index of those that are not the first.
+        try exists(
+            """
+            SELECT 1 FROM job WHERE id = ? AND lineage = id AND rule = ? AND \(generation) AND state <> 'superseded'
+            UNION ALL
+            SELECT 1 FROM job WHERE lineage = ? AND lineage <> id AND rule = ? AND \(generation)
+                AND state <> 'superseded'
+            """, [lineage, rule, depth, lineage, rule, depth])
     }
 }

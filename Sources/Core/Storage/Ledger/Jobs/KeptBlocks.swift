@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// What the ledger knows of a note that the agent writes into (`docs/design/stale-buffers.md`).
@@ -75,99 +73,93 @@ package struct KeptBlockRecord: Sendable, Equatable {
 
 extension LedgerTransaction {
     package func noteState(_ note: BytePath) throws -> NoteStateRecord? {
-        try Row.fetchOne(cached("SELECT version, hash, lines FROM noteState WHERE note = ?"), arguments: [note.blob])
-            .map {
-                NoteStateRecord(
-                    note: note, version: $0["version"], hash: ContentHash(blob: $0["hash"]),
-                    lines: ($0["lines"] as Data?).map(Self.lines))
-            }
+        try first("SELECT version, hash, lines FROM noteState WHERE note = ?", [note]) {
+            NoteStateRecord(
+                note: note, version: try $0["version"], hash: try $0["hash"],
+                lines: try ($0["lines"] as [UInt8]?).map(Self.lines))
+        }
     }
 
+    private static let noteStateUpsert = upsert("noteState", key: ["note"], ["version", "hash", "lines"])
+
     package func setNoteState(_ state: NoteStateRecord) throws {
-        try execute(
-            sql: "INSERT OR REPLACE INTO noteState VALUES (?, ?, ?, ?)",
-            arguments: [state.note.blob, state.version, state.hash?.blob, state.lines.map(Self.blob)])
+        try execute(Self.noteStateUpsert, [state.note, state.version, state.hash, state.lines.map(Self.blob)])
     }
 
     /// The hash of the last version of a note that was seen or written, without the rest of what is known.
     package func lastNoteHash(_ note: BytePath) throws -> ContentHash? {
-        try Data.fetchOne(cached("SELECT hash FROM noteState WHERE note = ?"), arguments: [note.blob])
-            .flatMap(ContentHash.init(blob:))
+        try value("SELECT hash FROM noteState WHERE note = ?", [note])
     }
 
     package func keptBlocks(_ note: BytePath) throws -> [KeptBlockRecord] {
-        try Row.fetchAll(cached("SELECT * FROM keptBlock WHERE note = ? ORDER BY born, step"), arguments: [note.blob])
-            .map(KeptBlockRecord.init(row:))
+        try all("SELECT * FROM keptBlock WHERE note = ? ORDER BY born, step", [note], KeptBlockRecord.init(row:))
     }
 
     /// The blocks of a note that its last known version does not hold.
     package func missingBlocks(_ note: BytePath) throws -> [KeptBlockRecord] {
-        try Row.fetchAll(
-            // By itself SQLite takes the primary key, and goes through all blocks of the note.
-            cached(
-                """
-                SELECT * FROM keptBlock INDEXED BY keptBlockMissing WHERE note = ? AND fate <> 'there'
-                ORDER BY born, step
-                """), arguments: [note.blob]
-        ).map(KeptBlockRecord.init(row:))
+        try all(
+            "SELECT * FROM keptBlock WHERE note = ? AND fate <> 'there' ORDER BY born, step", [note],
+            KeptBlockRecord.init(row:))
     }
 
     /// Blocks of all notes of which one of these has become.
     package func keptBlocks(fates: [String]) throws -> [KeptBlockRecord] {
-        // One of before, which is read beside no agent that would have brought it up to date.
-        guard try db.tableExists("keptBlock") else { return [] }
-        let marks = fates.map { _ in "?" }.joined(separator: ", ")
-        return try Row.fetchAll(
-            db, sql: "SELECT * FROM keptBlock WHERE fate IN (\(marks)) ORDER BY changed, note, step",
-            arguments: StatementArguments(fates)
-        ).map(KeptBlockRecord.init(row:))
+        try all(
+            "SELECT * FROM keptBlock WHERE fate IN (\(Self.marks(fates.count))) ORDER BY changed, note, step", fates,
+            KeptBlockRecord.init(row:))
     }
 
     /// The notes with blocks that somebody's save may yet lose, or has lost.
     package func keptNotes() throws -> [BytePath] {
-        try Data.fetchAll(cached("SELECT DISTINCT note FROM keptBlock ORDER BY note")).map(BytePath.init(blob:))
+        try values("SELECT DISTINCT note FROM keptBlock ORDER BY note")
+    }
+
+    private static let keptBlockColumns = [
+        "note", "step", "token", "request", "first", "born", "holder", "gone", "fate", "lines", "changed",
+    ]
+    private static let keptBlockUpsert = upsert(
+        "keptBlock", key: ["note", "step"], Array(keptBlockColumns.dropFirst(2)))
+    private static let keptBlockInsert = """
+        INSERT INTO keptBlock (\(keptBlockColumns.joined(separator: ", "))) VALUES (\(marks(keptBlockColumns.count)))
+        ON CONFLICT (note, step) DO NOTHING
+        """
+
+    private static func arguments(_ block: KeptBlockRecord) -> [any SQLConvertible] {
+        [
+            block.note, block.step, block.token, block.request, block.first, block.born, block.holder, block.gone,
+            block.fate, blob(block.lines), Timestamp.now(),
+        ]
     }
 
     package func setKeptBlock(_ block: KeptBlockRecord) throws {
-        try execute(
-            sql: "INSERT OR REPLACE INTO keptBlock VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
-                block.note.blob, block.step, block.token, block.request, block.first, block.born, block.holder,
-                block.gone, block.fate, Self.blob(block.lines), Timestamp.now().nanoseconds,
-            ])
+        try execute(Self.keptBlockUpsert, Self.arguments(block))
     }
 
     /// Remembers a block before the write that holds it; one that is known stays as it is.
     ///
     /// - Parameter texts: those that the block's request names.
     package func beginKeptBlock(_ block: KeptBlockRecord, texts: [KeptText] = []) throws {
-        try execute(
-            sql: "INSERT OR IGNORE INTO keptBlock VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
-                block.note.blob, block.step, block.token, block.request, block.first, block.born, block.holder,
-                block.gone, block.fate, Self.blob(block.lines), Timestamp.now().nanoseconds,
-            ])
-        guard db.changesCount > 0 else { return }
+        guard try execute(Self.keptBlockInsert, Self.arguments(block)) > 0 else { return }
         for text in texts { try keep(text, as: .block, for: block.step) }
     }
 
     /// Records that a note holds what the agent wrote: `blocks` are in it, and nobody has held them.
     package func noteHolds(_ note: BytePath, _ result: ContentHash, _ blocks: [NoteBlockRecord]) throws {
         try execute(
-            sql: """
-                INSERT INTO noteState (note, version, hash, lines) VALUES (?, 1, ?, NULL)
-                ON CONFLICT (note) DO UPDATE SET version = version + 1, hash = excluded.hash
-                """, arguments: [note.blob, result.blob])
+            """
+            INSERT INTO noteState (note, version, hash, lines) VALUES (?, 1, ?, NULL)
+            ON CONFLICT (note) DO UPDATE SET version = noteState.version + 1, hash = excluded.hash
+            """, [note, result])
         guard !blocks.isEmpty, let version = try noteState(note)?.version else { return }
         for block in blocks {
             try execute(
-                sql: """
-                    UPDATE keptBlock SET fate = ?, token = ?, first = CASE first WHEN 0 THEN ? ELSE first END, born = ?,
-                        holder = NULL, gone = NULL, changed = ?
-                    WHERE note = ? AND step = ?
-                    """,
-                arguments: [
-                    KeptBlockRecord.there, block.token, version, version, Timestamp.now().nanoseconds, note.blob,
+                """
+                UPDATE keptBlock SET fate = ?, token = ?, first = CASE first WHEN 0 THEN ? ELSE first END, born = ?,
+                    holder = NULL, gone = NULL, changed = ?
+                WHERE note = ? AND step = ?
+                """,
+                [
+                    KeptBlockRecord.there, block.token, version, version, Timestamp.now(), note,
                     block.step,
                 ])
         }
@@ -175,17 +167,15 @@ extension LedgerTransaction {
 
     /// Forgets a block: it was taken out again by the agent.
     package func dropKeptBlock(_ note: BytePath, step: String) throws {
-        try execute(sql: "DELETE FROM keptBlock WHERE note = ? AND step = ?", arguments: [note.blob, step])
+        try execute("DELETE FROM keptBlock WHERE note = ? AND step = ?", [note, step])
         try releaseTexts(of: step, [.block])
     }
 
-    private static func blob(_ numbers: [UInt64]) -> Data {
-        numbers.reduce(into: Data(capacity: numbers.count * 8)) { data, number in
-            withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) }
-        }
+    private static func blob(_ numbers: [UInt64]) -> [UInt8] {
+        numbers.flatMap { withUnsafeBytes(of: $0.littleEndian) { Array($0) } }
     }
 
-    private static func blob(_ lines: [NoteStateRecord.Line]) -> Data {
+    private static func blob(_ lines: [NoteStateRecord.Line]) -> [UInt8] {
         blob(
             lines.flatMap {
                 [
@@ -195,7 +185,7 @@ extension LedgerTransaction {
             })
     }
 
-    private static func lines(_ blob: Data) -> [NoteStateRecord.Line] {
+    private static func lines(_ blob: [UInt8]) -> [NoteStateRecord.Line] {
         let numbers = KeptBlockRecord.numbers(blob)
         return stride(from: 0, to: numbers.count - 3, by: 4).map {
             let gone = Int64(bitPattern: numbers[$0 + 3])
@@ -207,22 +197,21 @@ extension LedgerTransaction {
 }
 
 extension KeptBlockRecord {
-    init(row: Row) {
-        note = BytePath(blob: row["note"])
-        step = row["step"]
-        token = row["token"]
-        request = row["request"]
-        first = row["first"]
-        born = row["born"]
-        holder = row["holder"]
-        gone = row["gone"]
-        fate = row["fate"]
-        lines = Self.numbers(row["lines"])
+    init(row: any SQLRow) throws {
+        note = try row["note"]
+        step = try row["step"]
+        token = try row["token"]
+        request = try row["request"]
+        first = try row["first"]
+        born = try row["born"]
+        holder = try row["holder"]
+        gone = try row["gone"]
+        fate = try row["fate"]
+        lines = Self.numbers(try row["lines"])
     }
 
-    static func numbers(_ blob: Data) -> [UInt64] {
-        let bytes = Array(blob)
-        return stride(from: 0, to: bytes.count - 7, by: 8).map { start in
+    static func numbers(_ bytes: [UInt8]) -> [UInt64] {
+        stride(from: 0, to: bytes.count - 7, by: 8).map { start in
             bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
     }

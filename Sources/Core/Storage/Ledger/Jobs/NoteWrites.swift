@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// An in-place write into a note, complete before its first byte is written: from it a torn write is mended.
@@ -53,22 +51,20 @@ package struct NoteBlockRecord: Sendable, Equatable {
 }
 
 extension LedgerTransaction {
+    private static let noteBlockUpsert = upsert("noteBlock", key: ["step"], ["noteWrite", "note", "token"])
+
     package func beginNoteWrite(_ write: NoteWriteRecord) throws -> Int64 {
-        try execute(
-            sql: """
-                INSERT INTO noteWrite (note, device, inode, base, result, position, oldTail, newTail, begun)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                write.note.blob, Int64(bitPattern: write.device), Int64(bitPattern: write.inode), write.base.blob,
-                write.result.blob, write.position, Data(write.oldTail), Data(write.newTail),
-                Timestamp.now().nanoseconds,
+        let id: Int64 = try inserted(
+            """
+            INSERT INTO noteWrite (note, device, inode, base, result, position, oldTail, newTail, begun)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+            """,
+            [
+                write.note, write.device, write.inode, write.base, write.result, write.position, write.oldTail,
+                write.newTail, Timestamp.now(),
             ])
-        let id = db.lastInsertedRowID
         for block in write.blocks {
-            try execute(
-                sql: "INSERT OR REPLACE INTO noteBlock VALUES (?, ?, ?, ?)",
-                arguments: [block.step, id, write.note.blob, block.token])
+            try execute(Self.noteBlockUpsert, [block.step, id, write.note, block.token])
             if let heading = block.madeHeading {
                 try setMeta(Self.headingKey(heading, write.note), Timestamp.now().description)
             }
@@ -87,10 +83,10 @@ extension LedgerTransaction {
     }
 
     /// Forgets headings that were made so long ago that no undo asks for them.
-    func forgetHeadings(before: Timestamp) throws {
+    package func forgetHeadings(before: Timestamp) throws {
         try execute(
-            sql: "DELETE FROM meta WHERE key >= 'heading:' AND key < 'heading;' AND value < ?",
-            arguments: [before.description])
+            "DELETE FROM meta WHERE key >= 'heading:' AND key < 'heading;' AND value < ?",
+            [before.description])
     }
 
     private static func headingKey(_ heading: String, _ note: BytePath) -> String {
@@ -99,86 +95,77 @@ extension LedgerTransaction {
 
     /// Marks it done and lets go of the tails.
     package func endNoteWrite(_ id: Int64) throws {
-        try execute(sql: "UPDATE noteWrite SET done = 1, oldTail = x'', newTail = x'' WHERE id = ?", arguments: [id])
+        try execute("UPDATE noteWrite SET done = 1, oldTail = ?, newTail = ? WHERE id = ?", [[UInt8](), [UInt8](), id])
     }
 
     /// Forgets a write that never took effect.
     package func voidNoteWrite(_ id: Int64) throws {
         let blocks = try all("SELECT note, step FROM noteBlock WHERE noteWrite = ?", [id]) { row in
-            (note: row["note"] as Data, step: row["step"] as String)
+            try (note: row["note"] as BytePath, step: row["step"] as String)
         }
         for (note, step) in blocks {
-            try execute(
-                sql: "DELETE FROM keptBlock WHERE note = ? AND step = ? AND fate = ?",
-                arguments: [note, step, KeptBlockRecord.begun])
-            if db.changesCount > 0 { try releaseTexts(of: step, [.block]) }
+            let dropped = try execute(
+                "DELETE FROM keptBlock WHERE note = ? AND step = ? AND fate = ?", [note, step, KeptBlockRecord.begun])
+            if dropped > 0 { try releaseTexts(of: step, [.block]) }
         }
-        try execute(sql: "DELETE FROM noteBlock WHERE noteWrite = ?", arguments: [id])
-        try execute(sql: "DELETE FROM noteWrite WHERE id = ?", arguments: [id])
+        try execute("DELETE FROM noteBlock WHERE noteWrite = ?", [id])
+        try execute("DELETE FROM noteWrite WHERE id = ?", [id])
     }
 
     /// The anchor that `step`'s block got, if a write that holds it has been done.
     package func noteBlock(step: String) throws -> NoteBlockRecord? {
-        try String.fetchOne(
-            cached("SELECT token FROM noteBlock JOIN noteWrite ON noteWrite.id = noteWrite WHERE step = ? AND done"),
-            arguments: [step]
-        ).map { NoteBlockRecord(step: step, token: $0) }
+        try first(
+            "SELECT token FROM noteBlock JOIN noteWrite ON noteWrite.id = noteWrite WHERE step = ? AND done = 1", [step]
+        ) { NoteBlockRecord(step: step, token: try $0["token"]) }
     }
 
     private func noteBlocks(write: Int64) throws -> [NoteBlockRecord] {
-        try Row.fetchAll(cached("SELECT step, token FROM noteBlock WHERE noteWrite = ?"), arguments: [write])
-            .map { NoteBlockRecord(step: $0["step"], token: $0["token"]) }
+        try all("SELECT step, token FROM noteBlock WHERE noteWrite = ?", [write]) {
+            NoteBlockRecord(step: try $0["step"], token: try $0["token"])
+        }
     }
 
     /// Writes that were begun and not ended, oldest first: at most one a note.
     package func openNoteWrites() throws -> [NoteWriteRecord] {
-        try Row.fetchAll(cached("SELECT * FROM noteWrite WHERE done = 0 ORDER BY id")).compactMap(noteWrite)
+        try all("SELECT * FROM noteWrite WHERE done = 0 ORDER BY id", [], noteWrite)
     }
 
     /// Those into one note.
     package func openNoteWrites(_ note: BytePath) throws -> [NoteWriteRecord] {
-        try Row.fetchAll(
-            cached("SELECT * FROM noteWrite WHERE done = 0 AND note = ? ORDER BY id"), arguments: [note.blob]
-        ).compactMap(noteWrite)
+        try all("SELECT * FROM noteWrite WHERE done = 0 AND note = ? ORDER BY id", [note], noteWrite)
     }
 
     /// The note that `step`'s block was being written into by a write that was not ended.
     package func openNote(step: String) throws -> BytePath? {
-        try Data.fetchOne(
-            cached(
-                "SELECT noteWrite.note FROM noteBlock JOIN noteWrite ON noteWrite.id = noteWrite "
-                    + "WHERE step = ? AND NOT done"),
-            arguments: [step]
-        ).map(BytePath.init(blob:))
+        try value(
+            "SELECT noteWrite.note FROM noteBlock JOIN noteWrite ON noteWrite.id = noteWrite WHERE step = ? AND done = 0",
+            [step])
     }
 
-    private func noteWrite(_ row: Row) throws -> NoteWriteRecord? {
-        var record = NoteWriteRecord(row: row)
-        if let id = record?.id { record?.blocks = try noteBlocks(write: id) }
+    private func noteWrite(_ row: any SQLRow) throws -> NoteWriteRecord {
+        var record = try NoteWriteRecord(row: row)
+        record.blocks = try noteBlocks(write: record.id)
         return record
     }
 
     /// Forgets that `step` has written a block: it has been taken out again.
     package func dropNoteBlock(step: String) throws {
-        try execute(sql: "DELETE FROM noteBlock WHERE step = ?", arguments: [step])
+        try execute("DELETE FROM noteBlock WHERE step = ?", [step])
     }
 }
 
 extension NoteWriteRecord {
-    init?(row: Row) {
-        guard let base = ContentHash(blob: row["base"]), let result = ContentHash(blob: row["result"]) else {
-            return nil
-        }
-        id = row["id"]
-        note = BytePath(blob: row["note"])
-        device = UInt64(bitPattern: row["device"])
-        inode = UInt64(bitPattern: row["inode"])
-        self.base = base
-        self.result = result
-        position = row["position"]
-        oldTail = Array(row["oldTail"] as Data)
-        newTail = Array(row["newTail"] as Data)
+    init(row: any SQLRow) throws {
+        id = try row["id"]
+        note = try row["note"]
+        device = try row["device"]
+        inode = try row["inode"]
+        base = try row["base"]
+        result = try row["result"]
+        position = try row["position"]
+        oldTail = try row["oldTail"]
+        newTail = try row["newTail"]
         blocks = []
-        isDone = row["done"]
+        isDone = try row["done"]
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// An event that a step has put into the outbox (`docs/design/publish.md`).
@@ -141,17 +139,17 @@ extension LedgerTransaction {
     ///   - body: has the delivery's hash.
     /// - Returns: whether it is new.
     package func addDelivery(_ delivery: DeliveryRecord, body: String) throws -> Bool {
-        try execute(
-            sql: """
-                INSERT OR IGNORE INTO outbox (id, job, target, path, event, orderKey, hash, size, state, attempts, created,
-                    updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+        let added = try execute(
+            """
+            INSERT INTO outbox (id, job, target, path, event, orderKey, hash, size, state, attempts, created, updated)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+            """,
+            [
                 delivery.id, delivery.job, delivery.target, delivery.path, delivery.event, delivery.key,
-                delivery.hash.blob, delivery.size, delivery.state.rawValue, delivery.attempts,
-                delivery.created.nanoseconds, delivery.updated.nanoseconds,
+                delivery.hash, delivery.size, delivery.state.rawValue, delivery.attempts,
+                delivery.created, delivery.updated,
             ])
-        guard db.changesCount > 0 else { return false }
+        guard added > 0 else { return false }
         try keep(KeptText(hash: delivery.hash, text: body, use: .delivery), for: delivery.id)
         return true
     }
@@ -176,28 +174,28 @@ extension LedgerTransaction {
     ///   - states: of ``DeliveryRecord/State/waiting``, ``DeliveryRecord/State/sending`` and
     ///     ``DeliveryRecord/State/dead`` those that are wanted.
     ///   - sequence: only what was put there after the event of this sequence.
-    ///   - limit: how many at most; all where it is negative.
+    ///   - limit: how many at most; all by default.
     package func openDeliveries(
-        in states: [DeliveryRecord.State] = [.sending, .waiting, .dead], after sequence: Int64 = 0, limit: Int = -1
+        in states: [DeliveryRecord.State] = [.sending, .waiting, .dead], after sequence: Int64 = 0, limit: Int = .max
     ) throws -> [DeliveryRecord] {
-        let marks = states.map { _ in "?" }.joined(separator: ", ")
-        return try all(
+        // `+`: by the few that are open, not by the sequence of all there ever were.
+        try all(
             """
             SELECT * FROM (
-                SELECT * FROM outbox INDEXED BY outboxWaiting WHERE state IN ('waiting', 'sending')
-                UNION ALL SELECT * FROM outbox INDEXED BY outboxDead WHERE state = 'dead')
-            WHERE state IN (\(marks)) AND sequence > ? ORDER BY sequence LIMIT ?
-            """, StatementArguments(states.map(\.rawValue)) + [sequence, limit], DeliveryRecord.init(row:))
+                SELECT * FROM outbox WHERE state IN ('waiting', 'sending')
+                UNION ALL SELECT * FROM outbox WHERE state = 'dead') AS undelivered
+            WHERE state IN (\(Self.marks(states.count))) AND +sequence > ? ORDER BY sequence LIMIT ?
+            """, states.map { $0.rawValue as any SQLConvertible } + [sequence, limit], DeliveryRecord.init(row:))
     }
 
     /// The lanes in which something waits.
     package func waitingLanes() throws -> [DeliveryLane] {
         try all(
             """
-            SELECT target, orderKey FROM outbox INDEXED BY outboxWaiting WHERE state IN ('waiting', 'sending')
+            SELECT target, orderKey FROM outbox WHERE state IN ('waiting', 'sending')
             GROUP BY target, orderKey
             """, []
-        ) { DeliveryLane(target: $0["target"], key: $0["orderKey"]) }
+        ) { DeliveryLane(target: try $0["target"], key: try $0["orderKey"]) }
     }
 
     /// What comes next in a lane.
@@ -209,17 +207,14 @@ extension LedgerTransaction {
     package func nextDelivery(in lane: DeliveryLane, isHeldByDead: Bool) throws -> DeliveryRecord? {
         let found = try first(
             """
-            SELECT * FROM outbox INDEXED BY outboxWaiting
+            SELECT * FROM outbox
             WHERE target = ? AND orderKey = ? AND state IN ('waiting', 'sending') ORDER BY sequence LIMIT 1
             """, [lane.target, lane.key], DeliveryRecord.init(row:))
         guard let found, isHeldByDead else { return found }
-        let isHeld = try first(
-            """
-            SELECT EXISTS (SELECT 1 FROM outbox INDEXED BY outboxDead
-                WHERE target = ? AND orderKey = ? AND state = 'dead' AND sequence < ?) AS isHeld
-            """, [lane.target, lane.key, found.sequence]
-        ) { $0["isHeld"] as Bool }
-        return isHeld == true ? nil : found
+        let isHeld = try exists(
+            "SELECT 1 FROM outbox WHERE target = ? AND orderKey = ? AND state = 'dead' AND sequence < ?",
+            [lane.target, lane.key, found.sequence])
+        return isHeld ? nil : found
     }
 
     /// Notes that an event is being sent, before it is.
@@ -228,17 +223,16 @@ extension LedgerTransaction {
     /// - Returns: the event as it is then, and its body, which is nil where the ledger has lost it; nil where the event does
     ///   not wait any more.
     package func beginDelivery(_ id: String) throws -> (delivery: DeliveryRecord, body: String?)? {
-        let now = Timestamp.now().nanoseconds
-        try execute(
-            sql: """
-                UPDATE outbox SET state = 'sending', attempts = attempts + 1, nextAttempt = NULL,
-                    firstAttempt = coalesce(firstAttempt, ?1), updated = ?1
-                WHERE id = ?2 AND state = 'waiting'
-                """, arguments: [now, id])
-        guard db.changesCount > 0, let delivery = try delivery(id) else { return nil }
-        let body = try Data.fetchOne(
-            cached("SELECT bytes FROM textUse JOIN text USING (hash) WHERE step = ? AND use = 'delivery'"),
-            arguments: [id])
+        let now = Timestamp.now()
+        let begun = try execute(
+            """
+            UPDATE outbox SET state = 'sending', attempts = attempts + 1, nextAttempt = NULL,
+                firstAttempt = coalesce(firstAttempt, ?), updated = ?
+            WHERE id = ? AND state = 'waiting'
+            """, [now, now, id])
+        guard begun > 0, let delivery = try delivery(id) else { return nil }
+        let body: [UInt8]? = try value(
+            "SELECT bytes FROM textUse JOIN text USING (hash) WHERE step = ? AND use = 'delivery'", [id])
         return (delivery, body.map { String(decoding: $0, as: UTF8.self) })
     }
 
@@ -253,19 +247,19 @@ extension LedgerTransaction {
     package func update(_ delivery: DeliveryRecord, from before: DeliveryRecord? = nil) throws -> Bool {
         let isOver = delivery.state == .delivered || delivery.state == .dropped
         let isHidden = try isOver && job(delivery.job).map { names.hides($0.place, $0.path) } ?? false
-        try execute(
-            sql: """
-                UPDATE outbox SET state = ?, attempts = ?, firstAttempt = ?, triedFor = ?, nextAttempt = ?, status = ?,
-                    problem = ?, path = ?, orderKey = ?, updated = ?
-                WHERE id = ? AND state = coalesce(?, state) AND attempts = coalesce(?, attempts)
-                """,
-            arguments: [
-                delivery.state.rawValue, delivery.attempts, delivery.firstAttempt?.nanoseconds,
-                Int64(delivery.triedFor * 1e9), delivery.nextAttempt?.nanoseconds, delivery.status, delivery.problem,
-                isHidden ? "" : delivery.path, isHidden ? "" : delivery.key, Timestamp.now().nanoseconds, delivery.id,
+        let updated = try execute(
+            """
+            UPDATE outbox SET state = ?, attempts = ?, firstAttempt = ?, triedFor = ?, nextAttempt = ?, status = ?,
+                problem = ?, path = ?, orderKey = ?, updated = ?
+            WHERE id = ? AND state = coalesce(?, state) AND attempts = coalesce(?, attempts)
+            """,
+            [
+                delivery.state.rawValue, delivery.attempts, delivery.firstAttempt,
+                Int64(delivery.triedFor * 1e9), delivery.nextAttempt, delivery.status, delivery.problem,
+                isHidden ? "" : delivery.path, isHidden ? "" : delivery.key, Timestamp.now(), delivery.id,
                 before?.state.rawValue, before?.attempts,
             ])
-        guard db.changesCount > 0 else { return false }
+        guard updated > 0 else { return false }
         if isOver { try releaseTexts(of: delivery.id, [.delivery]) }
         if isHidden { names.noteForgotten() }
         return true
@@ -277,11 +271,7 @@ extension LedgerTransaction {
     @discardableResult
     package func resumeDeliveries() throws -> Int {
         try execute(
-            sql: """
-                UPDATE outbox INDEXED BY outboxWaiting SET state = 'waiting'
-                WHERE state IN ('waiting', 'sending') AND state = 'sending'
-                """)
-        return db.changesCount
+            "UPDATE outbox SET state = 'waiting' WHERE state IN ('waiting', 'sending') AND state = 'sending'")
     }
 
     /// - Parameter now: what is to be sent by then is due.
@@ -289,41 +279,40 @@ extension LedgerTransaction {
     package func outboxCounts(now: Timestamp = .now()) throws -> OutboxCounts {
         try first(
             """
-            SELECT count(*) AS waiting, coalesce(sum(state = 'waiting' AND firstTime <= ?), 0) AS due,
+            SELECT count(*) AS waiting, sum(CASE WHEN state = 'waiting' AND firstTime <= ? THEN 1 ELSE 0 END) AS due,
                 min(created) AS oldest,
-                (SELECT count(*) FROM outbox INDEXED BY outboxDead WHERE state = 'dead') AS dead
+                (SELECT count(*) FROM outbox WHERE state = 'dead') AS dead
             FROM (
                 SELECT state, created, first_value(coalesce(nextAttempt, 0))
                     OVER (PARTITION BY target, orderKey ORDER BY sequence) AS firstTime
-                FROM outbox INDEXED BY outboxWaiting WHERE state IN ('waiting', 'sending'))
-            """, [now.nanoseconds]
+                FROM outbox WHERE state IN ('waiting', 'sending')) AS open
+            """, [now]
         ) { row in
             OutboxCounts(
-                waiting: row["waiting"], due: row["due"], dead: row["dead"],
-                oldest: (row["oldest"] as Int64?).map(Timestamp.init(nanoseconds:)))
+                waiting: try row["waiting"], due: try row["due"] ?? 0, dead: try row["dead"], oldest: try row["oldest"])
         } ?? OutboxCounts()
     }
 }
 
 extension DeliveryRecord {
-    init(row: Row) {
-        sequence = row["sequence"]
-        id = row["id"]
-        job = row["job"]
-        target = row["target"]
-        path = row["path"]
-        event = row["event"]
-        key = row["orderKey"]
-        hash = ContentHash(blob: row["hash"]) ?? ContentHash(of: [UInt8]())
-        size = row["size"]
-        state = State(rawValue: row["state"]) ?? .dead
-        attempts = row["attempts"]
-        firstAttempt = (row["firstAttempt"] as Int64?).map(Timestamp.init(nanoseconds:))
-        triedFor = Double(row["triedFor"] as Int64) / 1e9
-        nextAttempt = (row["nextAttempt"] as Int64?).map(Timestamp.init(nanoseconds:))
-        status = row["status"]
-        problem = row["problem"]
-        created = Timestamp(nanoseconds: row["created"])
-        updated = Timestamp(nanoseconds: row["updated"])
+    init(row: any SQLRow) throws {
+        sequence = try row["sequence"]
+        id = try row["id"]
+        job = try row["job"]
+        target = try row["target"]
+        path = try row["path"]
+        event = try row["event"]
+        key = try row["orderKey"]
+        hash = try row["hash"]
+        size = try row["size"]
+        state = try State(rawValue: row["state"]) ?? .dead
+        attempts = try row["attempts"]
+        firstAttempt = try row["firstAttempt"]
+        triedFor = Double(try row["triedFor"] as Int64) / 1e9
+        nextAttempt = try row["nextAttempt"]
+        status = try row["status"]
+        problem = try row["problem"]
+        created = try row["created"]
+        updated = try row["updated"]
     }
 }

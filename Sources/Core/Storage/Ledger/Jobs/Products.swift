@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// What the agent made, and from what it descends.
@@ -38,32 +36,32 @@ package struct ProductRecord: Sendable, Equatable {
 extension LedgerTransaction {
     package func product(_ path: BytePath) throws -> ProductRecord? {
         for form in try names.forms(path) {
-            guard let row = try Row.fetchOne(cached("SELECT * FROM product WHERE path = ?"), arguments: [form.blob]),
-                let hash = ContentHash(blob: row["hash"])
-            else { continue }
-            return ProductRecord(
-                path: path, hash: hash, lineage: row["lineage"], depth: row["depth"],
-                // A command may read a ledger that the agent has yet to bring up to date.
-                origin: row["origin"] as Int?, job: row["job"])
+            let found = try first("SELECT * FROM product WHERE path = ?", [form]) { row in
+                ProductRecord(
+                    path: path, hash: try row["hash"], lineage: try row["lineage"], depth: try row["depth"],
+                    origin: try row["origin"], job: try row["job"])
+            }
+            if let found { return found }
         }
         return nil
     }
 
+    private static let productUpsert = upsert(
+        "product", key: ["path"], ["hash", "lineage", "depth", "origin", "job", "made"])
+
     package func addProduct(_ product: ProductRecord) throws {
         try execute(
-            sql: """
-                INSERT OR REPLACE INTO product (path, hash, lineage, depth, origin, job, made) VALUES (?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                try names.stored(product.path).blob, product.hash.blob, product.lineage, product.depth, product.origin,
-                product.job, Timestamp.now().nanoseconds,
+            Self.productUpsert,
+            [
+                try names.stored(product.path), product.hash, product.lineage, product.depth, product.origin,
+                product.job, Timestamp.now(),
             ])
     }
 
     /// Forgets a product that its place has judged.
     package func removeProduct(_ path: BytePath) throws {
         for form in try names.forms(path) {
-            try execute(sql: "DELETE FROM product WHERE path = ?", arguments: [form.blob])
+            try execute("DELETE FROM product WHERE path = ?", [form])
         }
     }
 
@@ -77,8 +75,8 @@ extension LedgerTransaction {
     package func forgetJudgedProducts(
         after start: BytePath, locate: (BytePath) -> (place: String, path: BytePath)?
     ) throws -> BytePath? {
-        let page = try all("SELECT path FROM product WHERE path > ? ORDER BY path LIMIT 256", [start.blob]) { row in
-            BytePath(blob: row["path"])
+        let page = try all("SELECT path FROM product WHERE path > ? ORDER BY path LIMIT 256", [start]) { row in
+            try row["path"] as BytePath
         }
         for stored in page {
             let absolute = names.shown(stored)
@@ -97,10 +95,10 @@ extension LedgerTransaction {
     package func removeProducts(within path: BytePath) throws -> [ProductRecord] {
         let (low, high) = Self.below(path)
         let found = try all("SELECT path FROM product WHERE path >= ? AND path < ?", [low, high]) { row in
-            BytePath(blob: row["path"])
+            try row["path"] as BytePath
         }
         let products = try found.filter { !HiddenNames.isToken($0) }.compactMap { try product($0) }
-        try execute(sql: "DELETE FROM product WHERE path >= ? AND path < ?", arguments: [low, high])
+        try execute("DELETE FROM product WHERE path >= ? AND path < ?", [low, high])
         return products
     }
 }

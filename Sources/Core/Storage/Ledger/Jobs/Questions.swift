@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 import Synchronization
 
@@ -56,12 +54,13 @@ extension LedgerTransaction {
             SELECT question.* FROM question JOIN job ON job.id = question.job
             WHERE question.note IS NOT NULL AND question.token IS NOT NULL AND (question.answer IS NOT NULL
                 OR job.state IN ('done', 'undone', 'superseded', 'declined', 'refused', 'handled'))
+            ORDER BY question.asked, question.step
             """, [], QuestionRecord.init(row:))
     }
 
     /// Notes that nothing is left to be done about a question's box.
     package func setBoxClosed(_ step: String) throws {
-        try execute(sql: "UPDATE question SET token = NULL WHERE step = ?", arguments: [step])
+        try execute("UPDATE question SET token = NULL WHERE step = ?", [step])
     }
 
     /// The question that a step has asked.
@@ -72,10 +71,13 @@ extension LedgerTransaction {
     /// Adds a question; one of the same step stays as it is.
     package func addQuestion(_ question: QuestionRecord) throws {
         try execute(
-            sql: "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
-            arguments: [
-                question.step, question.job, question.text, question.asked.nanoseconds, question.until?.nanoseconds,
-                question.note?.blob, question.token,
+            """
+            INSERT INTO question (step, job, text, asked, until, note, token) VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (step) DO NOTHING
+            """,
+            [
+                question.step, question.job, question.text, question.asked, question.until,
+                question.note, question.token,
             ])
     }
 
@@ -95,10 +97,7 @@ extension LedgerTransaction {
 
     /// Whether any open question has its box in this note.
     package func hasQuestions(in note: BytePath) throws -> Bool {
-        try first(
-            "SELECT 1 FROM question INDEXED BY questionByNote WHERE note = ? AND note IS NOT NULL AND answer IS NULL",
-            [note.blob]
-        ) { _ in true } ?? false
+        try exists("SELECT 1 FROM question WHERE note = ? AND note IS NOT NULL AND answer IS NULL", [note])
     }
 
     /// Notes a person's answer. A job that waits for it is ready again, or has ended with the no.
@@ -112,7 +111,7 @@ extension LedgerTransaction {
             var job = try job(question.job), job.state == .asking || job.state.isOpen
         else { return nil }
         try execute(
-            sql: "UPDATE question SET answer = ? WHERE step = ?", arguments: [answer.rawValue, question.step])
+            "UPDATE question SET answer = ? WHERE step = ?", [answer.rawValue, question.step])
         if job.state == .asking {
             job.state = answer == .confirmed ? .ready : .declined
             job.problem = answer == .confirmed ? nil : why
@@ -127,9 +126,9 @@ extension LedgerTransaction {
         try names.forms(place, path).flatMap { form in
             try all(
                 """
-                SELECT * FROM job INDEXED BY jobByState
+                SELECT * FROM job
                 WHERE state = 'asking' AND coalesce(nowPlace, place) = ? AND coalesce(nowPath, path) = ?
-                """, [place, form.blob], job)
+                """, [place, form], job)
         }
     }
 
@@ -144,14 +143,14 @@ extension LedgerTransaction {
 }
 
 extension QuestionRecord {
-    init(row: Row) {
-        step = row["step"]
-        job = row["job"]
-        text = row["text"]
-        asked = Timestamp(nanoseconds: row["asked"])
-        until = (row["until"] as Int64?).map(Timestamp.init(nanoseconds:))
-        note = (row["note"] as Data?).map { BytePath(blob: $0) }
-        token = row["token"]
-        answer = (row["answer"] as String?).flatMap(Answer.init)
+    init(row: any SQLRow) throws {
+        step = try row["step"]
+        job = try row["job"]
+        text = try row["text"]
+        asked = try row["asked"]
+        until = try row["until"]
+        note = try row["note"]
+        token = try row["token"]
+        answer = try (row["answer"] as String?).flatMap(Answer.init)
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-import GRDB
 import Platform
 
 /// A text that an intent names by its hash instead of holding it.
@@ -33,25 +31,26 @@ extension LedgerTransaction {
     /// - Parameter use: instead of the text's own.
     func keep(_ text: KeptText, as use: KeptText.Use? = nil, for step: String) throws {
         try execute(
-            sql: "INSERT OR IGNORE INTO text VALUES (?, ?)", arguments: [text.hash.blob, Data(text.text.utf8)])
+            "INSERT INTO text (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
+            [text.hash, Array(text.text.utf8)])
         try execute(
-            sql: "INSERT OR IGNORE INTO textUse VALUES (?, ?, ?)",
-            arguments: [step, (use ?? text.use).rawValue, text.hash.blob])
+            "INSERT INTO textUse (step, use, hash) VALUES (?, ?, ?) ON CONFLICT (step, use, hash) DO NOTHING",
+            [step, (use ?? text.use).rawValue, text.hash])
     }
 
     /// Forgets that a step needs its texts for these, and texts that nobody needs then.
     func releaseTexts(of step: String, _ uses: [KeptText.Use]) throws {
         for use in uses {
-            let hashes = try Data.fetchAll(
-                cached("SELECT hash FROM textUse WHERE step = ? AND use = ?"), arguments: [step, use.rawValue])
+            let hashes: [ContentHash] = try values(
+                "SELECT hash FROM textUse WHERE step = ? AND use = ?", [step, use.rawValue])
             guard !hashes.isEmpty else { continue }
-            try execute(sql: "DELETE FROM textUse WHERE step = ? AND use = ?", arguments: [step, use.rawValue])
+            try execute("DELETE FROM textUse WHERE step = ? AND use = ?", [step, use.rawValue])
             for hash in hashes {
                 try execute(
-                    sql: """
-                        DELETE FROM text WHERE hash = ?
-                            AND NOT EXISTS (SELECT 1 FROM textUse WHERE textUse.hash = text.hash)
-                        """, arguments: [hash])
+                    """
+                    DELETE FROM text WHERE hash = ?
+                        AND NOT EXISTS (SELECT 1 FROM textUse WHERE textUse.hash = text.hash)
+                    """, [hash])
             }
         }
     }
@@ -59,46 +58,40 @@ extension LedgerTransaction {
     /// Forgets what steps and blocks needed that are themselves forgotten.
     func sweepTexts() throws {
         try execute(
-            sql: """
-                DELETE FROM textUse WHERE CASE use
-                    WHEN 'block' THEN step NOT IN (SELECT step FROM keptBlock)
-                    WHEN 'delivery' THEN step NOT IN (
-                        SELECT id FROM outbox INDEXED BY outboxWaiting WHERE state IN ('waiting', 'sending')
-                        UNION ALL SELECT id FROM outbox INDEXED BY outboxDead WHERE state = 'dead')
-                    ELSE NOT EXISTS (
-                        SELECT 1 FROM step WHERE job = substr(textUse.step, 1, instr(textUse.step, '.') - 1)) END
-                """)
-        try execute(sql: "DELETE FROM text WHERE NOT EXISTS (SELECT 1 FROM textUse WHERE textUse.hash = text.hash)")
+            """
+            DELETE FROM textUse WHERE CASE use
+                WHEN 'block' THEN step NOT IN (SELECT step FROM keptBlock)
+                WHEN 'delivery' THEN step NOT IN (
+                    SELECT id FROM outbox WHERE state IN ('waiting', 'sending')
+                    UNION ALL SELECT id FROM outbox WHERE state = 'dead')
+                ELSE NOT EXISTS (
+                    SELECT 1 FROM step WHERE job = substr(textUse.step, 1, instr(textUse.step, '.') - 1)) END
+            """)
+        try execute("DELETE FROM text WHERE NOT EXISTS (SELECT 1 FROM textUse WHERE textUse.hash = text.hash)")
     }
 
     /// The texts that the intents of a job's steps name, as far as the steps still need them.
     package func texts(ofJob job: String) throws -> [ContentHash: String] {
         // Ids of steps are the job's, a dot and a number; a slash comes after the dot.
-        try texts(
-            cached(
-                """
-                SELECT hash, bytes FROM textUse JOIN text USING (hash)
-                WHERE step > ? AND step < ? AND use IN ('deed', 'undo')
-                """), ["\(job).", "\(job)/"])
+        try texts("step > ? AND step < ? AND use IN ('deed', 'undo')", ["\(job).", "\(job)/"])
     }
 
     /// The texts that the request for a block names.
     package func texts(ofBlock step: String) throws -> [ContentHash: String] {
-        try texts(
-            cached("SELECT hash, bytes FROM textUse JOIN text USING (hash) WHERE step = ? AND use = 'block'"), [step])
+        try texts("step = ? AND use = 'block'", [step])
     }
 
     /// All of them, for whatever step.
     package func keptTexts() throws -> [String] {
-        try Data.fetchAll(cached("SELECT bytes FROM text ORDER BY hash")).map { String(decoding: $0, as: UTF8.self) }
+        try all("SELECT bytes FROM text ORDER BY hash") { String(decoding: try $0[0] as [UInt8], as: UTF8.self) }
     }
 
-    private func texts(_ statement: Statement, _ arguments: StatementArguments) throws -> [ContentHash: String] {
-        var found: [ContentHash: String] = [:]
-        for row in try Row.fetchAll(statement, arguments: arguments) {
-            guard let hash = ContentHash(blob: row["hash"]) else { continue }
-            found[hash] = String(decoding: row["bytes"] as Data, as: UTF8.self)
+    private func texts(_ condition: String, _ arguments: [String]) throws -> [ContentHash: String] {
+        let found = try all(
+            "SELECT hash, bytes FROM textUse JOIN text USING (hash) WHERE \(condition)", arguments
+        ) { row in
+            try (row[0] as ContentHash, String(decoding: row[1] as [UInt8], as: UTF8.self))
         }
-        return found
+        return Dictionary(found) { $1 }
     }
 }

@@ -1,6 +1,3 @@
-import Foundation
-import GRDB
-import JSONText
 import Platform
 
 /// One rule's business with one file that comes with time.
@@ -47,7 +44,7 @@ extension LedgerTransaction {
     package func due(_ place: String, _ path: BytePath) throws -> [DueRecord] {
         try names.forms(place, path).flatMap { form in
             // `+`: by its name, not by the times of all the others in the place.
-            try all("\(Self.dueColumns) WHERE place = ? AND path = ? ORDER BY +due", [place, form.blob], shownDue)
+            try all("\(Self.dueColumns) WHERE place = ? AND path = ? ORDER BY +due", [place, form], shownDue)
         }
     }
 
@@ -62,34 +59,35 @@ extension LedgerTransaction {
         by safe: Timestamp? = nil, hidden: Bool = true, limit: Int
     ) throws -> [DueRecord] {
         let (low, high) = (HiddenNames.range.lowerBound, HiddenNames.range.upperBound)
+        var (conditions, arguments): (String, [any SQLConvertible]) = ("", [place, time])
+        if !rules.isEmpty {
+            conditions += " AND NOT (scheduled = 1 AND coalesce(identity, '') IN (\(Self.marks(rules.count))))"
+            arguments += rules.sorted().map { $0 as any SQLConvertible }
+        }
+        if !minders.isEmpty {
+            conditions +=
+                " AND NOT (due > ? AND scheduled = 0 AND coalesce(identity, '') IN (\(Self.marks(minders.count))))"
+            arguments += [safe ?? time] + minders.sorted().map { $0 as any SQLConvertible }
+        }
+        if !hidden {
+            conditions += " AND NOT (path >= ? AND path < ?)"
+            arguments += [low, high] as [any SQLConvertible]
+        }
         return try all(
-            """
-            \(Self.dueColumns) WHERE place = ? AND due <= ?
-                AND NOT (scheduled = 1 AND coalesce(identity, '') IN (SELECT value FROM json_each(?)))
-                AND NOT (due > ? AND scheduled = 0 AND coalesce(identity, '') IN (SELECT value FROM json_each(?)))
-                AND (? OR NOT (path >= ? AND path < ?))
-                ORDER BY due LIMIT ?
-            """,
-            [
-                place, time.nanoseconds, try JSONText.line(rules.sorted()), (safe ?? time).nanoseconds,
-                try JSONText.line(minders.sorted()), hidden, low.blob, high.blob, limit,
-            ], shownDue)
+            "\(Self.dueColumns) WHERE place = ? AND due <= ?\(conditions) ORDER BY due LIMIT ?", arguments + [limit],
+            shownDue)
     }
 
     /// When the next row of a place is due that is not yet; and whether one is already.
     package func nextDue(in place: String, after time: Timestamp) throws -> (next: Timestamp?, isDue: Bool) {
-        let next = try Int64.fetchOne(
-            cached("SELECT due FROM due WHERE place = ? AND due > ? ORDER BY due LIMIT 1"),
-            arguments: [place, time.nanoseconds])
-        let late = try Bool.fetchOne(
-            cached("SELECT 1 FROM due WHERE place = ? AND due <= ? LIMIT 1"), arguments: [place, time.nanoseconds])
-        return (next.map(Timestamp.init(nanoseconds:)), late ?? false)
+        let next: Timestamp? = try value(
+            "SELECT due FROM due WHERE place = ? AND due > ? ORDER BY due LIMIT 1", [place, time])
+        return (next, try exists("SELECT 1 FROM due WHERE place = ? AND due <= ? LIMIT 1", [place, time]))
     }
 
     /// The earliest rows of all places, or of one, for people: those that wait for a rule in force.
     package func comingDue(in place: String? = nil, limit: Int) throws -> [DueRecord] {
-        guard try db.tableExists("due") else { return [] }
-        let places = try place.map { [$0] } ?? String.fetchAll(cached("SELECT name FROM place ORDER BY name"))
+        let places = try place.map { [$0] } ?? values("SELECT name FROM place ORDER BY name")
         let rows = try places.flatMap { place in
             try all(
                 "\(Self.dueColumns) WHERE place = ? AND timedRule.id IS NOT NULL ORDER BY due LIMIT ?",
@@ -109,14 +107,15 @@ extension LedgerTransaction {
         return (try comingDue(limit: 1).map(\.due) + next).min()
     }
 
-    private func shownDue(_ row: Row) -> DueRecord {
-        let place: String = row["place"]
-        let instant: Int64 = row["instant"]
-        let rule: Int64 = row["rule"]
+    private func shownDue(_ row: any SQLRow) throws -> DueRecord {
+        let place: String = try row["place"]
+        let instant: Int64 = try row["instant"]
+        let rule: Int64 = try row["rule"]
+        let identity: String? = try row["identity"]
         let kind: DueRecord.Kind =
             if rule == Self.unreckoned {
                 .unreckoned(since: instant == Self.noInstant ? nil : Timestamp(nanoseconds: instant))
-            } else if let identity = row["identity"] as String? {
+            } else if let identity {
                 instant == Self.noInstant
                     ? .becomes(rule: identity)
                     : .scheduled(rule: identity, instant: Timestamp(nanoseconds: instant))
@@ -124,8 +123,7 @@ extension LedgerTransaction {
                 .orphaned
             }
         return DueRecord(
-            place: place, path: names.shown(place, BytePath(blob: row["path"])), kind: kind,
-            due: Timestamp(nanoseconds: row["due"]))
+            place: place, path: names.shown(place, try row["path"]), kind: kind, due: try row["due"])
     }
 
     /// Stands for no rule; ids of rules begin at 1. `instant` is since when what has come to hold counts as come with time.
@@ -139,7 +137,7 @@ extension LedgerTransaction {
     package func setDue(_ place: String, _ path: BytePath, _ times: [String: Timestamp]) throws {
         for form in try names.forms(place, path) {
             try execute(
-                sql: "DELETE FROM due WHERE place = ? AND path = ? AND scheduled = 0", arguments: [place, form.blob])
+                "DELETE FROM due WHERE place = ? AND path = ? AND scheduled = 0", [place, form])
         }
         for (identity, time) in times.sorted(by: { $0.key < $1.key }) {
             try insertDue(place, path, rule: try timedRule(identity), time, instant: nil)
@@ -156,14 +154,15 @@ extension LedgerTransaction {
         // To be told now, by whatever clock.
         let due = Timestamp(nanoseconds: 0)
         try execute(
-            sql: """
-                INSERT INTO due (place, path, rule, scheduled, due, instant) VALUES (?1, ?2, ?3, 0, ?4, ?5)
-                    ON CONFLICT (place, path, rule, scheduled) DO UPDATE SET due = excluded.due,
-                    instant = CASE instant WHEN ?6 THEN excluded.instant ELSE min(instant, excluded.instant) END
-                """,
-            arguments: [
-                place, try names.stored(place, path).blob, Self.unreckoned, due.nanoseconds,
-                min(since ?? now, now).nanoseconds, Self.noInstant,
+            """
+            INSERT INTO due (place, path, rule, scheduled, due, instant) VALUES (?, ?, ?, 0, ?, ?)
+                ON CONFLICT (place, path, rule, scheduled) DO UPDATE SET due = excluded.due,
+                instant = CASE WHEN due.instant = ? OR due.instant > excluded.instant
+                    THEN excluded.instant ELSE due.instant END
+            """,
+            [
+                place, try names.stored(place, path), Self.unreckoned, due, min(since ?? now, now),
+                Self.noInstant,
             ])
         notice.note(due)
     }
@@ -189,15 +188,15 @@ extension LedgerTransaction {
         try insertDue(place, path, rule: try timedRule(identity), instant, instant: instant)
     }
 
+    private static let dueUpsert = upsert("due", key: ["place", "path", "rule", "scheduled"], ["due", "instant"])
+
     private func insertDue(
         _ place: String, _ path: BytePath, rule: Int64, _ time: Timestamp, instant: Timestamp?
     ) throws {
         try execute(
-            sql: """
-                INSERT OR REPLACE INTO due (place, path, rule, scheduled, due, instant) VALUES (?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                place, try names.stored(place, path).blob, rule, instant == nil ? 0 : 1, time.nanoseconds,
+            Self.dueUpsert,
+            [
+                place, try names.stored(place, path), rule, instant != nil, time,
                 instant?.nanoseconds ?? Self.noInstant,
             ])
         notice?.note(time)
@@ -207,8 +206,8 @@ extension LedgerTransaction {
     package func postponeDue(_ place: String, _ path: BytePath, by time: Timestamp, to later: Timestamp) throws {
         for form in try names.forms(place, path) {
             try execute(
-                sql: "UPDATE due SET due = ? WHERE place = ? AND path = ? AND +due <= ?",
-                arguments: [later.nanoseconds, place, form.blob, time.nanoseconds])
+                "UPDATE due SET due = ? WHERE place = ? AND path = ? AND +due <= ?",
+                [later, place, form, time])
         }
     }
 
@@ -216,25 +215,30 @@ extension LedgerTransaction {
     package func removeScheduled(_ place: String, _ path: BytePath, by time: Timestamp) throws {
         for form in try names.forms(place, path) {
             try execute(
-                sql: "DELETE FROM due WHERE place = ? AND path = ? AND scheduled = 1 AND +due <= ?",
-                arguments: [place, form.blob, time.nanoseconds])
+                "DELETE FROM due WHERE place = ? AND path = ? AND scheduled = 1 AND +due <= ?",
+                [place, form, time])
         }
     }
 
     /// Forgets all that is kept of a file.
     package func removeDue(_ place: String, _ path: BytePath) throws {
         for form in try names.forms(place, path) {
-            try execute(sql: "DELETE FROM due WHERE place = ? AND path = ?", arguments: [place, form.blob])
+            try execute("DELETE FROM due WHERE place = ? AND path = ?", [place, form])
         }
     }
 
     /// A schedule's rows go with a file that is judged under another name: what else is kept follows from the judgement.
     package func moveScheduled(_ place: String, _ path: BytePath, to new: BytePath) throws {
-        let target = try names.stored(place, new).blob
-        for form in try names.forms(place, path) {
+        let target = try names.stored(place, new)
+        for form in try names.forms(place, path) where form != target {
+            // What was there under the new name gives way.
             try execute(
-                sql: "UPDATE OR REPLACE due SET path = ? WHERE place = ? AND path = ? AND scheduled = 1",
-                arguments: [target, place, form.blob])
+                """
+                DELETE FROM due WHERE place = ? AND path = ? AND scheduled = 1
+                    AND rule IN (SELECT rule FROM due WHERE place = ? AND path = ? AND scheduled = 1)
+                """, [place, target, place, form])
+            try execute(
+                "UPDATE due SET path = ? WHERE place = ? AND path = ? AND scheduled = 1", [target, place, form])
         }
     }
 
@@ -247,12 +251,12 @@ extension LedgerTransaction {
 
     /// Whether a rule of this identity is in force and looks at time.
     package func isTimed(_ identity: String) throws -> Bool {
-        try Bool.fetchOne(cached("SELECT 1 FROM timedRule WHERE identity = ?"), arguments: [identity]) ?? false
+        try exists("SELECT 1 FROM timedRule WHERE identity = ?", [identity])
     }
 
     /// The identities of the rules in force that look at time.
     package func timedIdentities() throws -> Set<String> {
-        try String.fetchSet(cached("SELECT identity FROM timedRule"))
+        try Set(values("SELECT identity FROM timedRule"))
     }
 
     /// A rule was edited, and its schedule is as it was: what is entered for a time of it is done by the rule as it is now.
@@ -260,16 +264,13 @@ extension LedgerTransaction {
     package func renameTimed(_ old: String, to new: String) throws {
         guard try !isTimed(new), try isTimed(old) else { return }
         let id = try timedRule(old)
-        try execute(sql: "UPDATE timedRule SET identity = ?, isReckoned = 0 WHERE id = ?", arguments: [new, id])
-        try execute(sql: "DELETE FROM due WHERE rule = ? AND scheduled = 0", arguments: [id])
+        try execute("UPDATE timedRule SET identity = ?, isReckoned = 0 WHERE id = ?", [new, id])
+        try execute("DELETE FROM due WHERE rule = ? AND scheduled = 0", [id])
     }
 
     private func timedRule(_ identity: String) throws -> Int64 {
-        if let id = try Int64.fetchOne(cached("SELECT id FROM timedRule WHERE identity = ?"), arguments: [identity]) {
-            return id
-        }
-        try execute(sql: "INSERT INTO timedRule (identity) VALUES (?)", arguments: [identity])
-        return db.lastInsertedRowID
+        if let id: Int64 = try value("SELECT id FROM timedRule WHERE identity = ?", [identity]) { return id }
+        return try inserted("INSERT INTO timedRule (identity) VALUES (?) RETURNING id", [identity])
     }
 
     /// Notes which rules in force look at time; rows of others are orphaned.
@@ -278,10 +279,10 @@ extension LedgerTransaction {
     /// - Returns: those of which it has yet to be told which files they may come to want.
     package func registerTimed(_ identities: Set<String>, since: Timestamp? = nil) throws -> Set<String> {
         for identity in identities { _ = try timedRule(identity) }
-        for known in try String.fetchAll(cached("SELECT identity FROM timedRule")) where !identities.contains(known) {
-            try execute(sql: "DELETE FROM timedRule WHERE identity = ?", arguments: [known])
+        for known in try timedIdentities() where !identities.contains(known) {
+            try execute("DELETE FROM timedRule WHERE identity = ?", [known])
         }
-        let unreckoned = try String.fetchSet(cached("SELECT identity FROM timedRule WHERE isReckoned = 0"))
+        let unreckoned: Set<String> = try Set(values("SELECT identity FROM timedRule WHERE isReckoned = 0"))
         let begun = try timedSince()
         for identity in begun.keys where !identities.contains(identity) {
             try setMeta(Self.timedKey + identity, nil)
@@ -298,7 +299,7 @@ extension LedgerTransaction {
     package func timedSince() throws -> [String: Timestamp] {
         // `;` is what follows `:`.
         let rows = try all("SELECT key, value FROM meta WHERE key >= 'timed:' AND key < 'timed;'", []) { row in
-            (key: row["key"] as String, time: Int64(row["value"] as String))
+            try (key: row["key"] as String, time: Int64(row["value"] as String))
         }
         return rows.reduce(into: [:]) { found, row in
             guard let time = row.time else { return }
@@ -312,7 +313,7 @@ extension LedgerTransaction {
     /// Notes that all files that a place held have been entered for these rules.
     package func setReckoned(_ identities: Set<String>) throws {
         for identity in identities {
-            try execute(sql: "UPDATE timedRule SET isReckoned = 1 WHERE identity = ?", arguments: [identity])
+            try execute("UPDATE timedRule SET isReckoned = 1 WHERE identity = ?", [identity])
         }
     }
 }

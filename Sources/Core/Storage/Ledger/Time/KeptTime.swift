@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import JSONText
 import Platform
 
@@ -19,7 +18,6 @@ extension LedgerTransaction {
 
     /// When the newest line of the history was written, by the clock of then.
     package func newestEntry() throws -> Timestamp? {
-        try Int64.fetchOne(cached("SELECT time FROM history ORDER BY id DESC LIMIT 1")).map(
-            Timestamp.init(nanoseconds:))
+        try value("SELECT time FROM history ORDER BY id DESC LIMIT 1")
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import Platform
 
 /// What the ledger knows of a rule that runs by a schedule.
@@ -41,40 +40,37 @@ package struct ScheduleRecord: Sendable, Equatable {
 extension LedgerTransaction {
     /// By the rules' names.
     package func schedules() throws -> [ScheduleRecord] {
-        guard try db.tableExists("schedule") else { return [] }
-        return try all("SELECT * FROM schedule ORDER BY rule", [], Self.shownSchedule)
+        try all("SELECT * FROM schedule ORDER BY rule", [], Self.shownSchedule)
     }
 
     package func schedule(of rule: String) throws -> ScheduleRecord? {
         try first("SELECT * FROM schedule WHERE rule = ?", [rule], Self.shownSchedule)
     }
 
-    private static func shownSchedule(_ row: Row) -> ScheduleRecord {
-        var record = ScheduleRecord(
-            rule: row["rule"], spec: row["spec"], anchor: Timestamp(nanoseconds: row["anchor"]))
-        record.last = Timestamp(nanoseconds: row["last"])
-        record.next = (row["next"] as Int64?).map(Timestamp.init(nanoseconds:))
-        // A command may read a ledger that the agent has yet to bring up to date.
-        record.low = (row["low"] as Int64?).map(Timestamp.init(nanoseconds:))
-        record.entering = (row["entering"] as Int64?).map(Timestamp.init(nanoseconds:))
+    private static func shownSchedule(_ row: any SQLRow) throws -> ScheduleRecord {
+        var record = try ScheduleRecord(rule: row["rule"], spec: row["spec"], anchor: row["anchor"])
+        record.last = try row["last"]
+        record.next = try row["next"]
+        record.low = try row["low"]
+        record.entering = try row["entering"]
         return record
     }
 
+    private static let scheduleUpsert = upsert(
+        "schedule", key: ["rule"], ["spec", "anchor", "last", "low", "next", "entering"])
+
     package func setSchedule(_ record: ScheduleRecord) throws {
         try execute(
-            sql: """
-                INSERT OR REPLACE INTO schedule (rule, spec, anchor, last, low, next, entering) VALUES (?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                record.rule, record.spec, record.anchor.nanoseconds, record.last.nanoseconds, record.low?.nanoseconds,
-                record.next?.nanoseconds, record.entering?.nanoseconds,
+            Self.scheduleUpsert,
+            [
+                record.rule, record.spec, record.anchor, record.last, record.low, record.next, record.entering,
             ])
     }
 
     /// Forgets the schedules of rules that have none any more.
     package func removeSchedules(except rules: Set<String>) throws {
-        for known in try String.fetchAll(cached("SELECT rule FROM schedule")) where !rules.contains(known) {
-            try execute(sql: "DELETE FROM schedule WHERE rule = ?", arguments: [known])
+        for known: String in try values("SELECT rule FROM schedule") where !rules.contains(known) {
+            try execute("DELETE FROM schedule WHERE rule = ?", [known])
         }
     }
 }

@@ -1,0 +1,347 @@
+import Foundation
+import GRDB
+import Glibc
+import OwnFiles
+import Platform
+import SQLiteFile
+import Synchronization
+
+/// A ledger in a file of SQLite's, with a write-ahead log.
+final class SQLiteDatabase: LedgerDatabase {
+    private let file: BytePath
+    private let pool: any DatabaseWriter
+    private let grouped: GroupedWrites
+    /// Connections for threads that may block; nil where they read by `pool`.
+    private let readers: DatabaseReaders?
+    private let checkpoints = Mutex(Checkpoints())
+    private let releasing = Mutex<Task<Void, Never>?>(nil)
+    /// Writes so far, and how many of them there were at the last checkpoint at rest.
+    private let written = Atomic<Int>(0)
+    private let checkpointed = Atomic<Int>(0)
+
+    /// How many threads may read at a time.
+    private static let mostReaders = 4
+    /// How long nobody has written before a checkpoint at rest.
+    private static let rest = Duration.milliseconds(20)
+    /// A checkpoint at rest is worth it after so many writes: some megabytes of them, if they come one by one.
+    private static let manyWrites = 64
+    /// How long after something was forgotten its values are read, at most, by what follows from that.
+    private static let whileItIsRead = Duration.seconds(1)
+
+    private init(file: BytePath, pool: any DatabaseWriter, readers: DatabaseReaders? = nil) {
+        self.file = file
+        self.pool = pool
+        self.readers = readers
+        grouped = GroupedWrites(pool)
+    }
+
+    // MARK: Opening
+
+    /// Opens or makes a database, checks its integrity and migrates it. Blocks.
+    ///
+    /// - Parameter lossHint: what follows from its loss, for the registry of losses.
+    /// - Returns: the database, and where a corrupt one was set aside to.
+    /// - Throws: as ``SQLiteFile/open(now:)``.
+    static func open(_ file: BytePath, lossHint: String) throws -> (database: SQLiteDatabase, setAside: BytePath?) {
+        let source = source(file, lossHint: lossHint)
+        let opened = try source.open(now: Timestamp.now())
+        let database = SQLiteDatabase(file: file, pool: opened.pool, readers: try source.readers(mostReaders))
+        return (database, opened.loss?.aside)
+    }
+
+    /// Opens one for reading only, beside whoever writes it. One that an older version wrote is left as it is, and read from a
+    /// temporary copy that is migrated. Blocks.
+    static func openForReading(_ file: BytePath) throws -> SQLiteDatabase {
+        let database = SQLiteDatabase(file: file, pool: try source(file).openForReading())
+        let migrator = Migrations.migrator()
+        do {
+            if try database.pool.read(migrator.hasCompletedMigrations) { return database }
+            // Without a path it is a file of SQLite's own, which goes when it is closed.
+            let copy = try DatabaseQueue(path: "")
+            try database.pool.backup(to: copy)
+            try migrator.migrate(copy)
+            return SQLiteDatabase(file: file, pool: copy)
+        } catch {
+            throw database.told(error, "read")
+        }
+    }
+
+    /// One that is gone with the process.
+    static func inMemory() throws -> SQLiteDatabase {
+        let queue = try DatabaseQueue()
+        try Migrations.migrator().migrate(queue)
+        return SQLiteDatabase(file: "", pool: queue)
+    }
+
+    private static func source(_ file: BytePath, lossHint: String = "") -> SQLiteFile {
+        let logBytes = longestLog(file)
+        return SQLiteFile(
+            file, of: "the ledger", migrator: Migrations.migrator(),
+            settings: [
+                // Readers' pages are the kernel's to keep; SQLite itself would take 2 MB for each of five connections.
+                "cache_size = -512"
+            ],
+            // What the writer cannot hold of a transaction that many share, it writes to the log and reads back, page by
+            // page.
+            writerSettings: [
+                "cache_size = -4096",
+                // A burst's commits are of hundreds of pages, mostly the same ones: folded into the file after each, as
+                // they would be by itself, every page would be written twice.
+                "wal_autocheckpoint = \(logBytes / 4_096)",
+                // What a long reader has made it grow beyond that is given back.
+                "journal_size_limit = \(logBytes)",
+                // What a savepoint may have to take back would go to temporary files, four times as much as to the log.
+                "temp_store = MEMORY",
+            ],
+            // Who may block has readers of its own.
+            poolReaders: 2,
+            whenCorrupt: .setAside(LossRegistry([file.parent]), hint: lossHint))
+    }
+
+    /// Bytes that the log may have before a checkpoint: 16 MiB, or an eighth of a disk below 128 MiB. Blocks.
+    private static func longestLog(_ file: BytePath) -> Int {
+        let most = 16 << 20
+        var disk = statvfs()
+        guard file.parent.withCString({ statvfs($0, &disk) }) == 0 else { return most }
+        return max(256 << 10, min(most, Int(disk.f_blocks) * Int(disk.f_frsize) / 8))
+    }
+
+    // MARK: Transactions
+
+    func read<R: Sendable>(_ body: @Sendable @escaping (any SQLConnection) throws -> R) async throws -> R {
+        do {
+            return try await pool.read { try body($0) }
+        } catch {
+            throw told(error, "read")
+        }
+    }
+
+    func readBlocking<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        do {
+            if let readers { return try readers.read { try body($0) } }
+            return try pool.read { try body($0) }
+        } catch {
+            throw told(error, "read")
+        }
+    }
+
+    func write<R: Sendable>(
+        isDurable: Bool, _ body: @Sendable @escaping (any SQLConnection) throws -> R
+    ) async throws -> (result: R, isWritten: Bool) {
+        do {
+            return try await grouped.write(isDurable ? .now : .later) { [self] in try counting($0, body) }
+        } catch let failure as CommitFailure {
+            throw Fault(.transient, "cannot commit to the ledger \(file): \(failure.cause)", path: file)
+        } catch {
+            throw told(error, "commit to")
+        }
+    }
+
+    func writeBlocking<R>(_ body: (any SQLConnection) throws -> R) throws -> (result: R, isWritten: Bool) {
+        do {
+            return try pool.write { try counting($0, body) }
+        } catch {
+            throw told(error, "commit to")
+        }
+    }
+
+    private func counting<R>(
+        _ db: Database, _ body: (any SQLConnection) throws -> R
+    ) rethrows -> (result: R, isWritten: Bool) {
+        let before = db.totalChangesCount
+        let result = try body(db)
+        let isWritten = db.totalChangesCount > before
+        if isWritten { written.add(1, ordering: .relaxed) }
+        return (result, isWritten)
+    }
+
+    private func told(_ error: any Error, _ doing: String) -> any Error {
+        guard let error = error as? DatabaseError, SQLiteFile.passes(error) else { return error }
+        return Fault(.transient, "cannot \(doing) the ledger \(file): \(error)", path: file)
+    }
+
+    // MARK: Checkpoints
+
+    /// What was deleted stands in the log until a checkpoint, and statements that are kept for the next time keep the values
+    /// of the last one.
+    func eraseDeleted() {
+        checkpoint(.truncate)
+        let pool = pool
+        let readers = readers
+        let next = Task {
+            do { try await Task.sleep(for: Self.whileItIsRead) } catch { return }
+            (pool as? DatabasePool)?.releaseMemoryEventually()
+            // One that could not be closed is not used again either.
+            _ = try? await BlockingLane("ledger.release").run { try readers?.release() }
+        }
+        releasing.withLock { pending in
+            pending?.cancel()
+            pending = next
+        }
+    }
+
+    var needsCheckpoint: Bool {
+        written.load(ordering: .relaxed) - checkpointed.load(ordering: .relaxed) >= Self.manyWrites
+    }
+
+    /// After a checkpoint the next writes go over what the log holds: a disk syncs them in two thirds of the time that it
+    /// takes for a log that grows. Under load there is one after thousands of pages alone.
+    func checkpointAtRest() async {
+        guard checkpoints.withLock({ $0.beginsToRest() }) else { return }
+        defer { checkpoints.withLock { $0.isResting = false } }
+        // Who asks meanwhile is served by this, so it must not give up.
+        var before: Int
+        repeat {
+            before = written.load(ordering: .relaxed)
+            guard (try? await Task.sleep(for: Self.rest)) != nil else { return }
+        } while written.load(ordering: .relaxed) != before
+        checkpointed.store(before, ordering: .relaxed)
+        let mustRun = checkpoints.withLock { state in
+            state.wanted = state.wanted ?? .passive
+            return state.claims()
+        }
+        if mustRun { await runCheckpoints() }
+    }
+
+    /// Under load one is made for many that ask.
+    private func checkpoint(_ mode: Database.CheckpointMode) {
+        let mustRun = checkpoints.withLock { state in
+            state.wanted = mode
+            return state.claims()
+        }
+        if mustRun { Task { await self.runCheckpoints() } }
+    }
+
+    private func runCheckpoints() async {
+        while let mode = checkpoints.withLock({ $0.begins() }) {
+            // Whoever reads meanwhile may keep the log from being emptied; the next time, or the end, does it.
+            _ = try? await pool.writeWithoutTransaction { [self] db in
+                if !checkpoints.withLock(\.isClosed) { try db.checkpoint(mode) }
+            }
+        }
+    }
+
+    private struct Checkpoints {
+        /// `truncate` for a log that must hold nothing any more; nil for none.
+        var wanted: Database.CheckpointMode?
+        var isRunning = false
+        /// Somebody waits whether it is at rest.
+        var isResting = false
+        /// There is no checkpoint of a database that is closed.
+        var isClosed = false
+        /// While the database is copied its log cannot be emptied; who tried would keep the writer waiting.
+        var isCopying = false
+
+        mutating func beginsToRest() -> Bool {
+            defer { isResting = true }
+            return !isResting
+        }
+
+        mutating func claims() -> Bool {
+            guard wanted != nil, !isRunning, !isCopying else { return false }
+            isRunning = true
+            return true
+        }
+
+        mutating func begins() -> Database.CheckpointMode? {
+            isRunning = wanted != nil && !isCopying
+            guard isRunning else { return nil }
+            defer { wanted = nil }
+            return wanted
+        }
+    }
+
+    // MARK: Keeping
+
+    /// By VACUUM INTO.
+    func backUp(replacing target: BytePath) async throws {
+        let temporary = BytePath(target.text + ".new")
+        let lane = BlockingLane("ledger.backup")
+        let file = file
+        let source = try await lane.run {
+            try Durable.remove(temporary)
+            // VACUUM INTO takes an empty file, and leaves it its mode.
+            try PrivateDatabase.prepare(temporary)
+            return try Self.source(file).reader()
+        }
+        checkpoints.withLock { $0.isCopying = true }
+        defer {
+            let mustRun = checkpoints.withLock { state in
+                state.isCopying = false
+                return state.claims()
+            }
+            if mustRun { Task { await self.runCheckpoints() } }
+        }
+        try await source.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary.text]) }
+        try await lane.run {
+            try source.close()
+            try Descriptor(temporary).sync()
+            guard rename(temporary.text, target.text) == 0 else { throw Fault.system("replace", target) }
+            try Durable.syncDirectory(target.parent)
+        }
+    }
+
+    /// Folds the log into the file, so that whoever copies the file has everything.
+    func close() throws {
+        try readers?.close()
+        _ = try pool.writeWithoutTransaction { db in
+            try db.checkpoint(.truncate)
+            checkpoints.withLock { $0.isClosed = true }
+        }
+        try pool.close()
+    }
+}
+
+/// Statements are compiled once for a connection, not once for a call.
+extension Database: SQLConnection {
+    package func execute(_ sql: String, _ arguments: [any SQLConvertible]) throws -> Int {
+        do {
+            try cachedStatement(sql: sql).execute(arguments: Self.bound(arguments))
+            return changesCount
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+            throw SQLUniqueViolation()
+        }
+    }
+
+    package func query(
+        _ sql: String, _ arguments: [any SQLConvertible], _ body: (any SQLRow) throws -> Bool
+    ) throws {
+        let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: Self.bound(arguments))
+        // A row is read where it stands: one that is kept takes the names of its columns along.
+        while let row = try rows.next(), try body(row) {}
+    }
+
+    private static func bound(_ arguments: [any SQLConvertible]) -> StatementArguments {
+        StatementArguments(
+            arguments.map { argument -> DatabaseValue in
+                switch argument.sqlValue {
+                case .null: .null
+                case .integer(let number): number.databaseValue
+                case .text(let text): text.databaseValue
+                case .blob(let bytes): Data(bytes).databaseValue
+                }
+            })
+    }
+}
+
+extension Row: SQLRow {
+    package func value(_ column: String) throws -> SQLValue {
+        guard hasColumn(column) else { throw Fault(.failed, "the ledger has no column \(column)") }
+        return try sqlValue(self[column], column)
+    }
+
+    package func value(at index: Int) throws -> SQLValue {
+        guard index < count else { throw Fault(.failed, "the ledger has no column \(index)") }
+        return try sqlValue(self[index], "\(index)")
+    }
+
+    private func sqlValue(_ value: DatabaseValue, _ column: String) throws -> SQLValue {
+        switch value.storage {
+        case .null: .null
+        case .int64(let number): .integer(number)
+        case .string(let text): .text(text)
+        case .blob(let data): .blob(Array(data))
+        case .double: throw Fault(.failed, "the ledger's column \(column) has a number that is not whole")
+        }
+    }
+}

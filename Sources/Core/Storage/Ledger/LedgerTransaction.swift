@@ -1,0 +1,100 @@
+import Platform
+
+/// The ledger's tables within one transaction; its methods stand beside the records they are about. Blocks.
+package struct LedgerTransaction {
+    package var connection: any SQLConnection
+    /// Paths of hidden files are clear in records, and tokens in the tables.
+    package let names: HiddenNames
+    /// Of what it writes that becomes due; nil where it only reads.
+    var notice: DueNotice?
+
+    /// - Returns: how many rows were inserted, changed or deleted.
+    @discardableResult
+    func execute(_ sql: String, _ arguments: [any SQLConvertible] = []) throws -> Int {
+        try connection.execute(sql, arguments)
+    }
+
+    /// What `body` makes of the first row; nil where there is none.
+    func first<R>(
+        _ sql: String, _ arguments: [any SQLConvertible] = [], _ body: (any SQLRow) throws -> R
+    ) throws -> R? {
+        var found: R?
+        try connection.query(sql, arguments) {
+            found = try body($0)
+            return false
+        }
+        return found
+    }
+
+    /// What `body` makes of each row.
+    func all<R>(
+        _ sql: String, _ arguments: [any SQLConvertible] = [], _ body: (any SQLRow) throws -> R
+    ) throws -> [R] {
+        var found: [R] = []
+        try connection.query(sql, arguments) {
+            found.append(try body($0))
+            return true
+        }
+        return found
+    }
+
+    /// The first column of the first row; nil where there is none, or it is NULL.
+    func value<T: SQLConvertible>(_ sql: String, _ arguments: [any SQLConvertible] = []) throws -> T? {
+        try first(sql, arguments) { try $0[0] as T? } ?? nil
+    }
+
+    /// The first column of each row.
+    func values<T: SQLConvertible>(_ sql: String, _ arguments: [any SQLConvertible] = []) throws -> [T] {
+        try all(sql, arguments) { try $0[0] as T }
+    }
+
+    /// Executes an INSERT of one row, and returns the column that its RETURNING names.
+    func inserted<T: SQLConvertible>(_ sql: String, _ arguments: [any SQLConvertible]) throws -> T {
+        let rows: [T] = try values(sql, arguments)
+        guard let value = rows.first else { throw Fault(.failed, "the ledger took no row") }
+        return value
+    }
+
+    /// Whether a query has a row.
+    func exists(_ sql: String, _ arguments: [any SQLConvertible] = []) throws -> Bool {
+        try first(sql, arguments) { _ in true } ?? false
+    }
+
+    /// An INSERT that replaces the values of the row that has this key already.
+    ///
+    /// - Parameters:
+    ///   - key: the columns of the primary key, in which rows are equal.
+    ///   - columns: the others.
+    static func upsert(_ table: String, key: [String], _ columns: [String]) -> String {
+        let all = key + columns
+        return """
+            INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(marks(all.count)))
+            ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET
+            \(columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+            """
+    }
+
+    /// So many arguments, as a list: `?, ?, ?`.
+    static func marks(_ count: Int) -> String { Array(repeating: "?", count: count).joined(separator: ", ") }
+
+    /// A lasting setting of the agent: `paused`, `created`.
+    package func meta(_ key: String) throws -> String? {
+        try value("SELECT value FROM meta WHERE key = ?", [key])
+    }
+
+    /// Those that begin so.
+    package func metaKeys(_ start: String) throws -> [String] {
+        try values("SELECT key FROM meta WHERE key >= ? AND key < ? ORDER BY key", [start, start + "\u{10FFFF}"])
+    }
+
+    private static let metaUpsert = upsert("meta", key: ["key"], ["value"])
+
+    /// Sets or, with nil, removes it.
+    package func setMeta(_ key: String, _ value: String?) throws {
+        if let value {
+            try execute(Self.metaUpsert, [key, value])
+        } else {
+            try execute("DELETE FROM meta WHERE key = ?", [key])
+        }
+    }
+}
