@@ -170,8 +170,8 @@ struct FileRowTests {
 
     @Test("A product is known by its path, the last one made there")
     func products() async throws {
-        let first = ProductRecord(path: "/p", hash: Sample.hash("1"), lineage: "l1", depth: 1, job: "j1")
-        let second = ProductRecord(path: "/p", hash: Sample.hash("2"), lineage: "l2", depth: 8, job: "j2")
+        let first = ProductRecord(path: "/p", hash: Sample.hash("1"), firstJob: "l1", depth: 1, job: "j1")
+        let second = ProductRecord(path: "/p", hash: Sample.hash("2"), firstJob: "l2", depth: 8, job: "j2")
         try await ledger.write { transaction in
             try transaction.addProduct(first)
             try transaction.addProduct(second)

@@ -14,7 +14,7 @@ import Testing
         FileRecord(
             place: "p", path: path,
             fingerprint: Fingerprint(device: 1, inode: inode, size: 3, modified: 4, changed: 5),
-            hash: ContentHash(of: Array(path.text.utf8)), matched: MatchedRules(era: "e", rules: ["R"]))
+            hash: ContentHash(of: Array(path.text.utf8)), matched: MatchedRules(ruleSet: "e", rules: ["R"]))
     }
 
     private func fill() async throws {
@@ -25,7 +25,7 @@ import Testing
             try transaction.setFolder(
                 FolderRecord(
                     place: "p", path: "a", device: 1, inode: 2, digest: ContentHash(of: [1]),
-                    matched: MatchedRules(era: "e", rules: ["R"]), arrived: Timestamp(seconds: 7)))
+                    matched: MatchedRules(ruleSet: "e", rules: ["R"]), arrived: Timestamp(seconds: 7)))
             try transaction.setFolder(FolderRecord(place: "p", path: "a/b"))
         }
     }
@@ -96,7 +96,7 @@ import Testing
                 _ = try transaction.addJob(
                     JobRecord(
                         id: "\(number)", rule: "R", digest: "", event: "arrived", place: "p", path: path, file: "{}",
-                        hash: nil, lineage: "\(number)", depth: 0, arrived: Timestamp(seconds: 1), values: "{}",
+                        hash: nil, firstJob: "\(number)", depth: 0, arrived: Timestamp(seconds: 1), values: "{}",
                         refused: "leave"), steps: [])
             }
             var parked = try transaction.job("1")

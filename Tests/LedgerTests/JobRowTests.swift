@@ -157,33 +157,33 @@ struct JobRowTests {
     @Test("A rule is known to have run in a lineage")
     func lineage() async throws {
         try await add(Sample.job("1", rule: "R", lineage: "L"))
-        #expect(try await ledger.read { try $0.hasRun(rule: "R", lineage: "L") })
-        #expect(try await ledger.read { try !$0.hasRun(rule: "S", lineage: "L") })
-        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "M") })
+        #expect(try await ledger.read { try $0.hasRun(rule: "R", from: "L") })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "S", from: "L") })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "M") })
         // What descends from nothing else is the first of its own lineage.
         try await add(Sample.job("2", rule: "R", lineage: "2"))
-        #expect(try await ledger.read { try $0.hasRun(rule: "R", lineage: "2") })
-        #expect(try await ledger.read { try !$0.hasRun(rule: "S", lineage: "2") })
-        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "1") }, "a job's id is no lineage by itself")
+        #expect(try await ledger.read { try $0.hasRun(rule: "R", from: "2") })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "S", from: "2") })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "1") }, "a job's id is no lineage by itself")
     }
 
     @Test("A rule has not run on what is of the same generation, nor where its job came to nothing")
     func siblings() async throws {
         try await add(Sample.job("1", rule: "R", lineage: "L", depth: 2))
-        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "L", besides: 2) })
-        #expect(try await ledger.read { try $0.hasRun(rule: "R", lineage: "L", besides: 3) })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "L", besides: 2) })
+        #expect(try await ledger.read { try $0.hasRun(rule: "R", from: "L", besides: 3) })
         try await add(job("2", .superseded))
-        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "2", besides: 1) })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "2", besides: 1) })
     }
 
     @Test("A rule has run on what a file was made from, not on the file itself under names that it had before")
     func ancestors() async throws {
         try await add(Sample.job("L"), Sample.job("1", rule: "S", lineage: "L", depth: 2), job("2", .superseded))
-        #expect(try await ledger.read { try $0.hasRun(rule: "R", lineage: "L", before: 1) })
-        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "L", before: 0) })
-        #expect(try await ledger.read { try $0.hasRun(rule: "S", lineage: "L", before: 3) })
-        #expect(try await ledger.read { try !$0.hasRun(rule: "S", lineage: "L", before: 2) })
-        #expect(try await ledger.read { try !$0.hasRun(rule: "R", lineage: "2", before: 9) })
+        #expect(try await ledger.read { try $0.hasRun(rule: "R", from: "L", before: 1) })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "L", before: 0) })
+        #expect(try await ledger.read { try $0.hasRun(rule: "S", from: "L", before: 3) })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "S", from: "L", before: 2) })
+        #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "2", before: 9) })
     }
 
     @Test("At which depth a job's file was made is kept")
@@ -200,7 +200,7 @@ struct JobRowTests {
         for number in 1...5 { try await add(job("\(number)", .done, lineage: "L")) }
         try await add(job("6", .superseded, lineage: "L"))
         try await ledger.write {
-            try $0.addProduct(ProductRecord(path: "/p", hash: Sample.hash("p"), lineage: "L", depth: 1, job: "L"))
+            try $0.addProduct(ProductRecord(path: "/p", hash: Sample.hash("p"), firstJob: "L", depth: 1, job: "L"))
         }
         let before = future
         #expect(try await ledger.prune(before: before) == 4)
@@ -325,7 +325,7 @@ struct JobRowTests {
         let before = future
         try await ledger.write {
             try $0.addProduct(
-                ProductRecord(path: "/p", hash: Sample.hash("p"), lineage: "unjudged", depth: 1, job: "3"))
+                ProductRecord(path: "/p", hash: Sample.hash("p"), firstJob: "unjudged", depth: 1, job: "3"))
         }
         #expect(try await ledger.prune(before: before) == 1)
         #expect(try await ledger.read { try $0.job("4") } == nil)

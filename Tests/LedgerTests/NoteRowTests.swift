@@ -85,7 +85,7 @@ struct NoteRowTests {
             try transaction.noteHolds("/n.md", write.result, write.blocks)
         }
         var there = one
-        (there.first, there.born, there.fate) = (1, 1, KeptBlockRecord.there)
+        (there.first, there.since, there.fate) = (1, 1, KeptBlockRecord.there)
         let expected = there
         #expect(try await ledger.read { try $0.missingBlocks("/n.md") } == [])
         #expect(try await ledger.read { try $0.keptBlocks("/n.md") } == [expected])
@@ -94,7 +94,7 @@ struct NoteRowTests {
         try await ledger.write { try $0.beginKeptBlock(one) }
         #expect(try await ledger.read { try $0.keptBlocks("/n.md") } == [expected], "what is known stays as it is")
         try await ledger.write { try $0.noteHolds("/n.md", write.base, write.blocks) }
-        #expect(try await ledger.read { try $0.keptBlocks("/n.md").map(\.born) } == [2])
+        #expect(try await ledger.read { try $0.keptBlocks("/n.md").map(\.since) } == [2])
         #expect(try await ledger.read { try $0.keptBlocks("/n.md").map(\.first) } == [1])
         try await ledger.write { try $0.dropKeptBlock("/n.md", step: "j.0") }
         #expect(try await ledger.read { try $0.keptNotes() } == [])
@@ -104,7 +104,8 @@ struct NoteRowTests {
     func begunAndVoid() async throws {
         let new = KeptBlockRecord(note: "/n.md", step: "j.0", token: "a", request: "{}")
         let lost = KeptBlockRecord(
-            note: "/n.md", step: "j.1", token: "b", request: "{}", first: 1, born: 3, holder: 4, gone: 5, fate: "wiped")
+            note: "/n.md", step: "j.1", token: "b", request: "{}", first: 1, since: 3, holder: 4, gone: 5, fate: "wiped"
+        )
         let write = Sample.write("/n.md", step: "j.0", token: "a")
         try await ledger.write { transaction in
             try transaction.setKeptBlock(lost)
@@ -119,7 +120,7 @@ struct NoteRowTests {
     func lines() async throws {
         let state = NoteStateRecord(
             note: "/n.md", version: 7, hash: nil,
-            lines: [.init(hash: .max, first: 1, born: 2, gone: 3), .init(hash: 1 << 40, first: 0, born: 0)])
+            lines: [.init(hash: .max, first: 1, since: 2, gone: 3), .init(hash: 1 << 40, first: 0, since: 0)])
         try await ledger.write { try $0.setNoteState(state) }
         #expect(try await ledger.read { try $0.noteState("/n.md") } == state)
         let unknown = NoteStateRecord(note: "/n.md", version: 8, hash: ContentHash(of: []), lines: nil)

@@ -136,6 +136,7 @@ struct OpeningTests {
         let ledger = try Ledger.open(directory: folder.path).ledger
         try await ledger.write { try $0.setQuarantine(old) }
         try ledger.close()
+        try renameBack()
         try execute("alter table quarantine drop column code")
         try execute("delete from grdb_migrations where identifier like '2 %'")
         let (opened, opening) = try Ledger.open(directory: folder.path)
@@ -157,6 +158,7 @@ struct OpeningTests {
             try transaction.setFile(Sample.file("a"))
         }
         try ledger.close()
+        try renameBack()
         for column in ["place drop column identity", "place drop column other", "file drop column kept"] {
             try execute("alter table \(column)")
         }
@@ -179,6 +181,7 @@ struct OpeningTests {
         let ledger = try Ledger.open(directory: folder.path).ledger
         try await ledger.write { try $0.endNoteWrite(try $0.beginNoteWrite(write)) }
         try ledger.close()
+        try renameBack()
         for statement in [
             "drop table keptBlock", "drop table noteState",
             "create table guard (note BLOB NOT NULL, step TEXT NOT NULL, token TEXT NOT NULL, request TEXT NOT NULL, "
@@ -192,7 +195,7 @@ struct OpeningTests {
         let opened = try Ledger.open(directory: folder.path).ledger
         func block(_ note: BytePath, _ step: String, _ token: String) -> KeptBlockRecord {
             KeptBlockRecord(
-                note: note, step: step, token: token, request: "{}", first: 1, born: 1, fate: KeptBlockRecord.there)
+                note: note, step: step, token: token, request: "{}", first: 1, since: 1, fate: KeptBlockRecord.there)
         }
         #expect(try await opened.read { try $0.keptBlocks("/n.md") } == [block("/n.md", "j.0", "a")])
         #expect(try await opened.read { try $0.keptBlocks("/m.md") } == [block("/m.md", "k.0", "b")])
@@ -208,6 +211,7 @@ struct OpeningTests {
         let ledger = try Ledger.open(directory: folder.path).ledger
         try await ledger.write { try $0.setFile(Sample.file("a")) }
         try ledger.close()
+        try renameBack()
         for column in ["born", "era", "met"] { try execute("alter table file drop column \(column)") }
         try execute("drop table era")
         try execute("delete from grdb_migrations where identifier like '6 %'")
@@ -216,16 +220,16 @@ struct OpeningTests {
         let opened = try Ledger.open(directory: folder.path).ledger
         var known = Sample.file("a")
         #expect(try await opened.read { try $0.file("inbox", "a") } == known)
-        known.born = 7
-        known.matched = MatchedRules(era: "now", rules: ["a rule", "another"])
+        known.birthTime = 7
+        known.matched = MatchedRules(ruleSet: "now", rules: ["a rule", "another"])
         let matched = known
         try await opened.write { transaction in
             try transaction.setFile(matched)
-            try transaction.registerEra("now", rules: ["1 a rule", "2 another", "3 not matched"])
+            try transaction.registerRuleSet("now", rules: ["1 a rule", "2 another", "3 not matched"])
         }
         #expect(try await opened.read { try $0.file("inbox", "a") } == matched)
-        #expect(try await opened.read { try $0.rules(era: "now") } == ["1 a rule", "2 another", "3 not matched"])
-        #expect(try await opened.read { try $0.rules(era: "before") } == [])
+        #expect(try await opened.read { try $0.rules(inSet: "now") } == ["1 a rule", "2 another", "3 not matched"])
+        #expect(try await opened.read { try $0.rules(inSet: "before") } == [])
     }
 
     @Test(
@@ -236,6 +240,7 @@ struct OpeningTests {
         try await ledger.write { try $0.setFile(Sample.file("a")) }
         try await ledger.write { try $0.setFile(Sample.file("b")) }
         try ledger.close()
+        try renameBack()
         for statement in [
             "drop index fileOnce", "alter table file drop column links",
             "delete from grdb_migrations where identifier like '28 %'",
@@ -271,6 +276,7 @@ struct OpeningTests {
             try transaction.setIntent(steps[0], old)
         }
         try ledger.close()
+        try renameBack()
         for statement in [
             "drop table text", "drop table textUse", "delete from grdb_migrations where identifier like '7 %'",
         ] {
@@ -306,6 +312,7 @@ struct OpeningTests {
             return try transaction.beginNoteWrite(begun)
         }
         try ledger.close()
+        try renameBack()
         for statement in [
             "drop index jobByLineage", "drop index keptBlockMissing", "create index historyByJob on history (job)",
             "create index jobByLineage on job (lineage, rule)", "create index keptBlockByStep on keptBlock (step)",
@@ -314,7 +321,7 @@ struct OpeningTests {
             try execute(statement)
         }
         let opened = try Ledger.open(directory: folder.path).ledger
-        #expect(try await opened.read { try $0.hasRun(rule: "R", lineage: "L") })
+        #expect(try await opened.read { try $0.hasRun(rule: "R", from: "L") })
         #expect(try await opened.read { try $0.missingBlocks(note).map(\.step) } == ["k.0"])
         try await opened.write { try $0.voidNoteWrite(open) }
         #expect(try await opened.read { try $0.missingBlocks(note) } == [])
@@ -333,6 +340,7 @@ struct OpeningTests {
             try transaction.setIntent(step, "{}", texts: [text])
         }
         try ledger.close()
+        try renameBack()
         try execute("drop table outbox")
         try execute("delete from grdb_migrations where identifier like '9 %' or identifier like '10 %'")
         let opened = try Ledger.open(directory: folder.path).ledger
@@ -356,6 +364,7 @@ struct OpeningTests {
             try transaction.setFolder(FolderRecord(place: "inbox", path: "x/a/b", device: 7, inode: 3))
         }
         try ledger.close()
+        try renameBack()
         for statement in [
             "drop index jobByNow", "alter table job drop column nowPlace", "alter table job drop column nowPath",
             "alter table folder drop column lineageOf", "drop table takenFile", "drop table takenFolder",
@@ -393,6 +402,7 @@ struct OpeningTests {
         }
         let before = try await ledger.read { transaction in try ["a", "b"].map { try transaction.steps(of: $0) } }
         try ledger.close()
+        try renameBack()
         for statement in [
             """
             create table former (job text not null, number integer not null, action text not null, arguments text not null,
@@ -415,12 +425,84 @@ struct OpeningTests {
         #expect(try await opened.read { try $0.steps(of: "b").map(\.receipt) } == ["receipt", "done"])
     }
 
+    @Test(
+        "One of the version before, and one whose upgrade was killed midway, is brought up to date with its rows",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")), arguments: [false, true])
+    func olderNames(isKilled: Bool) async throws {
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        var file = Sample.file("a")
+        (file.birthTime, file.matched) = (7, MatchedRules(ruleSet: "set", rules: ["a rule"]))
+        let known = FolderRecord(
+            place: "inbox", path: "x", device: 7, inode: 2, digest: Sample.hash("list"),
+            matched: MatchedRules(ruleSet: "set", rules: []),
+            lineage: .init(firstJob: "first", depth: 2, of: Sample.hash("list")))
+        let block = KeptBlockRecord(note: "/n.md", step: "j.0", token: "t", request: "{}", first: 1, since: 4)
+        let product = ProductRecord(path: "/p", hash: Sample.hash("p"), firstJob: "first", depth: 1, job: "1")
+        let (staged, before) = (FileIdentity(device: 1, inode: 2, born: 3), file)
+        try await ledger.write { transaction in
+            _ = try transaction.addJob(Sample.job("1", lineage: "first"), steps: [])
+            try transaction.addProduct(product)
+            try transaction.registerRuleSet("set", rules: ["1 a rule"])
+            try transaction.setFile(before)
+            try transaction.setFolder(known)
+            try transaction.setKeptBlock(block)
+            try transaction.setStaged("/s", staged, job: "1.0")
+        }
+        try ledger.close()
+        try renameBack()
+        if isKilled {
+            let half = Self.renamed.prefix(Self.renamed.count / 2).map {
+                "alter table \($0) rename column \($1) to \($2)"
+            }
+            let result = try runProgram(
+                [
+                    "/usr/bin/python3", "-c",
+                    """
+                    import os, signal, sqlite3, sys
+                    c = sqlite3.connect(sys.argv[1], isolation_level=None)
+                    for statement in ["pragma cache_size = 1", "begin immediate"] + sys.argv[2:]: c.execute(statement)
+                    os.kill(os.getpid(), signal.SIGKILL)
+                    """, self.file.text,
+                ] + half)
+            #expect(result.status == SIGKILL)
+        }
+        let reader = try #require(try Ledger.openForReading(directory: folder.path))
+        #expect(try await reader.read { try $0.job("1")?.firstJob } == "first", "a command reads it as it will be")
+        let opened = try Ledger.open(directory: folder.path).ledger
+        #expect(try await opened.read { try $0.job("1")?.firstJob } == "first")
+        #expect(try await opened.read { try $0.product("/p") } == product)
+        #expect(try await opened.read { try $0.rules(inSet: "set") } == ["1 a rule"])
+        #expect(try await opened.read { try $0.file("inbox", "a") } == before)
+        #expect(try await opened.read { try $0.folder("inbox", "x") } == known)
+        #expect(try await opened.read { try $0.keptBlocks("/n.md") } == [block])
+        #expect(try await opened.read { try $0.staged(by: "1.0").map(\.born) } == [3])
+    }
+
+    /// Columns that were renamed: their tables, what they were called, and what they are called.
+    private static let renamed = [
+        ("job", "lineage", "firstJob"), ("product", "lineage", "firstJob"), ("folder", "lineage", "firstJob"),
+        ("folder", "lineageOf", "ownDigest"), ("file", "era", "ruleSet"), ("file", "met", "matched"),
+        ("file", "born", "birthTime"), ("folder", "era", "ruleSet"), ("folder", "met", "matched"),
+        ("takenFile", "era", "ruleSet"), ("takenFile", "met", "matched"), ("takenFile", "born", "birthTime"),
+        ("takenFolder", "era", "ruleSet"), ("takenFolder", "met", "matched"), ("staged", "born", "birthTime"),
+        ("keptBlock", "born", "since"),
+    ]
+
+    /// Gives the columns the names that they had, from which older ledgers are made.
+    private func renameBack() throws {
+        let statements = Self.renamed.map { "alter table \($0) rename column \($2) to \($1)" }
+        try execute(
+            (statements + [
+                "alter table ruleSet rename to era", "delete from grdb_migrations where identifier like '31 %'",
+            ]).joined(separator: ";"))
+    }
+
     /// Changes the ledger behind its back.
-    private func execute(_ statement: String) throws {
+    private func execute(_ statements: String) throws {
         try runProgram([
             "/usr/bin/python3", "-c",
-            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()",
-            file.text, statement,
+            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()",
+            file.text, statements,
         ]).check()
     }
 

@@ -19,7 +19,7 @@ enum Sample {
         JobRecord(
             id: id, rule: rule, digest: "d", event: "arrived", place: "inbox", path: path, file: "{}",
             hash: hash("abc"),
-            lineage: lineage ?? id, depth: depth, arrived: Timestamp(nanoseconds: 1_234_567_890_123_456_789),
+            firstJob: lineage ?? id, depth: depth, arrived: Timestamp(nanoseconds: 1_234_567_890_123_456_789),
             values: "{}",
             refused: "leave")
     }

@@ -46,7 +46,7 @@ import Testing
         event: .arrived,
         job: JobRecord(
             id: "j", rule: "R", digest: "", event: "arrived", place: "inbox", path: "a", file: "", hash: nil,
-            lineage: "j", depth: 0, arrived: Timestamp(nanoseconds: 0), values: "{}", refused: ""))
+            firstJob: "j", depth: 0, arrived: Timestamp(nanoseconds: 0), values: "{}", refused: ""))
     private static let hour = Timestamp(nanoseconds: 3_600_000_000_000)
 
     static let cases: [Case] = [
@@ -172,12 +172,12 @@ import Testing
         }
         switch row.past {
         case .unknown: return .none
-        case .unmatched: return FilePast(record(MatchedRules(era: "1", rules: [])), inForce: ["R"])
-        case .had: return FilePast(record(MatchedRules(era: "1", rules: ["R"])), inForce: ["R"], hadJobs: ["R"])
-        case .wanted: return FilePast(record(MatchedRules(era: "1", rules: ["R"])), inForce: ["R"])
-        case .older: return FilePast(record(MatchedRules(era: "1", rules: [])), inForce: [])
-        case .own: return FilePast(record(MatchedRules(era: "", rules: [])), inForce: [])
-        case .owed: return FilePast(record(MatchedRules(era: "1", rules: [])), inForce: [], owed: [Self.owed])
+        case .unmatched: return FilePast(record(MatchedRules(ruleSet: "1", rules: [])), inForce: ["R"])
+        case .had: return FilePast(record(MatchedRules(ruleSet: "1", rules: ["R"])), inForce: ["R"], hadJobs: ["R"])
+        case .wanted: return FilePast(record(MatchedRules(ruleSet: "1", rules: ["R"])), inForce: ["R"])
+        case .older: return FilePast(record(MatchedRules(ruleSet: "1", rules: [])), inForce: [])
+        case .own: return FilePast(record(MatchedRules(ruleSet: "", rules: [])), inForce: [])
+        case .owed: return FilePast(record(MatchedRules(ruleSet: "1", rules: [])), inForce: [], owed: [Self.owed])
         }
     }
 }

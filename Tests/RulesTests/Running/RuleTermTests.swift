@@ -18,12 +18,12 @@ struct RuleTermTests {
     init() async throws {
         folder = try TemporaryFolder()
         bench = try Bench(folder.path, rules: Self.one)
-        try await registerEra()
+        try await registerRuleSet()
     }
 
-    private func registerEra() async throws {
+    private func registerRuleSet() async throws {
         let rules = bench.planner.ruleSet
-        try await bench.ledger.write { try $0.registerEra(rules.era, rules: rules.arrivalIdentities) }
+        try await bench.ledger.write { try $0.registerRuleSet(rules.id, rules: rules.arrivalIdentities) }
     }
 
     private func planned() async throws -> [String] {
@@ -34,9 +34,9 @@ struct RuleTermTests {
     private func putBothInForce(_ since: Timestamp) async throws -> [BytePath] {
         let before = bench.planner.ruleSet
         try bench.setRules(Self.one + Self.two)
-        try await registerEra()
+        try await registerRuleSet()
         let place = try bench.place()
-        let files = try await bench.ledger.read { try $0.files("inbox", judgedBy: before.era, since: since) }
+        let files = try await bench.ledger.read { try $0.files("inbox", judgedBy: before.id, since: since) }
         for _ in 0..<2 {
             for file in files {
                 _ = try await bench.planner.planMissed(file, in: place, under: PassingRules(before, since: since))
@@ -64,7 +64,7 @@ struct RuleTermTests {
         let before = bench.planner.ruleSet
         try bench.setRules(Self.one.replacing("probe: {}", with: "probe: { name: other }") + Self.two)
         let place = try bench.place()
-        for file in try await bench.ledger.read({ try $0.files("inbox", judgedBy: before.era, since: since) }) {
+        for file in try await bench.ledger.read({ try $0.files("inbox", judgedBy: before.id, since: since) }) {
             _ = try await bench.planner.planMissed(file, in: place, under: PassingRules(before, since: since))
         }
         #expect(try await planned() == ["One arrived a.txt", "Two arrived a.txt"])

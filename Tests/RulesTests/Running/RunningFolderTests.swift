@@ -32,7 +32,7 @@ import Testing
 
     private func forgetRules(_ bench: Bench) async throws {
         let set = bench.planner.ruleSet
-        try await bench.ledger.write { try $0.registerEra(set.era, rules: set.arrivalIdentities) }
+        try await bench.ledger.write { try $0.registerRuleSet(set.id, rules: set.arrivalIdentities) }
     }
 
     @Test("A folder arrives once, and is known from then on, also to the next life of the agent") func once()

@@ -43,7 +43,7 @@ struct RunningLineageTests {
         let jobs = try await bench.jobs()
         #expect(jobs.map(\.rule) == ["there", "back"])
         #expect(jobs.map(\.depth) == [0, 1])
-        #expect(Set(jobs.map(\.lineage)).count == 1)
+        #expect(Set(jobs.map(\.firstJob)).count == 1)
         #expect(try await bench.ledger.read { try $0.history(limit: 100).contains { $0.kind == "skipped" } })
     }
 
@@ -61,7 +61,7 @@ struct RunningLineageTests {
         try await bench.process("product", in: "out")
         let jobs = try await bench.jobs()
         #expect(jobs.map(\.depth) == [0, 0])
-        #expect(jobs[0].lineage != jobs[1].lineage)
+        #expect(jobs[0].firstJob != jobs[1].firstJob)
     }
 
     @Test("Eight generations may start rules, the ninth does not")
@@ -71,7 +71,7 @@ struct RunningLineageTests {
             let name = "p\(depth)"
             try bench.write(BytePath("inbox/\(name)"), name)
             let product = ProductRecord(
-                path: bench.path(BytePath("inbox/\(name)")), hash: ContentHash(of: Array(name.utf8)), lineage: name,
+                path: bench.path(BytePath("inbox/\(name)")), hash: ContentHash(of: Array(name.utf8)), firstJob: name,
                 depth: depth, job: "j")
             try await bench.ledger.write { try $0.addProduct(product) }
             #expect(Bench.rules(try await bench.see(BytePath(name))) == (depth == 8 ? ["any"] : []))

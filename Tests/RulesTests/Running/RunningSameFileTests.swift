@@ -108,7 +108,7 @@ struct RunningSameFileTests {
         let now = try #require(try FileStatus.of(bench.path("inbox/new")))
         try await bench.ledger.write { transaction in
             guard var old = try transaction.file("inbox", "old") else { throw TestFailure("no row") }
-            (old.fingerprint.inode, old.fingerprint.device, old.born) = (now.inode, now.device, nil)
+            (old.fingerprint.inode, old.fingerprint.device, old.birthTime) = (now.inode, now.device, nil)
             try transaction.setFile(old)
         }
         #expect(Self.event(try await bench.see("new")) == .arrived)

@@ -79,7 +79,7 @@ struct TimeLineageTests {
         #expect(jobs.allSatisfy { $0.depth <= 1 })
         let deep = jobs.filter { $0.depth == 1 }
         for job in deep {
-            #expect(jobs.contains { $0.id == job.lineage && $0.rule != job.rule && $0.path == "a" })
+            #expect(jobs.contains { $0.id == job.firstJob && $0.rule != job.rule && $0.path == "a" })
         }
         #expect(!deep.isEmpty, "a rule runs on what another has made")
     }
@@ -133,7 +133,7 @@ struct TimeLineageTests {
         try await see(time)
         try await pass(1, time)
         let before = try #require(try await known("a+1"))
-        #expect((before.born == nil) == (place == "inbox"))
+        #expect((before.birthTime == nil) == (place == "inbox"))
         clock.advance(minute)
         #expect(try Durable.renameNew(old, to: new))
         try time.setModified(BytePath("\(place)/z"), clock.now)
@@ -141,7 +141,7 @@ struct TimeLineageTests {
         let after = try #require(try await known("z"))
         #expect(after.hash == nil && after.fingerprint.modified != before.fingerprint.modified)
         // Without its birth nobody can tell before it is read.
-        if before.born != nil { #expect(after.arrived == before.arrived) }
+        if before.birthTime != nil { #expect(after.arrived == before.arrived) }
         time.bench.script.forget()
         try await pass(1, time)
         #expect(time.ran == ["perform \(name) a"])
@@ -187,13 +187,13 @@ struct TimeLineageTests {
         let paths = (time.bench.path("inbox/old"), time.bench.path("inbox/new"))
         try await time.bench.ledger.write { transaction in
             try transaction.setFile(
-                FileRecord(place: "inbox", path: "old", fingerprint: print, hash: nil, born: 1), due: [:])
+                FileRecord(place: "inbox", path: "old", fingerprint: print, hash: nil, birthTime: 1), due: [:])
             let hash = ContentHash(of: Array("made".utf8))
-            try transaction.addProduct(ProductRecord(path: paths.0, hash: hash, lineage: "other", depth: 1, job: "j"))
-            try transaction.addProduct(ProductRecord(path: paths.1, hash: hash, lineage: "own", depth: 1, job: "j"))
+            try transaction.addProduct(ProductRecord(path: paths.0, hash: hash, firstJob: "other", depth: 1, job: "j"))
+            try transaction.addProduct(ProductRecord(path: paths.1, hash: hash, firstJob: "own", depth: 1, job: "j"))
         }
         try await time.bench.process("new")
-        #expect(try await time.bench.ledger.read { try $0.product(paths.1)?.lineage } == "own")
+        #expect(try await time.bench.ledger.read { try $0.product(paths.1)?.firstJob } == "own")
     }
 
     @Test("What was made is known as such after a restart")

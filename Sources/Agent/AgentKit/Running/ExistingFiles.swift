@@ -31,7 +31,7 @@ extension Pipeline {
             for key in try transaction.metaKeys(Self.taken) where !awaited.contains(key) {
                 try transaction.setMeta(key, nil)
             }
-            try transaction.registerEra(ruleSet.era, rules: ruleSet.arrivalIdentities)
+            try transaction.registerRuleSet(ruleSet.id, rules: ruleSet.arrivalIdentities)
         }
         try await adoptFolderRules(after: before)
     }
@@ -128,7 +128,7 @@ extension Pipeline {
     func planMissed(under rules: PassingRules) async throws {
         for place in core.places.places {
             let files = try await core.ledger.read {
-                try $0.files(place.name, judgedBy: rules.ruleSet.era, since: rules.since)
+                try $0.files(place.name, judgedBy: rules.ruleSet.id, since: rules.since)
             }
             var count = 0
             for file in files {

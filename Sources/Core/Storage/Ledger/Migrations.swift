@@ -101,8 +101,32 @@ enum Migrations {
         migrator.registerMigration("30 what PostgreSQL takes as well, and which index is looked into") { db in
             try db.execute(sql: portable)
         }
+        migrator.registerMigration("31 columns by the names of what they hold") { db in try db.execute(sql: renamed) }
         return migrator
     }
+
+    /// `firstJob` is the job that a chain of files made from files began with, `ownDigest` what a folder held as the agent left
+    /// it, `ruleSet` stands for the rules in force at the last judgement, `matched` are the names of those that were matched,
+    /// and `since` is the version of a note that a block or line is there since.
+    private static let renamed = """
+        ALTER TABLE job RENAME COLUMN lineage TO firstJob;
+        ALTER TABLE product RENAME COLUMN lineage TO firstJob;
+        ALTER TABLE folder RENAME COLUMN lineage TO firstJob;
+        ALTER TABLE folder RENAME COLUMN lineageOf TO ownDigest;
+        ALTER TABLE era RENAME TO ruleSet;
+        ALTER TABLE file RENAME COLUMN era TO ruleSet;
+        ALTER TABLE file RENAME COLUMN met TO matched;
+        ALTER TABLE file RENAME COLUMN born TO birthTime;
+        ALTER TABLE folder RENAME COLUMN era TO ruleSet;
+        ALTER TABLE folder RENAME COLUMN met TO matched;
+        ALTER TABLE takenFile RENAME COLUMN era TO ruleSet;
+        ALTER TABLE takenFile RENAME COLUMN met TO matched;
+        ALTER TABLE takenFile RENAME COLUMN born TO birthTime;
+        ALTER TABLE takenFolder RENAME COLUMN era TO ruleSet;
+        ALTER TABLE takenFolder RENAME COLUMN met TO matched;
+        ALTER TABLE staged RENAME COLUMN born TO birthTime;
+        ALTER TABLE keptBlock RENAME COLUMN born TO since;
+        """
 
     /// Conditions of indexes as they are in queries. And figures by which SQLite's planner finds these indexes: without any it
     /// goes through all files of a place, all blocks of a note, or all events that were ever sent.

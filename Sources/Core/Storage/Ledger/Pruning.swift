@@ -44,12 +44,12 @@ extension LedgerTransaction {
                         SELECT job FROM outbox WHERE state IN ('waiting', 'sending')
                         UNION ALL SELECT job FROM outbox WHERE state = 'dead')
                     AND (
-                        lineage NOT IN (
-                            SELECT lineage FROM product
-                            UNION SELECT lineage FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked', 'undoing'))
+                        firstJob NOT IN (
+                            SELECT firstJob FROM product
+                            UNION SELECT firstJob FROM job WHERE state IN ('ready', 'waiting', 'asking', 'parked', 'undoing'))
                         -- The last of its rule is proof enough: a schedule has one at each of its times.
-                        OR lineage <> id AND EXISTS (
-                            SELECT 1 FROM job AS later WHERE later.lineage = job.lineage AND later.lineage <> later.id
+                        OR firstJob <> id AND EXISTS (
+                            SELECT 1 FROM job AS later WHERE later.firstJob = job.firstJob AND later.firstJob <> later.id
                                 AND later.rule = job.rule AND later.depth = job.depth AND later.sequence > job.sequence
                                 AND later.state IN ('done', 'undone', 'refused', 'declined')))
                 LIMIT ?)
@@ -94,8 +94,8 @@ extension LedgerTransaction {
         }
         try execute(
             """
-            DELETE FROM era WHERE seen < ? AND id NOT IN (SELECT era FROM file WHERE era IS NOT NULL)
-                AND id NOT IN (SELECT era FROM folder WHERE era IS NOT NULL)
+            DELETE FROM ruleSet WHERE seen < ? AND id NOT IN (SELECT ruleSet FROM file WHERE ruleSet IS NOT NULL)
+                AND id NOT IN (SELECT ruleSet FROM folder WHERE ruleSet IS NOT NULL)
             """, [before])
         try execute("DELETE FROM quarantine WHERE state IN ('restored', 'dropped') AND time < ?", [before])
     }

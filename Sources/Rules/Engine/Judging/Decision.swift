@@ -79,7 +79,7 @@ package struct Circumstances: Sendable {
         case .nothing, .happened(.removed): asked = Set(FileEvent.happenings).intersection([news.event])
         case .happened(let happened):
             // Also for what is there already when a place is new: it counts as matched by then.
-            let asksForArrivals = past.hasUnmatched || past.before?.matched?.era != rules.era
+            let asksForArrivals = past.hasUnmatched || past.before?.matched?.ruleSet != rules.id
             asked = Set(past.owed.values.map(\.event) + [happened] + (asksForArrivals ? [.arrived] : []))
         case .touched: asked = looksAtAttributes ? [.arrived, .changed] : []
         case .due(let instants):
@@ -161,7 +161,7 @@ package struct Circumstances: Sendable {
     func reason(for rule: Rule) -> Decision.Reason {
         if news == .touched { return .touched }
         if past.hadJob(rule.name) { return .hadByRule }
-        if past.before?.matched?.era.isEmpty == true { return .ownWrite }
+        if past.before?.matched?.ruleSet.isEmpty == true { return .ownWrite }
         if isUnmatched(rule) { return .unchanged }
         return rule.existing(in: place) == .skip ? .olderThanRule : .judgedBefore
     }

@@ -73,8 +73,9 @@ package struct FilePast: Sendable, Equatable {
         if before.present, let known = before.matched {
             // A rule that is newer than the file's last judgement has found the file there: `existing` is about those.
             inForce =
-                known.era == rules.era
-                ? rules.arrivalNames : Set(try transaction.rules(era: known.era).compactMap { rules.arrivals[$0] })
+                known.ruleSet == rules.id
+                ? rules.arrivalNames
+                : Set(try transaction.rules(inSet: known.ruleSet).compactMap { rules.arrivals[$0] })
         }
     }
 
@@ -107,7 +108,7 @@ package struct FilePast: Sendable, Equatable {
 
     /// What the ledger is to hold of it, once these rules want it as an arrival.
     func matched(with wanting: Set<String>, _ rules: RuleSet) -> MatchedRules {
-        MatchedRules(era: rules.era, rules: matched.union(wanting).intersection(rules.arrivalNames))
+        MatchedRules(ruleSet: rules.id, rules: matched.union(wanting).intersection(rules.arrivalNames))
     }
 
     /// The rules, by name, that were waited for, also those that are early: something else may have brought the time

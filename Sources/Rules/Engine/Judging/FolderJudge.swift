@@ -152,7 +152,7 @@ struct FolderPast: Sendable, Equatable {
             former = found?.path == path ? nil : found
             last = former
         }
-        inForce = try last?.matched.map { try transaction.rules(era: $0.era) } ?? []
+        inForce = try last?.matched.map { try transaction.rules(inSet: $0.ruleSet) } ?? []
         let jobs = try last.map { try transaction.jobs(at: .init(place: place.name, path: $0.path)) } ?? []
         hadJobs = Set(jobs.map(\.rule))
         overdue = try Planner.overdue(jobs, by: look.contents.digest, in: transaction)
@@ -160,7 +160,8 @@ struct FolderPast: Sendable, Equatable {
             [nil, look.contents.digest].contains(lineage.digest)
         {
             product = ProductRecord(
-                path: place.root.appending(path), hash: look.contents.digest, lineage: lineage.id, depth: lineage.depth,
+                path: place.root.appending(path), hash: look.contents.digest, firstJob: lineage.firstJob,
+                depth: lineage.depth,
                 job: "")
         }
     }
@@ -213,13 +214,13 @@ private struct FolderJudgement: Sendable {
             ).map { try $0.succeeding(before.overdue[$0.rule]) }
             if event == .arrived { wanting.formUnion(matches.map(\.rule.name)) }
         }
-        let matched = MatchedRules(era: ruleSet.era, rules: wanting.intersection(ruleSet.arrivalNames))
+        let matched = MatchedRules(ruleSet: ruleSet.id, rules: wanting.intersection(ruleSet.arrivalNames))
         upcoming = ruleSet.upcoming(facts(.arrived), except: wanting)
         record = FolderRecord(
             place: place.name, path: path, device: print.device, inode: print.inode, digest: digest,
             version: drafts.isEmpty ? before.known?.version ?? 1 : version, matched: matched, arrived: arrived,
             // Time may yet bring what nothing else does.
-            lineage: before.product.map { FolderRecord.Lineage(id: $0.lineage, depth: $0.depth, of: digest) })
+            lineage: before.product.map { FolderRecord.Lineage(firstJob: $0.firstJob, depth: $0.depth, of: digest) })
     }
 }
 

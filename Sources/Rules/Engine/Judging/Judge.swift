@@ -190,13 +190,13 @@ package final class Judge: Sendable {
         let left = try await namesLeft(of: found.others, status.fingerprint, in: place)
         var record = FileRecord(
             place: place.name, path: path, fingerprint: status.fingerprint, hash: hash ?? known?.hash,
-            version: (known?.version ?? 0) + 1, born: born, links: status.links)
+            version: (known?.version ?? 0) + 1, birthTime: born, links: status.links)
         var (news, former): (News, FileRecord?) = (.touched, nil)
         if !isSame { (news, former) = News.of(record, known: known, left: left, isMovedIn: isMovedIn) }
         switch news {
         case .touched:
             if let known { record = known }
-            (record.fingerprint, record.born, record.links) = (status.fingerprint, born, status.links)
+            (record.fingerprint, record.birthTime, record.links) = (status.fingerprint, born, status.links)
         case .happened(.arrived): record.arrived = now
         default:
             record.arrived = (former ?? known)?.arrived
@@ -214,12 +214,12 @@ package final class Judge: Sendable {
         let born = try await lanes.run { try found.spot.birth() }
         let left = try await namesLeft(of: found.others, status.fingerprint, in: place)
         let other = known?.present == true || isMovedIn ? nil : left.first ?? found.others.first
-        let isRenamed = born != nil && other?.born == born
+        let isRenamed = born != nil && other?.birthTime == born
         let print = status.fingerprint
-        let kin = other.flatMap { isRenamed || $0.born == nil ? $0 : nil }
+        let kin = other.flatMap { isRenamed || $0.birthTime == nil ? $0 : nil }
         let record = FileRecord(
             place: place.name, path: found.path, fingerprint: print, hash: nil, version: (known?.version ?? 0) + 1,
-            born: born, arrived: known?.present == true ? known?.arrived : isRenamed ? other?.arrived : now,
+            birthTime: born, arrived: known?.present == true ? known?.arrived : isRenamed ? other?.arrived : now,
             links: status.links)
         return SeenFile(
             place: place, record: record, status: status, content: .unread, news: .unread,
@@ -277,7 +277,7 @@ package final class Judge: Sendable {
             guard let (spot, status) = try look(at: path, in: place), status.kind == .file,
                 status.inode == known.fingerprint.inode, status.device == known.fingerprint.device
             else { return false }
-            if let old = known.born, let new = try spot.birth() { return old == new }
+            if let old = known.birthTime, let new = try spot.birth() { return old == new }
             return status.size == known.fingerprint.size && status.fingerprint.modified == known.fingerprint.modified
         }
     }
@@ -318,7 +318,7 @@ package final class Judge: Sendable {
             do {
                 let file = try found.spot.openFile()
                 guard try file.status().fingerprint == before else { return nil }
-                guard isHashed else { return (file, nil, found.known?.born, nil) }
+                guard isHashed else { return (file, nil, found.known?.birthTime, nil) }
                 let hash = try reader.hash(file)
                 let blocks = try planner.blocks(of: found.path, file, in: found.place)
                 return try file.status().fingerprint == before ? (file, hash, file.birth(), blocks) : nil

@@ -107,7 +107,7 @@ struct Judgement: Sendable {
             if beside.attributes != nil { record.matched = past.matched(with: found.wanting, rules) }
             if !drafts.isEmpty { record.version = seen.version }
         case .due:
-            var matched = record.matched ?? MatchedRules(era: "", rules: [])
+            var matched = record.matched ?? MatchedRules(ruleSet: "", rules: [])
             matched.rules.formUnion(found.wanting)
             if !matched.rules.isEmpty { record.matched = matched }
             upcoming =

@@ -53,7 +53,7 @@ package enum News: Sendable, Equatable {
 
     /// Whether two records with one inode are of one file: file systems give an inode that is free to the next file.
     private static func isSame(_ former: FileRecord, _ record: FileRecord) -> Bool {
-        guard let old = former.born, let new = record.born else { return former.hash == record.hash }
+        guard let old = former.birthTime, let new = record.birthTime else { return former.hash == record.hash }
         return old == new && (former.hash == nil || former.hash == record.hash)
     }
 }
@@ -106,7 +106,7 @@ struct SeenFile: Sendable {
     /// Whether it is its ``kin``, as far as that can be told without reading it.
     func isAsKin(_ kin: FileRecord) -> Bool {
         let (old, new) = (kin.fingerprint, record.fingerprint)
-        return kin.born != nil || (old.size, old.modified) == (new.size, new.modified)
+        return kin.birthTime != nil || (old.size, old.modified) == (new.size, new.modified)
     }
 
     /// Which of the file's judgements its jobs belong to: the same content is another job's business when it is asked for

@@ -33,7 +33,7 @@ package struct RuleSet: Sendable {
     let mindsClock: [Bool]
     private let usesBlocks: [Bool]
     /// Stands for all of those in the ledger.
-    package let era: String
+    package let id: String
     /// False in ``notYetRead`` alone.
     package let isRead: Bool
 
@@ -57,7 +57,7 @@ package struct RuleSet: Sendable {
         hasTime = looksAtTime.contains(true)
         mindsClock = rules.map(\.mindsClock)
         usesBlocks = rules.map(\.condition.usesBlocks)
-        era = String(ContentHash(of: Array(arrivals.keys.sorted().joined(separator: "\n").utf8)).description.prefix(16))
+        id = String(ContentHash(of: Array(arrivals.keys.sorted().joined(separator: "\n").utf8)).description.prefix(16))
     }
 
     /// Reads the rule files of `directories`, later ones replacing earlier ones. Blocks.

@@ -57,7 +57,7 @@ extension Planner {
                     id: id, rule: match.rule.name, digest: match.rule.digest.description, event: facts.event.rawValue,
                     place: facts.place.name, path: facts.path, file: try file.stored(hiding: names),
                     hash: file.hash,
-                    lineage: id, depth: 0, arrived: arrival,
+                    firstJob: id, depth: 0, arrived: arrival,
                     values: try LedgerJSON.encode(values),
                     refused: match.rule.refused(in: facts.place).rawValue)
                 let steps = try match.rule.plannedSteps(of: facts, knowing: values).enumerated().map { number, step in
@@ -98,7 +98,7 @@ extension Planner {
             var job = draft.job
             if isBacklog { job.isBacklog = true }
             if let lineage {
-                job.lineage = lineage.lineage
+                job.firstJob = lineage.firstJob
                 job.depth = max(job.depth, lineage.depth)
                 job.origin = lineage.origin
             }

@@ -17,9 +17,9 @@ extension Planner {
     ///
     /// - Throws: what the ledger does; then nothing has changed.
     package func putInForce(_ next: RuleSet, after before: PassingRules) async throws {
-        let era = before.ruleSet.era
+        let ruleSet = before.ruleSet.id
         while true {
-            let found = try await ledger.read { try $0.folders(judgedBy: era, since: before.since) }
+            let found = try await ledger.read { try $0.folders(judgedBy: ruleSet, since: before.since) }
             var came: [FolderRecord] = []
             for (name, folders) in Dictionary(grouping: found, by: \.place) {
                 guard let place = presence.place(named: name) else { continue }
@@ -43,9 +43,9 @@ extension Planner {
             let new = came
             let isDone = try await ledger.write { transaction in
                 // What is judged meanwhile is not yet among them.
-                guard try transaction.folders(judgedBy: era, since: before.since) == found else { return false }
-                try transaction.registerEra(next.era, rules: next.arrivalIdentities)
-                for folder in new { try transaction.setFolder(folder, judgedBy: next.era) }
+                guard try transaction.folders(judgedBy: ruleSet, since: before.since) == found else { return false }
+                try transaction.registerRuleSet(next.id, rules: next.arrivalIdentities)
+                for folder in new { try transaction.setFolder(folder, judgedBy: next.id) }
                 self.ruleSet = next
                 return true
             }

@@ -8,7 +8,7 @@ extension Planner {
         _ rule: String, depth: Int, _ lineage: ProductRecord?, in transaction: LedgerTransaction
     ) throws -> String? {
         if depth > deepest { return "\(skipped(rule)) would be step \(depth) of a chain; \(deepest) is the end" }
-        guard let lineage, try transaction.hasRun(rule: rule, lineage: lineage.lineage, besides: depth) else {
+        guard let lineage, try transaction.hasRun(rule: rule, from: lineage.firstJob, besides: depth) else {
             return nil
         }
         return "\(skipped(rule)) has run already on what this was made from"
@@ -26,7 +26,7 @@ extension Planner {
         guard let origin else { return nil }
         if origin.origin > deepest { return "it is step \(origin.origin) of a chain; \(deepest) is the end" }
         // To a schedule a file that was only moved is the one that it was.
-        return try transaction.hasRun(rule: rule, lineage: origin.lineage, before: origin.origin)
+        return try transaction.hasRun(rule: rule, from: origin.firstJob, before: origin.origin)
             ? "the rule has run on what it was made from" : nil
     }
 }

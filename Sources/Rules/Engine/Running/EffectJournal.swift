@@ -62,7 +62,8 @@ package struct EffectJournal: Sendable {
                 try arrive(path, fingerprint, hash, job, from: nil, origin: job.depth + 1, transaction)
                 if isOwnAndScheduled(path, job, transaction) {
                     try transaction.addProduct(
-                        ProductRecord(path: path, hash: hash, lineage: job.lineage, depth: job.depth + 1, job: job.id))
+                        ProductRecord(path: path, hash: hash, firstJob: job.firstJob, depth: job.depth + 1, job: job.id)
+                    )
                 }
             case .moved(let from, let to, let fingerprint, let hash):
                 let former = try places.locate(from).flatMap { try transaction.file($0.place.name, $0.path) }
@@ -78,12 +79,12 @@ package struct EffectJournal: Sendable {
                 try arrive(to, fingerprint, hash, job, from: former, origin: origin, transaction)
                 // What time has brought already, and what it has yet to bring, comes to it under its new name.
                 if let new = places.locate(to) { try transaction.keepDue(awaited, new.place.name, new.path) }
-                if product == nil, job.lineage != job.id, job.hash == hash,
+                if product == nil, job.firstJob != job.id, job.hash == hash,
                     isOwnAndScheduled(to, job, transaction)
                 {
                     // It is back from another place, or the trash, and is still what it was made from.
                     product = ProductRecord(
-                        path: to, hash: hash, lineage: job.lineage, depth: job.depth, origin: origin, job: job.id)
+                        path: to, hash: hash, firstJob: job.firstJob, depth: job.depth, origin: origin, job: job.id)
                 }
                 let isChanged = from == to && product?.hash == former?.hash
                 if var product, product.hash == hash || isChanged, places.locate(to)?.place.name == job.place {
@@ -134,7 +135,7 @@ package struct EffectJournal: Sendable {
         }
         guard var file = try transaction.file(place.name, relative), file.present else { return }
         guard file.hash == base else { return }
-        if file.fingerprint.inode != fingerprint.inode { (file.born, file.links) = (nil, nil) }
+        if file.fingerprint.inode != fingerprint.inode { (file.birthTime, file.links) = (nil, nil) }
         file.fingerprint = fingerprint
         file.hash = hash
         try transaction.setFile(file)
@@ -154,7 +155,7 @@ package struct EffectJournal: Sendable {
                 FileRecord(
                     place: place.name, path: relative, fingerprint: fingerprint, hash: hash, version: version + 1,
                     // Of no rules that were in force: it is the agent's own. With time it may arrive for others all the same.
-                    matched: MatchedRules(era: "", rules: (former?.matched?.rules ?? []).union([job.rule])),
+                    matched: MatchedRules(ruleSet: "", rules: (former?.matched?.rules ?? []).union([job.rule])),
                     arrived: former?.arrived ?? job.arrived))
             // It has been there for longer where it is only now, or by the next life of the agent, that this can be noted.
             try transaction.setUnreckoned(
@@ -162,7 +163,7 @@ package struct EffectJournal: Sendable {
         } else {
             try transaction.addProduct(
                 ProductRecord(
-                    path: path, hash: hash, lineage: job.lineage, depth: job.depth + 1, origin: origin, job: job.id))
+                    path: path, hash: hash, firstJob: job.firstJob, depth: job.depth + 1, origin: origin, job: job.id))
         }
     }
 

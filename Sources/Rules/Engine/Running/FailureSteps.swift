@@ -50,7 +50,7 @@ enum FailureSteps {
         let id = id(after: job)
         var next = JobRecord(
             id: id, rule: job.rule + ending, digest: job.digest, event: job.event, place: job.place,
-            path: job.path, file: job.file, hash: job.hash, lineage: job.lineage, depth: job.depth,
+            path: job.path, file: job.file, hash: job.hash, firstJob: job.firstJob, depth: job.depth,
             arrived: job.arrived, values: try LedgerJSON.encode(values), refused: Rule.Refused.leave.rawValue)
         (next.moved, next.origin) = (job.moved, job.origin)
         let steps = rule.onFailure.enumerated().map { number, step in

@@ -45,13 +45,13 @@ extension EffectJournal {
                 digest: contents,
                 version: version + 1,
                 matched: MatchedRules(
-                    era: former?.matched?.era ?? "", rules: (former?.matched?.rules ?? []).union([job.rule])),
+                    ruleSet: former?.matched?.ruleSet ?? "", rules: (former?.matched?.rules ?? []).union([job.rule])),
                 arrived: former?.arrived ?? job.arrived))
         try keepAbove(new.path, job, transaction)
     }
 
     private func lineage(of job: JobRecord) -> FolderRecord.Lineage {
-        FolderRecord.Lineage(id: job.lineage, depth: job.depth + 1)
+        FolderRecord.Lineage(firstJob: job.firstJob, depth: job.depth + 1)
     }
 
     /// The folders of other places into which something was put, some of which may have been made for it: what rules there do
@@ -108,10 +108,11 @@ extension EffectJournal {
             guard let below = file.path.relative(to: old) else { continue }
             let path = new.appending(below)
             let absolute = place.root.appending(path)
-            let known = try transaction.product(absolute).flatMap { $0.lineage == job.lineage ? $0 : nil }
+            let known = try transaction.product(absolute).flatMap { $0.firstJob == job.firstJob ? $0 : nil }
             try transaction.addProduct(
                 ProductRecord(
-                    path: absolute, hash: file.hash ?? ProductRecord.stamp(of: file.fingerprint), lineage: job.lineage,
+                    path: absolute, hash: file.hash ?? ProductRecord.stamp(of: file.fingerprint),
+                    firstJob: job.firstJob,
                     depth: job.depth + 1, origin: known?.origin ?? job.origin, job: job.id))
             var above = below.parent
             while !above.isEmpty, inner.insert(above).inserted { above = above.parent }
@@ -127,7 +128,7 @@ extension EffectJournal {
         var above = path.parent
         while !above.isEmpty {
             var folder = try transaction.folder(job.place, above) ?? FolderRecord(place: job.place, path: above)
-            var matched = folder.matched ?? MatchedRules(era: "", rules: [])
+            var matched = folder.matched ?? MatchedRules(ruleSet: "", rules: [])
             if matched.rules.insert(job.rule).inserted || !folder.present {
                 folder.matched = matched
                 folder.present = true

@@ -16,7 +16,7 @@ package struct FileRecord: Sendable, Equatable {
     /// The place is away: the file is known from the folder that will be back, and nothing is concluded of it till then.
     package private(set) var isKept = false
     /// When the file was made; nil where its file system does not say, or it was never asked.
-    package var born: Int64?
+    package var birthTime: Int64?
     /// Nil where it was not judged by the file's rules: it lay there when the ledger came to know it.
     package var matched: MatchedRules?
     /// Nil where no rule in force looked at any.
@@ -29,13 +29,13 @@ package struct FileRecord: Sendable, Equatable {
 
     package init(
         place: String, path: BytePath, fingerprint: Fingerprint, hash: ContentHash?, present: Bool = true,
-        version: Int = 1, born: Int64? = nil, matched: MatchedRules? = nil, attributes: SeenAttributes? = nil,
+        version: Int = 1, birthTime: Int64? = nil, matched: MatchedRules? = nil, attributes: SeenAttributes? = nil,
         arrived: Timestamp? = nil, links: Int? = nil
     ) {
         self.links = links
         self.attributes = attributes
         self.arrived = arrived
-        self.born = born
+        self.birthTime = birthTime
         self.matched = matched
         self.place = place
         self.path = path
@@ -55,13 +55,13 @@ package struct KnownUnderOtherName: Error, Sendable {
 
 /// Which rules a file has matched: those that have wanted it as an arrival at one judgement or another.
 package struct MatchedRules: Sendable, Equatable {
-    /// The rules that were in force at its last judgement; see ``LedgerTransaction/rules(era:)``.
-    package var era: String
+    /// The rules that were in force at its last judgement; see ``LedgerTransaction/rules(inSet:)``.
+    package var ruleSet: String
     /// Of those, by name.
     package var rules: Set<String>
 
-    package init(era: String, rules: Set<String>) {
-        self.era = era
+    package init(ruleSet: String, rules: Set<String>) {
+        self.ruleSet = ruleSet
         self.rules = rules
     }
 }
@@ -69,8 +69,8 @@ package struct MatchedRules: Sendable, Equatable {
 extension MatchedRules {
     /// - Returns: nil where the file or folder was not judged.
     init?(row: any SQLRow) throws {
-        guard let era = try row["era"] as String? else { return nil }
-        self.init(era: era, rules: LedgerTransaction.nameSet(try row["met"] ?? "[]"))
+        guard let ruleSet = try row["ruleSet"] as String? else { return nil }
+        self.init(ruleSet: ruleSet, rules: LedgerTransaction.nameSet(try row["matched"] ?? "[]"))
     }
 }
 
@@ -264,7 +264,7 @@ extension LedgerTransaction {
         let arguments: [any SQLConvertible] = [
             file.place, try names.stored(file.place, file.path), print.device, print.inode, print.size,
             print.modified, print.changed, file.hash, file.present, file.version, now,
-            file.born, file.matched?.era, try file.matched.map { try Self.json($0.rules) },
+            file.birthTime, file.matched?.ruleSet, try file.matched.map { try Self.json($0.rules) },
             try file.attributes?.json, file.arrived, file.links, now,
         ]
         do {
@@ -277,14 +277,14 @@ extension LedgerTransaction {
     /// Since when a name has its content is kept as long as the content is the same.
     private static let fileUpsert = """
         INSERT INTO file
-            (place, path, device, inode, size, modified, changed, hash, present, version, seen, born, era, met,
-            attributes, arrived, links, contentSince)
+            (place, path, device, inode, size, modified, changed, hash, present, version, seen, birthTime, ruleSet,
+            matched, attributes, arrived, links, contentSince)
             VALUES (\(marks(18)))
             ON CONFLICT (place, path) DO UPDATE SET
                 device = excluded.device, inode = excluded.inode, size = excluded.size, modified = excluded.modified,
                 changed = excluded.changed, hash = excluded.hash, present = excluded.present,
-                version = excluded.version, seen = excluded.seen, kept = 0, born = excluded.born, era = excluded.era,
-                met = excluded.met, attributes = excluded.attributes, arrived = excluded.arrived,
+                version = excluded.version, seen = excluded.seen, kept = 0, birthTime = excluded.birthTime,
+                ruleSet = excluded.ruleSet, matched = excluded.matched, attributes = excluded.attributes, arrived = excluded.arrived,
                 links = excluded.links,
                 contentSince = CASE
                     WHEN file.present = 1
@@ -339,15 +339,15 @@ extension LedgerTransaction {
     }
 
     /// Notes under which name the rules are known that are in force, each by name and content.
-    package func registerEra(_ id: String, rules: Set<String>) throws {
+    package func registerRuleSet(_ id: String, rules: Set<String>) throws {
         try execute(
-            "INSERT INTO era (id, rules, seen) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen",
+            "INSERT INTO ruleSet (id, rules, seen) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen",
             [id, try Self.json(rules), Timestamp.now()])
     }
 
     /// The rules that were in force then; empty where that is not known any more.
-    package func rules(era id: String) throws -> Set<String> {
-        try value("SELECT rules FROM era WHERE id = ?", [id]).map(Self.nameSet) ?? []
+    package func rules(inSet id: String) throws -> Set<String> {
+        try value("SELECT rules FROM ruleSet WHERE id = ?", [id]).map(Self.nameSet) ?? []
     }
 
     static func json(_ names: Set<String>) throws -> String {
@@ -360,10 +360,10 @@ extension LedgerTransaction {
     }
 
     /// The present files of a place that were judged by these rules since then.
-    package func files(_ place: String, judgedBy era: String, since: Timestamp) throws -> [FileRecord] {
+    package func files(_ place: String, judgedBy ruleSet: String, since: Timestamp) throws -> [FileRecord] {
         try all(
-            "SELECT * FROM file WHERE place = ? AND present = 1 AND era = ? AND seen >= ? ORDER BY path",
-            [place, era, since], shown)
+            "SELECT * FROM file WHERE place = ? AND present = 1 AND ruleSet = ? AND seen >= ? ORDER BY path",
+            [place, ruleSet, since], shown)
     }
 
     package func registerRule(_ name: String, digest: String) throws {
@@ -393,7 +393,7 @@ extension FileRecord {
         present = try row["present"]
         version = try row["version"]
         isKept = try row["kept"]
-        born = try row["born"]
+        birthTime = try row["birthTime"]
         matched = try MatchedRules(row: row)
         attributes = SeenAttributes(json: try row["attributes"])
         arrived = try row["arrived"]

@@ -20,13 +20,13 @@ package struct FolderRecord: Sendable, Equatable {
 
     /// What a folder descends from that the agent has moved, made, or put something into.
     package struct Lineage: Sendable, Equatable {
-        package var id: String
+        package var firstJob: String
         package var depth: Int
         /// What lay in the folder when it was first judged so: another list is a person's doing. Nil where it was not yet.
         package var digest: ContentHash?
 
-        package init(id: String, depth: Int, of digest: ContentHash? = nil) {
-            (self.id, self.depth, self.digest) = (id, depth, digest)
+        package init(firstJob: String, depth: Int, of digest: ContentHash? = nil) {
+            (self.firstJob, self.depth, self.digest) = (firstJob, depth, digest)
         }
     }
 
@@ -57,8 +57,8 @@ package struct FolderRecord: Sendable, Equatable {
         version = try row["version"]
         matched = try MatchedRules(row: row)
         arrived = try row["arrived"]
-        lineage = try (row["lineage"] as String?).map {
-            Lineage(id: $0, depth: try row["depth"], of: try row["lineageOf"])
+        lineage = try (row["firstJob"] as String?).map {
+            Lineage(firstJob: $0, depth: try row["depth"], of: try row["ownDigest"])
         }
     }
 }
@@ -94,8 +94,9 @@ extension LedgerTransaction {
     private static let folderUpsert = upsert(
         "folder", key: ["place", "path"],
         [
-            "device", "inode", "digest", "present", "version", "seen", "era", "met", "arrived", "lineage", "depth",
-            "lineageOf",
+            "device", "inode", "digest", "present", "version", "seen", "ruleSet", "matched", "arrived", "firstJob",
+            "depth",
+            "ownDigest",
         ])
 
     package func setFolder(_ folder: FolderRecord) throws {
@@ -103,24 +104,24 @@ extension LedgerTransaction {
             Self.folderUpsert,
             [
                 folder.place, folder.path, folder.device, folder.inode, folder.digest, folder.present, folder.version,
-                Timestamp.now(), folder.matched?.era,
+                Timestamp.now(), folder.matched?.ruleSet,
                 try folder.matched.map { try Self.json($0.rules) }, folder.arrived,
-                folder.lineage?.id, folder.lineage?.depth, folder.lineage?.digest,
+                folder.lineage?.firstJob, folder.lineage?.depth, folder.lineage?.digest,
             ])
     }
 
     /// The present folders that came since then, and were last judged by these rules.
-    package func folders(judgedBy era: String, since: Timestamp) throws -> [FolderRecord] {
+    package func folders(judgedBy ruleSet: String, since: Timestamp) throws -> [FolderRecord] {
         try all(
-            "SELECT * FROM folder WHERE present = 1 AND era = ? AND arrived >= ? ORDER BY place, path",
-            [era, since], FolderRecord.init(row:))
+            "SELECT * FROM folder WHERE present = 1 AND ruleSet = ? AND arrived >= ? ORDER BY place, path",
+            [ruleSet, since], FolderRecord.init(row:))
     }
 
     /// Has a folder count as judged by these rules, of which it has met no others than before.
-    package func setFolder(_ folder: FolderRecord, judgedBy era: String) throws {
+    package func setFolder(_ folder: FolderRecord, judgedBy ruleSet: String) throws {
         try execute(
-            "UPDATE folder SET era = ? WHERE place = ? AND path = ?",
-            [era, folder.place, folder.path])
+            "UPDATE folder SET ruleSet = ? WHERE place = ? AND path = ?",
+            [ruleSet, folder.place, folder.path])
     }
 
     /// Marks a folder as gone; its version number stays for the day it comes back.

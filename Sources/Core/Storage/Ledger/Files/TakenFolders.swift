@@ -4,9 +4,9 @@ import Platform
 /// what is there, so that nothing that comes under the same names takes its place, until the job is undone or forgotten.
 extension LedgerTransaction {
     private static let fileColumns = """
-        device, inode, size, modified, changed, hash, version, born, era, met, attributes, arrived
+        device, inode, size, modified, changed, hash, version, birthTime, ruleSet, matched, attributes, arrived
         """
-    private static let folderColumns = "device, inode, digest, version, era, met, arrived"
+    private static let folderColumns = "device, inode, digest, version, ruleSet, matched, arrived"
 
     /// Takes a folder out of its place, and what lies in it with it: that is known again when `job` is taken back.
     ///
@@ -64,7 +64,7 @@ extension LedgerTransaction {
         var former: FolderRecord?
         let folders = try all(
             """
-            SELECT *, below AS path, 1 AS present, NULL AS lineage FROM takenFolder WHERE job = ? AND place = ?
+            SELECT *, below AS path, 1 AS present, NULL AS firstJob FROM takenFolder WHERE job = ? AND place = ?
             ORDER BY below
             """, [job, place]
         ) { (try FolderRecord(row: $0), try $0["top"] as BytePath) }

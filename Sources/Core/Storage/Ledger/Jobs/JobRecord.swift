@@ -41,7 +41,7 @@ package struct JobRecord: Sendable, Equatable {
     /// The same for finding it; nil where it has the name under which it was judged.
     package var moved: Whereabouts?
     package var hash: ContentHash?
-    package var lineage: String
+    package var firstJob: String
     package var depth: Int
     /// The depth at which its file was made: see ``ProductRecord/origin``.
     package var origin = 0
@@ -60,7 +60,7 @@ package struct JobRecord: Sendable, Equatable {
 
     package init(
         id: String, rule: String, digest: String, event: String, place: String, path: BytePath, file: String,
-        hash: ContentHash?, lineage: String, depth: Int, arrived: Timestamp, values: String, refused: String
+        hash: ContentHash?, firstJob: String, depth: Int, arrived: Timestamp, values: String, refused: String
     ) {
         sequence = 0
         self.id = id
@@ -71,7 +71,7 @@ package struct JobRecord: Sendable, Equatable {
         self.path = path
         self.file = file
         self.hash = hash
-        self.lineage = lineage
+        self.firstJob = firstJob
         self.depth = depth
         self.arrived = arrived
         state = .ready
@@ -139,7 +139,7 @@ extension JobRecord {
         file = try row["file"]
         moved = try (row["nowPath"] as BytePath?).map { Whereabouts(place: try row["nowPlace"] ?? "", path: $0) }
         hash = try row["hash"]
-        lineage = try row["lineage"]
+        firstJob = try row["firstJob"]
         depth = try row["depth"]
         origin = try row["origin"] as Int? ?? depth
         arrived = try row["arrived"]

@@ -8,13 +8,13 @@ extension LedgerTransaction {
     package func addJob(_ job: JobRecord, steps: [StepRecord], at time: Timestamp = .now()) throws -> Bool {
         let added = try execute(
             """
-            INSERT INTO job (id, rule, digest, event, place, path, file, hash, lineage, depth, arrived, state,
+            INSERT INTO job (id, rule, digest, event, place, path, file, hash, firstJob, depth, arrived, state,
                 vals, refused, created, updated, nowPlace, nowPath, origin, backlog)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
             """,
             [
                 job.id, job.rule, job.digest, job.event, job.place, try names.stored(job.place, job.path),
-                job.file, job.hash, job.lineage, job.depth, job.arrived, job.state.rawValue, job.values, job.refused,
+                job.file, job.hash, job.firstJob, job.depth, job.arrived, job.state.rawValue, job.values, job.refused,
                 time, time, job.moved?.place, try job.moved.map { try names.stored($0.place, $0.path) }, job.origin,
                 job.isBacklog,
             ])
@@ -250,32 +250,32 @@ extension LedgerTransaction {
         try values("SELECT substr(key, 12) FROM meta WHERE key >= 'superseded:' AND key < 'superseded;' ORDER BY key")
     }
 
-    /// Whether this rule has already run in `lineage`, other than on what is of the same generation: one job may have made
-    /// many files. A job that came to nothing does not count.
+    /// Whether this rule has already run in the lineage of a job, other than on what is of the same generation: one job may
+    /// have made many files. A job that came to nothing does not count.
     ///
     /// - Parameter depth: that generation; nil for none.
-    package func hasRun(rule: String, lineage: String, besides depth: Int? = nil) throws -> Bool {
-        try hasRun(rule, lineage, "depth <> ?", depth ?? -1)
+    package func hasRun(rule: String, from firstJob: String, besides depth: Int? = nil) throws -> Bool {
+        try hasRun(rule, firstJob, "depth <> ?", depth ?? -1)
     }
 
-    /// Whether this rule has run in `lineage` on what a file was made from.
+    /// Whether this rule has run in the lineage of a job on what a file was made from.
     ///
     /// - Parameter origin: the depth at which that file was made.
-    package func hasRun(rule: String, lineage: String, before origin: Int) throws -> Bool {
-        try hasRun(rule, lineage, "depth < ?", origin)
+    package func hasRun(rule: String, from firstJob: String, before origin: Int) throws -> Bool {
+        try hasRun(rule, firstJob, "depth < ?", origin)
     }
 
     /// - Parameters:
     ///   - generation: a condition on the depth of the jobs that count.
     ///   - depth: its argument.
-    private func hasRun(_ rule: String, _ lineage: String, _ generation: String, _ depth: Int) throws -> Bool {
+    private func hasRun(_ rule: String, _ firstJob: String, _ generation: String, _ depth: Int) throws -> Bool {
         // The first of a lineage is found by its id, the others by the index of those that are not the first.
         try exists(
             """
-            SELECT 1 FROM job WHERE id = ? AND lineage = id AND rule = ? AND \(generation) AND state <> 'superseded'
+            SELECT 1 FROM job WHERE id = ? AND firstJob = id AND rule = ? AND \(generation) AND state <> 'superseded'
             UNION ALL
-            SELECT 1 FROM job WHERE lineage = ? AND lineage <> id AND rule = ? AND \(generation)
+            SELECT 1 FROM job WHERE firstJob = ? AND firstJob <> id AND rule = ? AND \(generation)
                 AND state <> 'superseded'
-            """, [lineage, rule, depth, lineage, rule, depth])
+            """, [firstJob, rule, depth, firstJob, rule, depth])
     }
 }

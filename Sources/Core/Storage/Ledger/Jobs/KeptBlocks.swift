@@ -5,13 +5,13 @@ package struct NoteStateRecord: Sendable, Equatable {
     package struct Line: Sendable, Equatable {
         package var hash: UInt64
         package var first: Int64
-        package var born: Int64
+        package var since: Int64
         package var gone: Int64?
 
-        package init(hash: UInt64, first: Int64, born: Int64, gone: Int64? = nil) {
+        package init(hash: UInt64, first: Int64, since: Int64, gone: Int64? = nil) {
             self.hash = hash
             self.first = first
-            self.born = born
+            self.since = since
             self.gone = gone
         }
     }
@@ -42,7 +42,7 @@ package struct KeptBlockRecord: Sendable, Equatable {
     package var request: String
     /// The versions that brought it first, that brought it back, that first held it since, and that lack it; 0 for none.
     package var first: Int64
-    package var born: Int64
+    package var since: Int64
     package var holder: Int64?
     package var gone: Int64?
     /// The writer's word for what has become of it; ``begun`` until the write that holds it has been ended.
@@ -51,7 +51,7 @@ package struct KeptBlockRecord: Sendable, Equatable {
     package var lines: [UInt64]
 
     package init(
-        note: BytePath, step: String, token: String, request: String, first: Int64 = 0, born: Int64 = 0,
+        note: BytePath, step: String, token: String, request: String, first: Int64 = 0, since: Int64 = 0,
         holder: Int64? = nil,
         gone: Int64? = nil, fate: String = begun, lines: [UInt64] = []
     ) {
@@ -60,7 +60,7 @@ package struct KeptBlockRecord: Sendable, Equatable {
         self.token = token
         self.request = request
         self.first = first
-        self.born = born
+        self.since = since
         self.holder = holder
         self.gone = gone
         self.fate = fate
@@ -92,13 +92,13 @@ extension LedgerTransaction {
     }
 
     package func keptBlocks(_ note: BytePath) throws -> [KeptBlockRecord] {
-        try all("SELECT * FROM keptBlock WHERE note = ? ORDER BY born, step", [note], KeptBlockRecord.init(row:))
+        try all("SELECT * FROM keptBlock WHERE note = ? ORDER BY since, step", [note], KeptBlockRecord.init(row:))
     }
 
     /// The blocks of a note that its last known version does not hold.
     package func missingBlocks(_ note: BytePath) throws -> [KeptBlockRecord] {
         try all(
-            "SELECT * FROM keptBlock WHERE note = ? AND fate <> 'there' ORDER BY born, step", [note],
+            "SELECT * FROM keptBlock WHERE note = ? AND fate <> 'there' ORDER BY since, step", [note],
             KeptBlockRecord.init(row:))
     }
 
@@ -115,7 +115,7 @@ extension LedgerTransaction {
     }
 
     private static let keptBlockColumns = [
-        "note", "step", "token", "request", "first", "born", "holder", "gone", "fate", "lines", "changed",
+        "note", "step", "token", "request", "first", "since", "holder", "gone", "fate", "lines", "changed",
     ]
     private static let keptBlockUpsert = upsert(
         "keptBlock", key: ["note", "step"], Array(keptBlockColumns.dropFirst(2)))
@@ -126,7 +126,7 @@ extension LedgerTransaction {
 
     private static func arguments(_ block: KeptBlockRecord) -> [any SQLConvertible] {
         [
-            block.note, block.step, block.token, block.request, block.first, block.born, block.holder, block.gone,
+            block.note, block.step, block.token, block.request, block.first, block.since, block.holder, block.gone,
             block.fate, blob(block.lines), Timestamp.now(),
         ]
     }
@@ -154,7 +154,7 @@ extension LedgerTransaction {
         for block in blocks {
             try execute(
                 """
-                UPDATE keptBlock SET fate = ?, token = ?, first = CASE first WHEN 0 THEN ? ELSE first END, born = ?,
+                UPDATE keptBlock SET fate = ?, token = ?, first = CASE first WHEN 0 THEN ? ELSE first END, since = ?,
                     holder = NULL, gone = NULL, changed = ?
                 WHERE note = ? AND step = ?
                 """,
@@ -179,7 +179,7 @@ extension LedgerTransaction {
         blob(
             lines.flatMap {
                 [
-                    $0.hash, UInt64(bitPattern: $0.first), UInt64(bitPattern: $0.born),
+                    $0.hash, UInt64(bitPattern: $0.first), UInt64(bitPattern: $0.since),
                     UInt64(bitPattern: $0.gone ?? 0),
                 ]
             })
@@ -190,7 +190,7 @@ extension LedgerTransaction {
         return stride(from: 0, to: numbers.count - 3, by: 4).map {
             let gone = Int64(bitPattern: numbers[$0 + 3])
             return NoteStateRecord.Line(
-                hash: numbers[$0], first: Int64(bitPattern: numbers[$0 + 1]), born: Int64(bitPattern: numbers[$0 + 2]),
+                hash: numbers[$0], first: Int64(bitPattern: numbers[$0 + 1]), since: Int64(bitPattern: numbers[$0 + 2]),
                 gone: gone == 0 ? nil : gone)
         }
     }
@@ -203,7 +203,7 @@ extension KeptBlockRecord {
         token = try row["token"]
         request = try row["request"]
         first = try row["first"]
-        born = try row["born"]
+        since = try row["since"]
         holder = try row["holder"]
         gone = try row["gone"]
         fate = try row["fate"]

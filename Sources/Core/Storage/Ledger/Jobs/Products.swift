@@ -5,18 +5,18 @@ package struct ProductRecord: Sendable, Equatable {
     /// Absolute.
     package var path: BytePath
     package var hash: ContentHash
-    package var lineage: String
+    package var firstJob: String
     package var depth: Int
     /// The depth at which the file was made. What is deeper is the same file, moved; what is less deep are its ancestors.
     package var origin: Int
     package var job: String
 
     /// - Parameter origin: nil for `depth`.
-    package init(path: BytePath, hash: ContentHash, lineage: String, depth: Int, origin: Int? = nil, job: String) {
+    package init(path: BytePath, hash: ContentHash, firstJob: String, depth: Int, origin: Int? = nil, job: String) {
         self.origin = origin ?? depth
         self.path = path
         self.hash = hash
-        self.lineage = lineage
+        self.firstJob = firstJob
         self.depth = depth
         self.job = job
     }
@@ -38,7 +38,7 @@ extension LedgerTransaction {
         for form in try names.forms(path) {
             let found = try first("SELECT * FROM product WHERE path = ?", [form]) { row in
                 ProductRecord(
-                    path: path, hash: try row["hash"], lineage: try row["lineage"], depth: try row["depth"],
+                    path: path, hash: try row["hash"], firstJob: try row["firstJob"], depth: try row["depth"],
                     origin: try row["origin"], job: try row["job"])
             }
             if let found { return found }
@@ -47,13 +47,13 @@ extension LedgerTransaction {
     }
 
     private static let productUpsert = upsert(
-        "product", key: ["path"], ["hash", "lineage", "depth", "origin", "job", "made"])
+        "product", key: ["path"], ["hash", "firstJob", "depth", "origin", "job", "made"])
 
     package func addProduct(_ product: ProductRecord) throws {
         try execute(
             Self.productUpsert,
             [
-                try names.stored(product.path), product.hash, product.lineage, product.depth, product.origin,
+                try names.stored(product.path), product.hash, product.firstJob, product.depth, product.origin,
                 product.job, Timestamp.now(),
             ])
     }

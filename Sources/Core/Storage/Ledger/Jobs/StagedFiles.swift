@@ -2,7 +2,7 @@ import Platform
 
 /// Temporary files that steps have begun and not finished with.
 extension LedgerTransaction {
-    private static let stagedUpsert = upsert("staged", key: ["path"], ["device", "inode", "job", "born"])
+    private static let stagedUpsert = upsert("staged", key: ["path"], ["device", "inode", "job", "birthTime"])
 
     package func setStaged(_ path: BytePath, _ file: FileIdentity, job: String) throws {
         try execute(Self.stagedUpsert, [path, file.device, file.inode, job, file.born])
@@ -10,7 +10,7 @@ extension LedgerTransaction {
 
     /// The files that `step` made and did not finish with, whatever their names are now.
     package func staged(by step: String) throws -> [FileIdentity] {
-        try all("SELECT device, inode, born FROM staged WHERE job = ?", [step], FileIdentity.init(row:))
+        try all("SELECT device, inode, birthTime FROM staged WHERE job = ?", [step], FileIdentity.init(row:))
     }
 
     /// The same with the names that they had when they were made.
@@ -53,6 +53,6 @@ extension LedgerTransaction {
 
 extension FileIdentity {
     fileprivate init(row: any SQLRow) throws {
-        self.init(device: try row["device"], inode: try row["inode"], born: try row["born"])
+        self.init(device: try row["device"], inode: try row["inode"], born: try row["birthTime"])
     }
 }

@@ -20,7 +20,7 @@ package struct NoteMemory: Sendable, Equatable {
         /// The version that brought it first: whoever has it has known no older one.
         package var first: Int64
         /// The version that brought it, or brought it back, since when it was in all.
-        package var born: Int64
+        package var since: Int64
         /// The first version of somebody else's since then that held it.
         package var holder: Int64?
         /// The version that lacks it.
@@ -28,13 +28,13 @@ package struct NoteMemory: Sendable, Equatable {
         package var fate: Fate
 
         package init(
-            step: String, token: String, first: Int64, born: Int64, holder: Int64? = nil, gone: Int64? = nil,
+            step: String, token: String, first: Int64, since: Int64, holder: Int64? = nil, gone: Int64? = nil,
             fate: Fate = .there
         ) {
             self.step = step
             self.token = token
             self.first = first
-            self.born = born
+            self.since = since
             self.holder = holder
             self.gone = gone
             self.fate = fate
@@ -46,13 +46,13 @@ package struct NoteMemory: Sendable, Equatable {
         /// The version that brought it first; 0 for one that may be older than all blocks.
         package var first: Int64
         /// The version that brought it, or brought it back.
-        package var born: Int64
+        package var since: Int64
         /// The version that lacks it.
         package var gone: Int64?
 
-        package init(first: Int64, born: Int64, gone: Int64? = nil) {
+        package init(first: Int64, since: Int64, gone: Int64? = nil) {
             self.first = first
-            self.born = born
+            self.since = since
             self.gone = gone
         }
     }
@@ -78,7 +78,7 @@ package struct NoteMemory: Sendable, Equatable {
 
     /// The blocks that are to be put back, in the order in which they came.
     package var wiped: [Block] {
-        blocks.values.filter { $0.fate == .wiped }.sorted { ($0.born, $0.step) < ($1.born, $1.step) }
+        blocks.values.filter { $0.fate == .wiped }.sorted { ($0.since, $0.step) < ($1.since, $1.step) }
     }
 
     /// Records a version that somebody else made.
@@ -89,7 +89,7 @@ package struct NoteMemory: Sendable, Equatable {
         version += 1
         let newest = newest(in: save)
         let missing = blocks.values.filter { $0.fate == .there && !save.tokens.contains($0.token) }
-            .sorted { ($0.born, $0.step) < ($1.born, $1.step) }
+            .sorted { ($0.since, $0.step) < ($1.since, $1.step) }
         // All are judged by what was known before any of them is changed.
         let judged = missing.map { block in
             var block = block
@@ -104,7 +104,7 @@ package struct NoteMemory: Sendable, Equatable {
                 guard block.holder == nil else { continue }
                 block.holder = version
             case .wiped, .removed, .out:
-                block.born = version
+                block.since = version
                 block.holder = version
                 block.gone = nil
                 block.fate = .there
@@ -128,7 +128,7 @@ package struct NoteMemory: Sendable, Equatable {
     package mutating func wrote(_ written: [(step: String, token: String)]) {
         version += 1
         for (step, token) in written {
-            put(Block(step: step, token: token, first: blocks[step]?.first ?? version, born: version))
+            put(Block(step: step, token: token, first: blocks[step]?.first ?? version, since: version))
         }
     }
 
@@ -142,7 +142,7 @@ package struct NoteMemory: Sendable, Equatable {
 
     private func fate(of block: Block, _ save: NoteSight, _ newest: Int64) -> Fate {
         // Whoever has what came after it has had it.
-        if newest >= block.born { return block.holder == nil ? .out : .removed }
+        if newest >= block.since { return block.holder == nil ? .out : .removed }
         guard let holder = block.holder else { return .wiped }
         return isOlder(save, than: block, heldBy: holder, newest) ? .wiped : .removed
     }
@@ -162,14 +162,14 @@ package struct NoteMemory: Sendable, Equatable {
     ) -> Bool {
         // An emptied note was made from whatever stood there last.
         guard !save.lines.isEmpty || !save.tokens.isEmpty else { return false }
-        func isBetween(_ version: Int64?) -> Bool { version.map { $0 > block.born && $0 <= holder } ?? false }
+        func isBetween(_ version: Int64?) -> Bool { version.map { $0 > block.since && $0 <= holder } ?? false }
         var old = 0
         var new = 0
         for (hash, line) in lines {
             let isHeld = save.lines.contains(hash)
             if isBetween(line.first), !isHeld { old += 1 }
             // What is no older than all that the save holds it may never have known.
-            if isBetween(line.gone) { if isHeld { old += 1 } else if line.born < newest { new += 1 } }
+            if isBetween(line.gone) { if isHeld { old += 1 } else if line.since < newest { new += 1 } }
         }
         // Who lacks a block that was taken out may have taken it out as well.
         old += blocks.values.count {
@@ -182,8 +182,8 @@ package struct NoteMemory: Sendable, Equatable {
         for line in now {
             let known = lines[line]
             if let known, known.gone == nil { continue }
-            let born = knowsLines ? version : 0
-            lines[line] = Line(first: known?.first ?? born, born: born)
+            let since = knowsLines ? version : 0
+            lines[line] = Line(first: known?.first ?? since, since: since)
         }
         for (hash, line) in lines where line.gone == nil && !now.contains(hash) { lines[hash]?.gone = version }
         knowsLines = true

@@ -76,12 +76,12 @@ struct NoteSnapshot: Sendable {
                 lines: memory.knowsLines
                     ? memory.lines.map {
                         NoteStateRecord.Line(
-                            hash: $0.key, first: $0.value.first, born: $0.value.born, gone: $0.value.gone)
+                            hash: $0.key, first: $0.value.first, since: $0.value.since, gone: $0.value.gone)
                     } : nil))
         for step in memory.changed {
             guard let block = memory.blocks[step], var record = known[step] else { continue }
             record.first = block.first
-            record.born = block.born
+            record.since = block.since
             record.holder = block.holder
             record.gone = block.gone
             record.fate = block.fate.rawValue
@@ -137,12 +137,12 @@ struct NoteSnapshot: Sendable {
 
 extension NoteMemory {
     init(_ state: NoteStateRecord?, _ kept: [KeptBlockRecord]) {
-        let lines = (state?.lines ?? []).map { ($0.hash, Line(first: $0.first, born: $0.born, gone: $0.gone)) }
+        let lines = (state?.lines ?? []).map { ($0.hash, Line(first: $0.first, since: $0.since, gone: $0.gone)) }
         self.init(
             version: state?.version ?? 0,
             blocks: kept.map {
                 Block(
-                    step: $0.step, token: $0.token, first: $0.first, born: $0.born, holder: $0.holder, gone: $0.gone,
+                    step: $0.step, token: $0.token, first: $0.first, since: $0.since, holder: $0.holder, gone: $0.gone,
                     fate: Fate($0))
             },
             lines: Dictionary(lines) { first, _ in first }, knowsLines: state?.lines != nil)
