@@ -10,7 +10,7 @@ struct TextRowTests {
 
     init() throws { ledger = try Ledger.inMemory() }
 
-    private func text(_ text: String, _ use: KeptText.Use = .deed) -> KeptText {
+    private func text(_ text: String, _ use: KeptText.Use = .perform) -> KeptText {
         KeptText(hash: Sample.hash(text), text: text, use: use)
     }
 

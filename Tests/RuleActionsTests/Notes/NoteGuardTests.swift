@@ -225,7 +225,7 @@ import Testing
         let home = scene.home
         let block = "\n^cap-0930\ntext\n"
         // Called in the transaction that ends the write, which begins when the lease has gone.
-        let saving = NoteDeed(
+        let saving = LedgerHooks(
             begin: { _ in },
             end: { _, _ in
                 let text = try home.read("notes/inbox.md")

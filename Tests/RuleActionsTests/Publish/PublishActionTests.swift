@@ -123,7 +123,7 @@ import Testing
         let texts = NamedTexts()
         let intent = try await action.named(try world.input("a b.txt"), texts)
         #expect(!intent.contains("a b") && !intent.contains("a%20b"), "\(intent)")
-        #expect(texts.all.allSatisfy { $0.use == .deed }, "they go with the receipt, in the same commit")
+        #expect(texts.all.allSatisfy { $0.use == .perform }, "they go with the receipt, in the same commit")
         #expect(Set(texts.all.map(\.text)) == ["/a%20b", "a b.txt", "{\"b\": \"a b\"}"])
     }
 

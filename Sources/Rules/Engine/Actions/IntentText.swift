@@ -17,12 +17,12 @@ package struct IntentText: Sendable, Equatable {
 
     /// - Parameters:
     ///   - text: what it is.
-    ///   - isForUndo: whether undo needs it, and not only the deed.
-    ///   - isNamed: whether it is named however short it is, so that the intent does not tell it once the deed is done.
+    ///   - isForUndo: whether undo needs it, and not only the step itself.
+    ///   - isNamed: whether it is named however short it is, so that the intent does not tell it once the step is done.
     package init(_ text: String, isForUndo: Bool = false, isNamed: Bool = false) {
         name = isNamed || text.utf8.count > Self.limit ? ContentHash(of: text.utf8) : nil
         held = text
-        use = isForUndo ? .undo : .deed
+        use = isForUndo ? .undo : .perform
     }
 
     private init(name: ContentHash, held: String?, use: KeptText.Use) {
@@ -67,7 +67,7 @@ extension IntentText: Codable {
         let name = try container.decode(ContentHash.self, forKey: .text)
         let texts = NamedTexts.key.flatMap { decoder.userInfo[$0] as? NamedTexts }
         self.init(
-            name: name, held: texts?[name], use: try container.decodeIfPresent(KeptText.Use.self, forKey: .use) ?? .deed
+            name: name, held: texts?[name], use: try container.decodeIfPresent(KeptText.Use.self, forKey: .use) ?? .perform
         )
     }
 
@@ -80,7 +80,7 @@ extension IntentText: Codable {
         if let held, let name { texts?.add(KeptText(hash: name, text: held, use: use)) }
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(hash, forKey: .text)
-        if use != .deed { try container.encode(use, forKey: .use) }
+        if use != .perform { try container.encode(use, forKey: .use) }
     }
 }
 

@@ -183,7 +183,7 @@ extension LedgerTransaction {
         try execute(
             "UPDATE step SET state = 'pending', intent = NULL WHERE job = ? AND number = ?",
             [step.job, step.number])
-        try releaseTexts(of: step.id, [.deed, .undo])
+        try releaseTexts(of: step.id, [.perform, .undo])
     }
 
     /// Marks a step that is done as being taken back, or, where that did not come about, as done again.
@@ -232,7 +232,7 @@ extension LedgerTransaction {
         try execute(
             "UPDATE step SET state = ?, receipt = ?, finished = ?, item = NULL WHERE job = ? AND number = ?",
             [state.rawValue, receipt, Timestamp.now(), step.job, step.number])
-        try releaseTexts(of: step.id, state == .undone ? [.deed, .undo] : [.deed])
+        try releaseTexts(of: step.id, state == .undone ? [.perform, .undo] : [.perform])
     }
 
     /// Forgets what the steps of a job that has ended were about, also those that were never done.

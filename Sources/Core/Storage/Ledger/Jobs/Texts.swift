@@ -4,8 +4,8 @@ import Platform
 package struct KeptText: Sendable, Equatable {
     /// What a step needs a text for.
     package enum Use: String, Sendable, Codable {
-        /// Until the step's receipt is there.
-        case deed
+        /// Until the step's receipt is there. The ledger, and intents, call it by its older name.
+        case perform = "deed"
         /// Until the step has been undone or is forgotten.
         case undo
         /// For as long as the block is remembered that the step wrote into a note.

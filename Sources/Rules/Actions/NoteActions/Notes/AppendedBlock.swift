@@ -13,10 +13,10 @@ struct AppendedBlock: Primitive {
     var forecast: Forecast? { Forecast([.writes(request.note, "^\(request.token)\n\(request.content.shown)")]) }
 
     func perform(_ context: StepContext) async throws -> Receipt {
-        let deed = context.rows.map { rows in
-            NoteDeed(begin: rows.begin) { try rows.end(receipt(token: $0), in: $1) }
+        let hooks = context.rows.map { rows in
+            LedgerHooks(begin: rows.begin) { try rows.end(receipt(token: $0), in: $1) }
         }
-        return receipt(token: try await notes.append(request, deed))
+        return receipt(token: try await notes.append(request, hooks))
     }
 
     func recover(_ context: StepContext) async throws -> Recovery {

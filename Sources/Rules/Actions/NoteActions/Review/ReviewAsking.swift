@@ -91,7 +91,7 @@ extension ReviewDraft {
     // MARK: Plans
 
     private static func key(_ intent: Intent, _ context: StepContext) throws -> ContentHash {
-        // By their names, since texts that the deed alone needed are not there when it is undone.
+        // By their names, since texts that the step itself alone needed are not there when it is undone.
         let json = try LedgerJSON.encode(intent, naming: NamedTexts())
         return ContentHash(of: Array(context.stepID.utf8) + [0] + Array(json.utf8))
     }

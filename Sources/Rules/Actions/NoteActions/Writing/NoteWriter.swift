@@ -10,7 +10,7 @@ import Rules
 package final class NoteWriter: Sendable {
     /// What is asked for in a note's turn.
     enum Wish: Sendable {
-        case append(NoteRequest, NoteDeed?)
+        case append(NoteRequest, LedgerHooks?)
         /// That earlier writes be ended.
         case ending
         /// That somebody's save be looked at, and what it lost be put back.
@@ -22,8 +22,8 @@ package final class NoteWriter: Sendable {
             if case .append(let request, _) = self { request } else { nil }
         }
 
-        var deed: NoteDeed? {
-            if case .append(_, let deed) = self { deed } else { nil }
+        var hooks: LedgerHooks? {
+            if case .append(_, let hooks) = self { hooks } else { nil }
         }
     }
 
@@ -57,12 +57,12 @@ package final class NoteWriter: Sendable {
 
     /// Puts the block into its note.
     ///
-    /// - Parameter deed: what is committed with the block.
+    /// - Parameter hooks: what is written into the ledger with the block.
     /// - Returns: the token that it got, which is another than the one asked for where the note held that already.
     /// - Throws: `Fault(.transient)` where somebody keeps the note open for writing; `.failed` where it cannot be
     ///   written at all.
-    package func append(_ request: NoteRequest, _ deed: NoteDeed? = nil) async throws -> String {
-        guard let token = try await enqueue(.append(request, deed), on: request.note) else {
+    package func append(_ request: NoteRequest, _ hooks: LedgerHooks? = nil) async throws -> String {
+        guard let token = try await enqueue(.append(request, hooks), on: request.note) else {
             throw Fault(.failed, "the block of \(request.step) was not written")
         }
         return token
@@ -102,13 +102,13 @@ package final class NoteWriter: Sendable {
         let others = unanswered.filter { if case .change = $0.wish { false } else { true } }
         guard !others.isEmpty else { return }
         let requests = others.compactMap(\.wish.request).sorted { ($0.order, $0.step) < ($1.order, $1.step) }
-        let blocks = try await write(requests, to: note, NoteDeeds(others.map(\.wish)), last)
+        let blocks = try await write(requests, to: note, BatchHooks(others.map(\.wish)), last)
         let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
         for turn in others { turn.answer(turn.wish.request.flatMap { tokens[$0.step] }) }
     }
 
     private func write(
-        _ requests: [NoteRequest], to note: BytePath, _ deeds: NoteDeeds, _ last: LastDraft
+        _ requests: [NoteRequest], to note: BytePath, _ hooks: BatchHooks, _ last: LastDraft
     ) async throws -> [NoteBlockRecord] {
         // Held for the whole turn: what the note's folder is called meanwhile is no matter.
         let files = journal.files()
@@ -118,11 +118,11 @@ package final class NoteWriter: Sendable {
         inWork.begin([note])
         defer { inWork.end([note]) }
         defer { patience.end(note) }
-        return try await put(requests, into: note, deeds, files, last)
+        return try await put(requests, into: note, hooks, files, last)
     }
 
     private func put(
-        _ requests: [NoteRequest], into note: BytePath, _ deeds: NoteDeeds, _ files: HeldFiles,
+        _ requests: [NoteRequest], into note: BytePath, _ hooks: BatchHooks, _ files: HeldFiles,
         _ last: LastDraft
     ) async throws -> [NoteBlockRecord] {
         let lock = try await patience.waitForEditor(of: note, files) { try await self.look(at: note, files) != nil }
@@ -132,7 +132,7 @@ package final class NoteWriter: Sendable {
         var busySince: ContinuousClock.Instant?
         for tries in 0..<10_000 {
             let attempt = try await lanes.run {
-                try inPlace.append(requests, to: note, files, last: last, begin: deeds.begin, finish: deeds.end)
+                try inPlace.append(requests, to: note, files, last: last, begin: hooks.begin, finish: hooks.end)
             }
             switch attempt {
             case .written(let blocks):
@@ -142,9 +142,9 @@ package final class NoteWriter: Sendable {
                 continue
             case .missing:
                 guard !requests.isEmpty else { return [] }
-                if let blocks = try await create(requests, at: note, deeds, files) { return blocks }
+                if let blocks = try await create(requests, at: note, hooks, files) { return blocks }
             case .unsupported:
-                return try await replace(requests, note, deeds, files)
+                return try await replace(requests, note, hooks, files)
             case .busy:
                 let since = busySince ?? .now
                 busySince = since
@@ -152,7 +152,7 @@ package final class NoteWriter: Sendable {
                 if let writers = try await writers(of: note, files) {
                     throw Fault(.transient, "\(note) is kept open for writing by \(writers)", path: note)
                 }
-                return try await replace(requests, note, deeds, files)
+                return try await replace(requests, note, hooks, files)
             }
         }
         throw Fault(.transient, "\(note) is being replaced all the time", path: note)
@@ -165,11 +165,11 @@ package final class NoteWriter: Sendable {
     package func stopWaiting() { patience.stop() }
 
     private func create(
-        _ requests: [NoteRequest], at note: BytePath, _ deeds: NoteDeeds, _ files: HeldFiles
+        _ requests: [NoteRequest], at note: BytePath, _ hooks: BatchHooks, _ files: HeldFiles
     ) async throws -> [NoteBlockRecord]? {
         guard try await patience.staysMissing(note, files),
             case .written(let blocks) = try await lanes.run({
-                try inPlace.create(requests, at: note, files, begin: deeds.begin, finish: deeds.end)
+                try inPlace.create(requests, at: note, files, begin: hooks.begin, finish: hooks.end)
             })
         else { return nil }
         tell(blocks, requests, note)
@@ -177,7 +177,7 @@ package final class NoteWriter: Sendable {
     }
 
     private func replace(
-        _ requests: [NoteRequest], _ note: BytePath, _ deeds: NoteDeeds, _ files: HeldFiles
+        _ requests: [NoteRequest], _ note: BytePath, _ hooks: BatchHooks, _ files: HeldFiles
     ) async throws -> [NoteBlockRecord] {
         if requests.isEmpty {
             guard try await look(at: note, files, patiently: true) == true else { return [] }
@@ -186,7 +186,7 @@ package final class NoteWriter: Sendable {
         let exchange = exchange
         let lanes = lanes
         // What is written this way has a journal of its own.
-        try await journal.ledger.write { try deeds.begin(in: $0) }
+        try await journal.ledger.write { try hooks.begin(in: $0) }
         let written = try await lanes.run {
             try exchange.append(requests, to: note, files, quietFor: settle)
         }

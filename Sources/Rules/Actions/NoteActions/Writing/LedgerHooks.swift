@@ -1,8 +1,7 @@
 import Ledger
 
-/// What is committed together with a block: in the transactions that begin and end its writing, so that these are the only
-/// two of it.
-package struct NoteDeed: Sendable {
+/// What is written into the ledger together with a block: in the two transactions that begin and end its writing.
+package struct LedgerHooks: Sendable {
     let begin: @Sendable (LedgerTransaction) throws -> Void
     let end: @Sendable (_ token: String, LedgerTransaction) throws -> Void
 
@@ -18,18 +17,18 @@ package struct NoteDeed: Sendable {
     }
 }
 
-/// Those of blocks that are written together.
-struct NoteDeeds: Sendable {
-    private let byStep: [String: NoteDeed]
+/// The hooks of blocks that are written together.
+struct BatchHooks: Sendable {
+    private let byStep: [String: LedgerHooks]
 
     init(_ wishes: [NoteWriter.Wish]) {
-        var byStep: [String: NoteDeed] = [:]
-        for wish in wishes { if let step = wish.request?.step { byStep[step] = wish.deed } }
+        var byStep: [String: LedgerHooks] = [:]
+        for wish in wishes { if let step = wish.request?.step { byStep[step] = wish.hooks } }
         self.byStep = byStep
     }
 
     @Sendable func begin(in transaction: LedgerTransaction) throws {
-        for deed in byStep.values { try deed.begin(transaction) }
+        for hooks in byStep.values { try hooks.begin(transaction) }
     }
 
     @Sendable func end(in transaction: LedgerTransaction, _ blocks: [NoteBlockRecord]) throws {
