@@ -76,6 +76,18 @@ import Testing
         #expect(found.entries.allSatisfy { !$0.isFolder && !$0.isEncrypted })
     }
 
+    @Test(
+        "A TAR gives them however it is compressed",
+        arguments: ["gzip", "bzip2", "xz", "zstd", "lzip", "lz4", "lzma"])
+    func compressedEntries(_ filter: String) async throws {
+        let folder = try TemporaryFolder("tar")
+        try folder.write("a.txt", [1])
+        try runProgram(["/usr/bin/bsdtar", "-cf", "packed", "--\(filter)", "a.txt"], in: folder.path)
+        let packed = try Descriptor(folder.path.appending("packed")).readAll(limit: 1 << 20)
+        let found = try await look(.entries, packed)
+        #expect(found.entries.map { String(decoding: $0.path, as: UTF8.self) } == ["a.txt"])
+    }
+
     @Test("What is none of these says why, and is nobody's failure", arguments: ContentAspect.allCases)
     func nothing(_ aspect: ContentAspect) async throws {
         let found = try await look(aspect, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0xFF])

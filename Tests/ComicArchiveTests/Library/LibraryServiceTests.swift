@@ -27,12 +27,12 @@ import Testing
         try folder.write(BytePath(bytes: [0xFF] + Array(".cbz".utf8)), zip)
         let files = try await library.listFiles()
         #expect(files.map(\.path.description) == ["z", "b2.cbz", "b10.cbz", "wrong.rar", "\\xFF.cbz"])
-        #expect(files.map(\.type) == [.folder, .cbz, .cbz, .zip, .cbz])
+        #expect(files.map(\.type.rawValue) == ["folder", "cbz", "cbz", "zip", "cbz"])
         #expect(try await library.listFiles(in: "z").map(\.path) == ["z/1.cbz"])
         #expect(try await library.allComics().files.count == 5)
         #expect(try await library.fileExists("z/1.cbz"))
         #expect(try await !library.fileExists("z/2.cbz"))
-        #expect(try await library.detectFileType("wrong.rar") == .zip)
+        #expect(try await library.detectFileType("wrong.rar").rawValue == "zip")
     }
 
     @Test("The library cannot be left") func libraryLeft() async throws {

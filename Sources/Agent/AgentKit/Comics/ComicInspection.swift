@@ -17,7 +17,7 @@ package struct ComicInspection: Encodable, Sendable {
     package let message: String?
     /// It could not be read, so that nothing was found out.
     package let isUnread: Bool
-    package let format: ContainerFormat?
+    package let format: ArchiveFormat?
     package let isSolid: Bool?
     /// Bytes of the file.
     package let size: Int64?
@@ -127,7 +127,7 @@ extension ComicInspection {
     private var summary: String {
         let doubles = pages.count { $0.isDouble }
         let parts = [
-            format.map { ComicText.format($0) + (isSolid == true && $0 != .sevenZip ? ", solid" : "") },
+            format.map { $0.traits.fullName + (isSolid == true && !$0.traits.isSolid ? ", solid" : "") },
             ComicText.count(pages.count, "page"), doubles > 0 ? "\(doubles) of them double" : nil,
             unpackedSize.map { "\(ComicText.bytes($0)) unpacked" },
             damage.isEmpty ? nil : ComicText.count(damage.count, "piece of damage", "pieces of damage"),
@@ -154,7 +154,7 @@ extension ComicOperations {
             found += comics.map { (path.appending($0.path), $0.size) } + unreadable.map { (path.appending($0), 0) }
             if comics.isEmpty && unreadable.isEmpty {
                 throw Fault(
-                    .usage, "there is no comic in \(path) (CBZ, CBR, CB7, CBT, ZIP, RAR, 7z, TAR, PDF or EPUB)",
+                    .usage, "there is no comic in \(path) (\(ArchiveFormat.allNames.alternatives))",
                     path: path)
             }
         }

@@ -45,7 +45,9 @@ package actor ComicOperations {
             where format.lowercased() == ComicFileType.unknown.rawValue
         {
             throw Fault(
-                .refused, "\(path) is no comic (CBZ, CBR, CB7, CBT, PDF, EPUB, a picture or a folder of pictures)",
+                .refused,
+                "\(path) is no comic "
+                    + "(\(ArchiveFormat.comicNames.joined(separator: ", ")), a picture or a folder of pictures)",
                 path: path)
         }
     }

@@ -135,7 +135,7 @@ extension ComicOperations {
 
     /// The pages that ComicInfo.xml names; none where there is no such file or it cannot be read.
     private func statedPages(_ path: BytePath) async throws -> [ComicPageInfo] {
-        guard [.zip, .rar, .sevenZip, .tar].contains(try await type(of: path).family) else { return [] }
+        guard try await type(of: path).archive != nil else { return [] }
         let headers = try await worker().list(path).headers.filter { EntryRole(of: $0) == .metadata && !$0.isEncrypted }
         guard let choice = MetadataFile.comicInfo.choose(among: headers.map(\.path)) else { return [] }
         let folder = try await lane.run { try Self.privateFolder() }

@@ -42,17 +42,6 @@ package enum ComicText {
     /// A comic's kind as people call it: `CBZ`, `pictures in a folder`.
     static func type(_ type: ComicFileType) -> String { type == .folder ? "folder" : type.rawValue.uppercased() }
 
-    static func format(_ format: ContainerFormat) -> String {
-        switch format {
-        case .zip: "ZIP"
-        case .rar: "RAR 4"
-        case .rar5: "RAR 5"
-        case .sevenZip: "7z"
-        case .tar: "TAR"
-        default: format.rawValue.uppercased()
-        }
-    }
-
     static func skip(_ reason: SkipReason) -> String {
         switch reason {
         case .folder: "a folder"

@@ -13,8 +13,8 @@ struct Comics: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "comics", abstract: "Look into comics, and keep a library of them in order.",
         discussion: """
-            Archives (CBZ, CBR, CB7, CBT, PDF, EPUB) are opened in a process of its own that can reach nothing but \
-            the one file it was given. Pages are counted from 1.
+            Archives (\(ArchiveFormat.comicNames.joined(separator: ", "))) are opened in a process of its own that can \
+            reach nothing but the one file it was given. Pages are counted from 1.
 
             The library is the place `library` of the configuration; without one, the folder you are in.
             """,

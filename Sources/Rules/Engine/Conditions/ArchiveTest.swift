@@ -59,26 +59,25 @@ struct ArchiveTest: Sendable {
 /// The MIME types of what lies in an archive, by names alone: nothing is unpacked for it.
 private enum EntryType {
     private static let types: [String: String] = [
-        "7z": "application/x-7z-compressed", "aac": "audio/aac", "avi": "video/x-msvideo", "avif": "image/avif",
-        "bmp": "image/bmp", "cbr": "application/vnd.comicbook-rar", "cbz": "application/vnd.comicbook+zip",
-        "csv": "text/csv",
+        "aac": "audio/aac", "avi": "video/x-msvideo", "avif": "image/avif",
+        "bmp": "image/bmp", "csv": "text/csv",
         "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        "epub": "application/epub+zip", "flac": "audio/flac", "gif": "image/gif", "gz": "application/gzip",
+        "flac": "audio/flac", "gif": "image/gif", "gz": "application/gzip",
         "heic": "image/heic", "htm": "text/html", "html": "text/html", "jpeg": "image/jpeg", "jpg": "image/jpeg",
         "json": "application/json", "m4a": "audio/mp4", "markdown": "text/markdown", "md": "text/markdown",
         "mkv": "video/x-matroska", "mov": "video/quicktime", "mp3": "audio/mpeg", "mp4": "video/mp4",
         "odt": "application/vnd.oasis.opendocument.text", "ogg": "audio/ogg", "opus": "audio/ogg",
-        "pdf": "application/pdf", "png": "image/png",
+        "png": "image/png",
         "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-        "rar": "application/vnd.rar", "svg": "image/svg+xml", "tar": "application/x-tar", "tif": "image/tiff",
+        "svg": "image/svg+xml", "tif": "image/tiff",
         "tiff": "image/tiff", "txt": "text/plain", "wav": "audio/wav", "webm": "video/webm", "webp": "image/webp",
         "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xml": "application/xml",
-        "zip": "application/zip",
     ]
 
     static func mime(_ path: String) -> String {
         let name = path.split(separator: "/").last ?? ""
         let end = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last ?? ""
-        return types[end.lowercased()] ?? "application/octet-stream"
+        let ending = end.lowercased()
+        return types[ending] ?? ArchiveFormat.mediaType(ofEnding: ending) ?? "application/octet-stream"
     }
 }

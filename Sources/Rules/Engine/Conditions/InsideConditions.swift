@@ -101,9 +101,9 @@ extension ConditionSpec {
 
     private static let archiveSpec = ConditionSpec(
         "archive",
-        "What a ZIP, TAR (also compressed), 7z or RAR holds: `holds` (globs of entries' paths or names; one must match an "
-            + "entry), `type` (globs of MIME types, by the entries' names) and `encrypted` (whether an entry is). All must "
-            + "hold. " + oneOfThem,
+        "What a \(ArchiveFormat.archiveNames.alternatives) holds, a TAR also compressed: `holds` (globs of entries' paths or "
+            + "names; one must match an entry), `type` (globs of MIME types, by the entries' names) and `encrypted` (whether "
+            + "an entry is). All must hold. " + oneOfThem,
         example: "archive: { holds: \"*.cbz\", encrypted: false }",
         schema: [
             "type": "object", "additionalProperties": false, "minProperties": 1,

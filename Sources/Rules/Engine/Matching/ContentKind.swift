@@ -17,46 +17,6 @@ package enum ContentKind: String, Sendable, Codable, CaseIterable {
     /// How many bytes of a file ``detect(_:size:name:)`` looks at.
     package static let headLength = 4_096
 
-    private struct Magic: Sendable {
-        let offset: Int
-        let bytes: [UInt8]
-        let found: Detected
-
-        init(_ offset: Int, _ bytes: [UInt8], _ kind: ContentKind, _ mime: String) {
-            self.offset = offset
-            self.bytes = bytes
-            found = Detected(kind, mime)
-        }
-
-        init(_ offset: Int, _ text: String, _ kind: ContentKind, _ mime: String) {
-            self.init(offset, Array(text.utf8), kind, mime)
-        }
-
-        func matches(_ head: [UInt8]) -> Bool { head.dropFirst(offset).starts(with: bytes) }
-    }
-
-    /// The first that matches counts.
-    private static let magics: [Magic] = [
-        Magic(30, "mimetypeapplication/epub+zip", .other, "application/epub+zip"),
-        Magic(0, [0x50, 0x4B, 0x03, 0x04], .archive, "application/zip"),
-        Magic(0, [0x50, 0x4B, 0x05, 0x06], .archive, "application/zip"),
-        Magic(0, [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x00], .archive, "application/vnd.rar"),
-        Magic(0, [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x01, 0x00], .archive, "application/vnd.rar"),
-        Magic(0, [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], .archive, "application/x-7z-compressed"),
-        Magic(257, "ustar", .archive, "application/x-tar"),
-        Magic(0, [0x1F, 0x8B], .archive, "application/gzip"),
-        Magic(0, "BZh", .archive, "application/x-bzip2"),
-        Magic(0, [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .archive, "application/x-xz"),
-        Magic(0, [0x28, 0xB5, 0x2F, 0xFD], .archive, "application/zstd"),
-        Magic(0, "%PDF-", .pdf, "application/pdf"),
-    ]
-
-    /// Archives with these names are comics, and their MIME types by the archive's.
-    private static let comicExtensions: Set<String> = ["cbz", "cbr", "cb7", "cbt"]
-    private static let comicTypes = [
-        "application/zip": "application/vnd.comicbook+zip", "application/vnd.rar": "application/vnd.comicbook-rar",
-        "application/x-7z-compressed": "application/x-cb7", "application/x-tar": "application/x-cbt",
-    ]
     private static let linkExtensions = [
         "url": "application/x-mswinurl", "webloc": "application/x-webloc", "desktop": "application/x-desktop",
     ]
@@ -67,12 +27,7 @@ package enum ContentKind: String, Sendable, Codable, CaseIterable {
     ///   - name: the file's name.
     package static func detect(_ head: [UInt8], size: Int64, name: BytePath) -> Detected {
         let suffix = String(decoding: name.stemAndExtension.extension ?? [], as: UTF8.self).lowercased()
-        if let magic = magics.first(where: { $0.matches(head) }) {
-            if comicExtensions.contains(suffix), let mime = comicTypes[magic.found.mime] {
-                return Detected(.comic, mime)
-            }
-            return magic.found
-        }
+        if let archive = archive(head, suffix) { return archive }
         if let picture = PictureFormat.of(head) { return Detected(.image, mime(picture, head)) }
         if suffix == "webloc", head.starts(with: Array("bplist00".utf8)), contains("://", head) {
             return Detected(.link, "application/x-webloc")
@@ -84,6 +39,20 @@ package enum ContentKind: String, Sendable, Codable, CaseIterable {
         if suffix == "md" || suffix == "markdown" { return Detected(.note, "text/markdown") }
         if Int64(head.count) >= size, isOneLink(text) { return Detected(.link, "text/uri-list") }
         return Detected(.text, suffix == "html" || suffix == "htm" ? "text/html" : "text/plain")
+    }
+
+    private static func archive(_ head: [UInt8], _ suffix: String) -> Detected? {
+        let format = ArchiveFormat.detect(head)
+        let traits = format.traits
+        switch format {
+        case .unknown: return Compression.detect(head).map { Detected(.archive, $0.mediaType) }
+        case .pdf: return Detected(.pdf, traits.mediaType)
+        case .epub: return Detected(.other, traits.mediaType)
+        default:
+            let isComic = ArchiveFormat.archives.contains { $0.traits.comicEnding == suffix }
+            guard isComic, let comicType = traits.comicMediaType else { return Detected(.archive, traits.mediaType) }
+            return Detected(.comic, comicType)
+        }
     }
 
     private static func mime(_ picture: PictureFormat, _ head: [UInt8]) -> String {

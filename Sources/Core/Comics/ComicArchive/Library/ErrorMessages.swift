@@ -33,7 +33,7 @@ extension ArchiveError: LocalizedError {
     package var message: String {
         switch self {
         case .unsupportedFormat(let format):
-            "\(format) is not a comic format that can be read here; convert it to CBZ, CBR, CB7, CBT, PDF or EPUB"
+            "\(format) is not a comic format that can be read here; convert it to \(ArchiveFormat.comicNames.alternatives)"
         case .rar5NotSupported:
             "this RAR 5 archive cannot be read; pack its pages again as CBZ"
         case .corruptedArchive:

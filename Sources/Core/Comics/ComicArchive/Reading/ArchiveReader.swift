@@ -59,13 +59,13 @@ package struct ArchiveReaderFactory: Sendable {
             if status.kind == .directory { return ComicFileType.folder }
             let head = try Descriptor(path).read(at: 0, count: ComicFileType.headLength)
             let type = ComicFileType.detect(head: head, name: path.name, isDirectory: false)
-            return type == .unknown && Compression.detect(head) != nil ? .tar : type
+            return type == .unknown && Compression.detect(head) != nil ? ComicFileType(.tar, asComic: false) : type
         }
         switch type.family {
-        case .zip, .rar, .sevenZip, .tar, .epub: return WorkerArchiveReader(archive: path, worker: worker)
+        case .archive(.pdf): return PdfReader(archive: path, worker: worker)
+        case .archive: return WorkerArchiveReader(archive: path, worker: worker)
         case .folder: return FolderReader(archive: path, lane: lane)
         case .image: return SingleImageReader(archive: path, lane: lane)
-        case .pdf: return PdfReader(archive: path, worker: worker)
         case .ace, .unknown:
             throw InkyPanelsError.archive(.unsupportedFormat(type.rawValue.uppercased()))
         }

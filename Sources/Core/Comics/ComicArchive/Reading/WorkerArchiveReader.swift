@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// ZIP, RAR 4 and 5, 7z, TAR (also compressed) and EPUB, read in the worker.
+/// Archives of every format but PDF, a TAR also compressed, read in the worker.
 package struct WorkerArchiveReader: ArchiveReader {
     package let archive: BytePath
     private let worker: ArchiveWorker

@@ -271,7 +271,8 @@ extension ArchiveJudge {
             return (.encrypted, "it is encrypted; unpack it with its password and pack it again without")
         }
         if structure.format == .unknown {
-            return (.notAnArchive, "it is no ZIP, RAR, 7z or TAR archive, or its beginning is damaged")
+            let names = ArchiveFormat.archiveNames.alternatives
+            return (.notAnArchive, "it is no \(names) archive, or its beginning is damaged")
         }
         if structure.format == .rar, traits.contains(.solid) {
             return (.solid, "it is a solid RAR 4 archive, which cannot be read here; pack its pages again as CBZ")

@@ -9,7 +9,7 @@ package enum Verdict: Sendable {
 
 /// What an accepted archive holds; where names were withheld (``EntryNames``), without a name or word of it.
 package struct ComicReport: Sendable {
-    package var format: ContainerFormat
+    package var format: ArchiveFormat
     package var isSolid: Bool
     /// In reading order.
     package var pages: [PageReport]

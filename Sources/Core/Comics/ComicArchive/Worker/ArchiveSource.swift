@@ -34,7 +34,7 @@ package enum ArchiveSource: Sendable {
     }
 
     func isPdf() throws -> Bool {
-        ComicFileType.detect(head: try head(), name: path.name, isDirectory: false).family == .pdf
+        ComicFileType.detect(head: try head(), name: path.name, isDirectory: false).family == .archive(.pdf)
     }
 
     /// Whether it is a solid RAR 4, which libarchive cannot read.

@@ -1,6 +1,7 @@
 import CArchive
 import Glibc
 import Sandbox
+import Platform
 
 /// The entries of an archive, read by libarchive from the handed file, in their order.
 final class PackedFile {
@@ -41,21 +42,14 @@ final class PackedFile {
     ///
     /// - Returns: false where it is none.
     func open(_ head: [UInt8]) -> Bool {
-        func begins(_ mark: [UInt8]) -> Bool { head.starts(with: mark) }
-        if begins([0x50, 0x4B]) {
-            archive_read_support_format_zip_seekable(archive)
-        } else if begins(Array("Rar!".utf8)) {
-            archive_read_support_format_rar(archive)
-            archive_read_support_format_rar5(archive)
-        } else if begins([0x37, 0x7A, 0xBC, 0xAF]) {
-            archive_read_support_format_7zip(archive)
+        if let code = ArchiveFormat.detect(head).traits.libarchive {
+            archive_read_support_format_only(archive, code)
         } else {
             archive_read_support_format_tar(archive)
-            // Never all: some of them start programs.
-            archive_read_support_filter_gzip(archive)
-            archive_read_support_filter_bzip2(archive)
-            archive_read_support_filter_xz(archive)
-            archive_read_support_filter_zstd(archive)
+            // Never all filters: some of them start programs.
+            if let compression = Compression.detect(head) {
+                archive_read_support_filter_by_code(archive, compression.libarchive)
+            }
         }
         archive_read_set_callback_data(archive, source)
         archive_read_set_read_callback(archive) { _, data, buffer in

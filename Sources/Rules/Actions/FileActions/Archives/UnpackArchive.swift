@@ -12,9 +12,9 @@ struct UnpackArchive: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "unpack",
         summary:
-            "Unpacks an archive (ZIP, 7z, RAR, TAR with gzip, bzip2, xz or Zstandard) into a new folder. It is read in a "
-            + "locked-down process. The folder appears whole, or not at all. Refused are archives that are encrypted or "
-            + "damaged, that hold links, devices, or names which lead elsewhere, more than "
+            "Unpacks an archive (\(ArchiveFormat.archiveNames.alternatives); a TAR also with gzip, bzip2, xz or Zstandard) "
+            + "into a new folder. It is read in a locked-down process. The folder appears whole, or not at all. Refused are "
+            + "archives that are encrypted or damaged, that hold links, devices, or names which lead elsewhere, more than "
             + "\(ArchiveLimits.maxHeaderCount) entries or \(ArchiveLimits.maxTotalUncompressedSize >> 30) GiB, or that "
             + "grow more than \(ArchiveLimits.maxRatio)-fold. Modes and times of the entries do not come along. The "
             + "archive stays; a step `trash` after it takes it away.",

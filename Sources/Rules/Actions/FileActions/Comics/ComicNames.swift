@@ -39,20 +39,15 @@ enum ComicNames {
         return String(kept)
     }
 
-    /// What a comic of this container is called: as the name claims where that is right, else by the content. A plain
+    /// What a comic of this format is called: as the name claims where that is right, else by the content. A plain
     /// archive's ending stays a plain one.
-    static func type(of container: ContainerFormat, claimed name: [UInt8]) -> ComicFileType {
+    static func type(of format: ArchiveFormat, claimed name: [UInt8]) -> ComicFileType {
         let claimed = ComicFileType(name: name)
-        let isPlain = [.zip, .rar, .tar, .sevenZip].contains(claimed)
-        switch container {
-        case .zip: return [.zip, .epub].contains(claimed.family) ? claimed : isPlain ? .zip : .cbz
-        case .rar, .rar5: return claimed.family == .rar ? claimed : isPlain ? .rar : .cbr
-        case .sevenZip: return claimed.family == .sevenZip ? claimed : isPlain ? .sevenZip : .cb7
-        case .tar: return claimed.family == .tar ? claimed : isPlain ? .tar : .cbt
-        case .epub: return [.zip, .epub].contains(claimed.family) ? claimed : .epub
-        case .pdf: return .pdf
-        case .unknown: return claimed
-        }
+        if format == .unknown { return claimed }
+        let found = ComicFileType(format, asComic: claimed.archive == nil || claimed.isComic)
+        let zips: Set<ComicFileType.Family> = [.archive(.zip), .archive(.epub)]
+        let fits = claimed.family == found.family || zips.isSuperset(of: [claimed.family, found.family])
+        return fits ? claimed : found
     }
 
     /// The name with the ending of `type`: another comic's or picture's ending is replaced, anything else stays part of

@@ -22,7 +22,10 @@ struct ComicValues: Sendable {
         ValueSpec("comic.artist", "who drew it, separated by commas"),
         ValueSpec("comic.genre", "its genres, separated by commas"),
         ValueSpec("comic.pages", "how many pages it has"),
-        ValueSpec("comic.format", "what it is by its content: `cbz`, `cbr`, `cb7`, `cbt`, `pdf`, `epub`"),
+        ValueSpec(
+            "comic.format",
+            "what it is by its content: "
+                + ArchiveFormat.comicNames.map { "`\($0.lowercased())`" }.joined(separator: ", ")),
         ValueSpec("comic.id", "the content's SHA-256 in hexadecimal"),
         ValueSpec("comic.damage", "what is wrong with it and was let pass; empty for a whole comic"),
     ].map { ValueSpec($0.name, $0.summary, isForOwnStep: true) }

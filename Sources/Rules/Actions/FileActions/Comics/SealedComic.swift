@@ -23,7 +23,7 @@ package struct SealedComic: Sendable {
     }
 
     /// What a comic whose file lies at `path` is called in the vault, where its archive is of that format.
-    static func name(_ path: BytePath, _ format: ContainerFormat) -> BytePath {
+    static func name(_ path: BytePath, _ format: ArchiveFormat) -> BytePath {
         BytePath(bytes: ComicNames.name(path.name, as: ComicNames.type(of: format, claimed: path.name)))
     }
 

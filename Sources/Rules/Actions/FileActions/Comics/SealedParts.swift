@@ -37,7 +37,7 @@ package struct SealedMetadata: Codable, Sendable {
 
     /// Of this object's form.
     package var version = 1
-    package let format: ContainerFormat
+    package let format: ArchiveFormat
     package let metadata: ComicMetadata
     /// ComicInfo.xml and MetronInfo.xml as they were found.
     package let files: [File]
@@ -99,7 +99,7 @@ extension SealedComic {
     private func pack(
         _ archive: ArchiveSource, _ worker: ArchiveWorker, _ failed: PackFailure, _ sealed: inout SealedMetadata
     ) -> ObjectContent? {
-        guard [.rar, .rar5, .sevenZip, .tar].contains(report.format) else { return nil }
+        guard report.format.traits.isSequential else { return nil }
         let whole = report.pages.indices.filter { report.pages[$0].damage == nil }
             .sorted { report.pages[$0].entry.position < report.pages[$1].entry.position }
         var length: Int64 = 0

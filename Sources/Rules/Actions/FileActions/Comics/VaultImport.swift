@@ -27,7 +27,7 @@ struct VaultImport: Codable, Sendable, Equatable {
     /// For later steps; where names are hidden, those alone that these steps write somewhere themselves.
     let values: Values
     /// Of the archive, which is all that a deposit has to know of it; nil in what an agent of before has decided.
-    var format: ContainerFormat?
+    var format: ArchiveFormat?
 }
 
 extension VaultImport {
@@ -44,7 +44,7 @@ extension VaultImport {
         fate = try container.decode(Fate.self, forKey: .fate)
         keepsCopies = try container.decode(Bool.self, forKey: .keepsCopies)
         values = try container.decode(Values.self, forKey: .values)
-        format = try container.decodeIfPresent(ContainerFormat.self, forKey: .format)
+        format = try container.decodeIfPresent(ArchiveFormat.self, forKey: .format)
         guard let sealed = try container.decodeIfPresent(String.self, forKey: .sealed) else {
             hash = try container.decode(ContentHash.self, forKey: .hash)
             trashed = try container.decodeIfPresent(TrashedFile.self, forKey: .trashed)

@@ -19,10 +19,10 @@ package struct ArchiveStructure: Sendable, Equatable {
     /// What is said against an archive whose end is not marked.
     package static let noEnd = "there is no mark at its end, so that nobody can tell whether more belongs to it"
 
-    package var format: ContainerFormat
+    package var format: ArchiveFormat
     package var traits: Traits
 
-    package init(format: ContainerFormat, traits: Traits) { (self.format, self.traits) = (format, traits) }
+    package init(format: ArchiveFormat, traits: Traits) { (self.format, self.traits) = (format, traits) }
 }
 
 /// Numbers at the front of some bytes; nil past their end.

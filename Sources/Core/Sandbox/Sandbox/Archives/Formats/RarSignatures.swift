@@ -1,6 +1,8 @@
+import Platform
+
 /// The block headers of RAR 1.5 to 4.
 package enum Rar4Headers {
-    package static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x00]
+    package static let signature = ArchiveFormat.rarMark + [0x00]
 
     /// Whether an archive is solid, by its first header; nothing of one that is encrypted, or of one part of several.
     ///
@@ -17,5 +19,5 @@ package enum Rar4Headers {
 
 /// The block headers of RAR 5.
 package enum Rar5Headers {
-    package static let signature: [UInt8] = [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07, 0x01, 0x00]
+    package static let signature = ArchiveFormat.rar5Mark
 }

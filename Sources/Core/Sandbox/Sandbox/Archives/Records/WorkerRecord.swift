@@ -26,7 +26,7 @@ package enum WorkerRecord: Sendable, Equatable {
         switch self {
         case .structure(let structure):
             out.number(1, bytes: 1)
-            out.number(structure.format.code, bytes: 1)
+            out.blob(Array(structure.format.rawValue.utf8))
             out.number(UInt64(structure.traits.rawValue), bytes: 2)
         case .header(let header):
             out.number(2, bytes: 1)
@@ -80,7 +80,7 @@ package enum WorkerRecord: Sendable, Equatable {
         var input = RecordReader(body)
         switch try input.number(1) {
         case 1:
-            guard let format = ContainerFormat(code: try input.number(1)) else { throw RecordReader.nonsense }
+            guard let format = ArchiveFormat(rawValue: try input.text()) else { throw RecordReader.nonsense }
             let traits = ArchiveStructure.Traits(rawValue: UInt16(try input.number(2)))
             self = .structure(ArchiveStructure(format: format, traits: traits))
         case 2:

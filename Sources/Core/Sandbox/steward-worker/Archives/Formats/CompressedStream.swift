@@ -3,20 +3,6 @@ import Glibc
 import Platform
 import Sandbox
 
-extension Compression {
-    fileprivate var filter: Int32 {
-        switch self {
-        case .gzip: ARCHIVE_FILTER_GZIP
-        case .xz: ARCHIVE_FILTER_XZ
-        case .zstd: ARCHIVE_FILTER_ZSTD
-        case .bzip2: ARCHIVE_FILTER_BZIP2
-        case .lzip: ARCHIVE_FILTER_LZIP
-        case .lz4: ARCHIVE_FILTER_LZ4
-        case .lzma: ARCHIVE_FILTER_LZMA
-        }
-    }
-}
-
 /// The bytes that a compressed file inflates to: every one counted, also those of entries that are passed over, and at
 /// the end compared with the file's own checksum. Only in the worker.
 ///
@@ -68,7 +54,7 @@ final class CompressedStream {
         }
         var entry: OpaquePointer?
         guard archive_read_support_format_raw(archive) == ARCHIVE_OK,
-            archive_read_append_filter(archive, compression.filter) == ARCHIVE_OK,
+            archive_read_append_filter(archive, compression.libarchive) == ARCHIVE_OK,
             archive_read_open1(archive) == ARCHIVE_OK, archive_read_next_header(archive, &entry) == ARCHIVE_OK
         else {
             fail(.damagedStream, error)

@@ -3,7 +3,7 @@ import Glibc
 import Platform
 import Sandbox
 
-/// An archive read by libarchive: the five formats of comics, and of these a TAR also compressed.
+/// An archive read by libarchive: one of ``ArchiveFormat``, a TAR also compressed.
 /// Only in the worker.
 final class LibraryArchive {
     enum Step {
@@ -64,20 +64,18 @@ final class LibraryArchive {
     ///   - format: what the container's own headers are; no other reader is tried, so that a RAR with a ZIP at its end
     ///     is not read as that ZIP. All are for an unknown one.
     ///   - end: where the archive ends, if that is not the end of the file.
-    func open(as format: ContainerFormat, to end: Int64? = nil) -> Bool {
+    func open(as format: ArchiveFormat, to end: Int64? = nil) -> Bool {
         if let end { source.pointee.size = min(end, source.pointee.size) }
-        let isAny = format == .unknown
-        if isAny || format == .tar { archive_read_support_format_tar(archive) }
         let head = UnsafeMutableRawBufferPointer(start: source.pointee.buffer, count: Compression.headLength)
         if source.pointee.bytes.read(into: head, at: 0) == head.count,
             let compression = Compression.detect(UnsafeRawBufferPointer(head))
         {
+            if [.tar, .unknown].contains(format) { archive_read_support_format_tar(archive) }
             return open(compression)
         }
-        if isAny || format == .zip { archive_read_support_format_zip_seekable(archive) }
-        if isAny || format == .rar { archive_read_support_format_rar(archive) }
-        if isAny || format == .rar5 { archive_read_support_format_rar5(archive) }
-        if isAny || format == .sevenZip { archive_read_support_format_7zip(archive) }
+        for format in format == .unknown ? ArchiveFormat.archives : [format] {
+            if let code = format.traits.libarchive { archive_read_support_format_only(archive, code) }
+        }
         archive_read_set_callback_data(archive, source)
         archive_read_set_read_callback(archive) { _, data, buffer in
             guard let source = data?.assumingMemoryBound(to: Source.self) else { return -1 }
@@ -200,15 +198,9 @@ final class LibraryArchive {
         archive_error_string(archive).map { String(cString: $0).split(separator: "\n").joined(separator: " ") } ?? ""
     }
 
-    var format: ContainerFormat {
-        switch archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK {
-        case ARCHIVE_FORMAT_ZIP: .zip
-        case ARCHIVE_FORMAT_RAR: .rar
-        case ARCHIVE_FORMAT_RAR_V5: .rar5
-        case ARCHIVE_FORMAT_7ZIP: .sevenZip
-        case ARCHIVE_FORMAT_TAR: .tar
-        default: .unknown
-        }
+    var format: ArchiveFormat {
+        let code = archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK
+        return ArchiveFormat.archives.first { $0.traits.libarchive == code } ?? .unknown
     }
 
     var hasEncryptedEntries: Bool { archive_read_has_encrypted_entries(archive) == 1 }

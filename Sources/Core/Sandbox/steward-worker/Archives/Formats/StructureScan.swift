@@ -43,7 +43,7 @@ struct StructureScan {
     /// - Parameters:
     ///   - count: the headers that it gave.
     ///   - format: what it took the archive for.
-    func missing(entries count: Int, format: ContainerFormat) -> String? {
+    func missing(entries count: Int, format: ArchiveFormat) -> String? {
         if structure.format != .unknown, format != structure.format, count > 0 {
             return "it is two archives in one file"
         }
@@ -55,27 +55,25 @@ struct StructureScan {
 
     /// Never throws for what the bytes say: what cannot be followed is left to libarchive's judgement.
     static func of(_ file: ArchiveBytes) throws -> StructureScan {
-        let head = try file.read(at: 0, count: ComicFileType.headLength)
+        let head = try file.read(at: 0, count: ArchiveFormat.headLength)
         if Compression.detect(head) != nil {
             // Each entry costs all before it.
             return StructureScan(structure: ArchiveStructure(format: .tar, traits: .solid), rarFiles: nil)
         }
-        let format = ContainerFormat.detect(head)
+        let format = ArchiveFormat.detect(head)
         switch format {
         case .rar5:
             return try Rar5Headers.scan(file, start: 0)
         case .rar:
             return try Rar4Headers.scan(file, start: 0)
-        case .sevenZip, .tar:
-            // Nearly every 7z is one solid block; it is given the time of one.
-            var traits: ArchiveStructure.Traits = format == .sevenZip ? .solid : []
+        case .tar:
             // GNU tar's mark of a volume that goes on with an entry of the one before.
-            if format == .tar, head[156] == UInt8(ascii: "M") { traits.insert(.multiVolume) }
-            let last = try format == .tar ? file.read(at: max(0, file.size - 512), count: 512) : []
+            let traits: ArchiveStructure.Traits = head[156] == UInt8(ascii: "M") ? .multiVolume : []
+            let last = try file.read(at: max(0, file.size - 512), count: 512)
             return StructureScan(
                 structure: ArchiveStructure(format: format, traits: traits), rarFiles: nil,
                 hasEnd: last.allSatisfy { $0 == 0 })
-        default:
+        case .zip, .epub, .pdf, .unknown:
             if let listing = try ZipDirectory.scan(file) {
                 return StructureScan(
                     structure: ArchiveStructure(format: .zip, traits: listing.traits), rarFiles: nil,
@@ -93,7 +91,11 @@ struct StructureScan {
             if let start = find(Rar4Headers.signature, in: front) {
                 return try Rar4Headers.scan(file, start: Int64(start))
             }
-            return StructureScan(structure: ArchiveStructure(format: format, traits: []), rarFiles: nil)
+            let plain = format == .epub ? .zip : format
+            return StructureScan(structure: ArchiveStructure(format: plain, traits: []), rarFiles: nil)
+        default:
+            let traits: ArchiveStructure.Traits = format.traits.isSolid ? .solid : []
+            return StructureScan(structure: ArchiveStructure(format: format, traits: traits), rarFiles: nil)
         }
     }
 

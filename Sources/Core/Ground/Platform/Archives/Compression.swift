@@ -1,5 +1,5 @@
 /// What a TAR may be compressed with; nothing else is looked for in compressed bytes.
-package enum Compression: CaseIterable {
+package enum Compression: CaseIterable, Sendable {
     case gzip, xz, zstd, bzip2, lzip, lz4, lzma
 
     /// Bytes that ``detect(_:)`` wants to see.
@@ -9,6 +9,31 @@ package enum Compression: CaseIterable {
     package static func detect(_ head: some Collection<UInt8>) -> Compression? {
         let head = Array(head.prefix(headLength))
         return allCases.first { $0.begins(head) }
+    }
+
+    package var mediaType: String {
+        switch self {
+        case .gzip: "application/gzip"
+        case .xz: "application/x-xz"
+        case .zstd: "application/zstd"
+        case .bzip2: "application/x-bzip2"
+        case .lzip: "application/x-lzip"
+        case .lz4: "application/x-lz4"
+        case .lzma: "application/x-lzma"
+        }
+    }
+
+    /// libarchive's number for it, `ARCHIVE_FILTER_…`.
+    package var libarchive: Int32 {
+        switch self {
+        case .gzip: 1
+        case .bzip2: 2
+        case .lzma: 5
+        case .xz: 6
+        case .lzip: 9
+        case .lz4: 13
+        case .zstd: 14
+        }
     }
 
     private func begins(_ head: [UInt8]) -> Bool {
@@ -29,8 +54,9 @@ package enum Compression: CaseIterable {
     /// A format without a mark: the properties that every program writes, a dictionary of 2^n or 2^n + 2^(n-1) bytes,
     /// and a size that is unknown or can be.
     private static func isLZMA(_ head: [UInt8]) -> Bool {
-        var cursor = ByteCursor(head, at: 1)
-        guard head.first == 0x5D, let dictionary = cursor.number(4), let size = cursor.number(8) else { return false }
+        func number(_ range: Range<Int>) -> UInt64 { head[range].reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+        guard head.count >= 13, head[0] == 0x5D else { return false }
+        let (dictionary, size) = (number(1..<5), number(5..<13))
         let isUsual = (12...30).contains { dictionary == 1 << $0 || dictionary == 3 << UInt64($0 - 1) }
         return isUsual && (size == .max || size < 1 << 38)
     }

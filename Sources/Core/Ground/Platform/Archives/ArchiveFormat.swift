@@ -1,0 +1,155 @@
+/// The formats in which comics and other archives are packed. What tells a format, opens it, names it or describes it
+/// anywhere is derived from its ``traits``.
+///
+/// The raw strings stand in stored data, and do not change.
+package enum ArchiveFormat: String, Sendable, Codable, CaseIterable {
+    case zip, rar, rar5, sevenZip = "7z", tar
+    /// Drawn by a foreign program, in the worker's second profile.
+    case pdf
+    /// A ZIP whose pages stand in the order of its spine.
+    case epub
+    case unknown
+
+    /// What there is to know of one format.
+    package struct Traits: Sendable {
+        /// As people write it: `RAR`, of every version.
+        package let name: String
+        /// The same with its version: `RAR 4`.
+        package let fullName: String
+        /// Of its files, lower-case and without a dot.
+        package let ending: String
+        /// Of comics packed in it; nil for a format that is not packed, and for `epub`, which has no other.
+        package let comicEnding: String?
+        package let mediaType: String
+        /// Of files with a comic's ending.
+        package let comicMediaType: String?
+        /// libarchive's number for it, `ARCHIVE_FORMAT_…`; nil where libarchive does not read it.
+        package let libarchive: Int32?
+        /// Whether an entry is reached only by reading those before it.
+        package let isSequential: Bool
+        /// Whether an entry costs the unpacking of all before it.
+        package let isSolid: Bool
+        /// Whether a file begins as this format does.
+        fileprivate let begins: @Sendable (_ head: [UInt8]) -> Bool
+
+        fileprivate init(
+            _ name: String, fullName: String? = nil, ending: String, _ mediaType: String,
+            comic: (ending: String, mediaType: String)? = nil, libarchive: Int32? = nil, isSequential: Bool = false,
+            isSolid: Bool = false, begins: @escaping @Sendable (_ head: [UInt8]) -> Bool
+        ) {
+            (self.name, self.fullName, self.ending, self.mediaType) = (name, fullName ?? name, ending, mediaType)
+            (comicEnding, comicMediaType, self.libarchive) = (comic?.ending, comic?.mediaType, libarchive)
+            (self.isSequential, self.isSolid, self.begins) = (isSequential, isSolid, begins)
+        }
+    }
+
+    package var traits: Traits {
+        switch self {
+        case .zip:
+            Traits(
+                "ZIP", ending: "zip", "application/zip", comic: ("cbz", "application/vnd.comicbook+zip"),
+                libarchive: 0x5_0000
+            ) { Self.isZip($0) && !Self.isEPUB($0) }
+        case .rar:
+            Traits(
+                "RAR", fullName: "RAR 4", ending: "rar", "application/vnd.rar",
+                comic: ("cbr", "application/vnd.comicbook-rar"), libarchive: 0xD_0000, isSequential: true
+            ) { $0.starts(with: Self.rarMark) && !$0.starts(with: Self.rar5Mark) }
+        case .rar5:
+            Traits(
+                "RAR", fullName: "RAR 5", ending: "rar", "application/vnd.rar",
+                comic: ("cbr", "application/vnd.comicbook-rar"), libarchive: 0x10_0000, isSequential: true
+            ) { $0.starts(with: Self.rar5Mark) }
+        case .sevenZip:
+            // Nearly every 7z is one solid block; each is given the time of one.
+            Traits(
+                "7z", ending: "7z", "application/x-7z-compressed", comic: ("cb7", "application/x-cb7"),
+                libarchive: 0xE_0000, isSequential: true, isSolid: true
+            ) { $0.starts(with: [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]) }
+        case .tar:
+            Traits(
+                "TAR", ending: "tar", "application/x-tar", comic: ("cbt", "application/x-cbt"), libarchive: 0x3_0000,
+                isSequential: true, begins: Self.isTar)
+        case .pdf: Traits("PDF", ending: "pdf", "application/pdf") { $0.starts(with: "%PDF-".utf8) }
+        case .epub:
+            Traits("EPUB", ending: "epub", "application/epub+zip", libarchive: 0x5_0000, begins: Self.isEPUB)
+        case .unknown: Traits("UNKNOWN", ending: "", "application/octet-stream") { _ in false }
+        }
+    }
+}
+
+extension ArchiveFormat {
+    /// Bytes of a file's start that ``detect(_:)`` wants to see.
+    package static let headLength = 1024
+
+    /// Those whose entries may be files of any kind.
+    package static let archives = allCases.filter { $0.traits.comicEnding != nil }
+
+    /// Those that a file's ending may name, with every ending.
+    package static let endings: [String: ArchiveFormat] = Dictionary(
+        allCases.filter { $0 != .unknown }.flatMap { format in
+            [format.traits.ending, format.traits.comicEnding].compactMap { $0 }.map { ($0, format) }
+        }, uniquingKeysWith: { first, _ in first })
+
+    /// Tells a file by its first bytes alone.
+    ///
+    /// - Parameter head: the first ``headLength`` bytes, or all of a shorter file.
+    package static func detect(_ head: [UInt8]) -> ArchiveFormat {
+        allCases.first { $0.traits.begins(head) } ?? .unknown
+    }
+
+    /// The media type of a file with that ending, by its ending alone; nil for one of another kind.
+    package static func mediaType(ofEnding ending: String) -> String? {
+        guard let traits = endings[ending]?.traits else { return nil }
+        return ending == traits.comicEnding ? traits.comicMediaType : traits.mediaType
+    }
+
+    /// `ZIP`, `RAR`, `7z`, …
+    package static let archiveNames = distinct(archives.map(\.traits.name))
+    /// What people call comics: `CBZ`, `CBR`, …, `PDF`, `EPUB`.
+    package static let comicNames = comicArchiveNames + documentNames
+    /// Those and the names of plain archives.
+    package static let allNames = comicArchiveNames + archiveNames + documentNames
+
+    private static let comicArchiveNames = distinct(archives.compactMap { $0.traits.comicEnding?.uppercased() })
+    private static let documentNames = [pdf, epub].map(\.traits.name)
+
+    private static func distinct(_ names: [String]) -> [String] {
+        names.enumerated().filter { names.firstIndex(of: $1) == $0 }.map(\.element)
+    }
+
+    /// What every RAR begins with; behind it RAR 1.5 to 4 has a NUL.
+    package static let rarMark: [UInt8] = Array("Rar!".utf8) + [0x1A, 0x07]
+    package static let rar5Mark = rarMark + [0x01, 0x00]
+
+    private static func isZip(_ head: [UInt8]) -> Bool {
+        head.count >= 4 && head.starts(with: "PK".utf8) && [[3, 4], [5, 6], [7, 8]].contains([head[2], head[3]])
+    }
+
+    /// An EPUB's first entry is `mimetype`, stored, with the media type as its content.
+    private static func isEPUB(_ head: [UInt8]) -> Bool {
+        guard isZip(head), head.count >= 58, head[2] == 3, head[8] == 0, head[9] == 0 else { return false }
+        let nameLength = Int(head[26]) | Int(head[27]) << 8
+        let extraLength = Int(head[28]) | Int(head[29]) << 8
+        return nameLength == 8 && head[30...].starts(with: "mimetype".utf8)
+            && head.dropFirst(38 + extraLength).starts(with: "application/epub+zip".utf8)
+    }
+
+    /// A first header whose checksum is right: `ustar` alone is missing in old archives.
+    private static func isTar(_ head: [UInt8]) -> Bool {
+        guard head.count >= 512, head[0] != 0 else { return false }
+        let digits = head[148..<156].drop { $0 == 0x20 }.prefix { (0x30...0x37).contains($0) }
+        guard !digits.isEmpty, let stated = Int(String(decoding: digits, as: UTF8.self), radix: 8) else { return false }
+        let sum = head[..<512].enumerated().reduce(0) { total, byte in
+            total + ((148..<156).contains(byte.offset) ? 0x20 : Int(byte.element))
+        }
+        return sum == stated
+    }
+}
+
+extension [String] {
+    /// `a, b or c`.
+    package var alternatives: String {
+        count < 2 ? joined() : dropLast().joined(separator: ", ") + " or \(self[count - 1])"
+    }
+}
