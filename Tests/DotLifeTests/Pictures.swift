@@ -9,15 +9,19 @@ enum Picture {
         0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 1, 2, 3, 4,
     ]
 
-    /// A JPEG whose APP1 segment holds DateTimeOriginal and, where given, OffsetTimeOriginal.
-    static func jpeg(taken: String, offset: String? = nil, little: Bool = true) -> [UInt8] {
-        let block = Array("Exif".utf8) + [0, 0] + tiff(taken: taken, offset: offset, little: little)
+    /// A JPEG whose APP1 segment holds DateTimeOriginal and, where given, OffsetTimeOriginal, or other tags in their place.
+    static func jpeg(
+        taken: String, offset: String? = nil, little: Bool = true, tags: (time: Int, offset: Int) = (0x9003, 0x9011)
+    ) -> [UInt8] {
+        let block = Array("Exif".utf8) + [0, 0] + tiff(taken: taken, offset: offset, little: little, tags: tags)
         let length = block.count + 2
         return [0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 1, 0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + block
             + [0xFF, 0xDA, 0, 2, 7, 7, 0xFF, 0xD9]
     }
 
-    static func tiff(taken: String, offset: String?, little: Bool) -> [UInt8] {
+    static func tiff(
+        taken: String, offset: String?, little: Bool, tags: (time: Int, offset: Int) = (0x9003, 0x9011)
+    ) -> [UInt8] {
         func number(_ value: Int, _ width: Int) -> [UInt8] {
             let bytes = (0..<width).map { UInt8(value >> ($0 * 8) & 255) }
             return little ? bytes : bytes.reversed()
@@ -25,7 +29,7 @@ enum Picture {
         func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) -> [UInt8] {
             number(tag, 2) + number(type, 2) + number(count, 4) + number(value, 4)
         }
-        let times = [(0x9003, taken)] + (offset.map { [(0x9011, $0)] } ?? [])
+        let times = [(tags.time, taken)] + (offset.map { [(tags.offset, $0)] } ?? [])
         let texts = 26 + 2 + times.count * 12 + 4
         var sub = number(times.count, 2)
         var data: [UInt8] = []

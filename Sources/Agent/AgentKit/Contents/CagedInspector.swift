@@ -84,8 +84,7 @@ package struct CagedInspector: ContentInspector {
     /// `2026:11:23 09:30:15`, checked by whoever found it.
     private func moment(_ text: String) -> Timestamp? {
         let numbers = text.split { !$0.isNumber }.compactMap { Int($0) }
-        // No photograph is older than Niépce's: a clock that was never set shows such years.
-        guard numbers.count == 6, numbers[0] >= 1826 else { return nil }
+        guard numbers.count == 6 else { return nil }
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone
         let parts = DateComponents(

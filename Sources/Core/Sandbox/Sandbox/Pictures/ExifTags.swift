@@ -31,6 +31,20 @@ package struct ExifTags {
         self.base = base
     }
 
+    /// When the picture was taken, else when it was digitised.
+    ///
+    /// - Returns: what the camera's clock showed, `2026:07:01 10:00:05`, and how far that was from UTC where it says so,
+    ///   `+02:00`. Neither is checked further. Nil where there is none, and for a clock that was never set.
+    package func taken() throws -> (clock: String, offset: String?)? {
+        guard let clock = try text(0x9003, .exif) ?? text(0x9004, .exif), let year = Int(clock.prefix(4)),
+            year >= Self.firstPhotograph
+        else { return nil }
+        return (clock, try text(0x9011, .exif) ?? text(0x9010, .exif))
+    }
+
+    /// The year of Niépce's; 1601 and the like are what a clock shows that was never set.
+    private static let firstPhotograph = 1826
+
     /// A text, up to its first NUL and without blanks at its ends.
     ///
     /// - Parameter limit: bytes; a longer one is none, nor is one with control characters or that is not UTF-8.

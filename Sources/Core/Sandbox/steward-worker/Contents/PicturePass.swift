@@ -22,8 +22,10 @@ enum PicturePass {
         if let model = try tags.text(0x0110, .main) { output.field(.photoModel, model) }
         if let lens = try tags.text(0xA434, .exif) { output.field(.photoLens, lens) }
         if let turn = try tags.integer(0x0112, .main), (1...8).contains(turn) { output.field(.photoOrientation, turn) }
-        if let taken = try tags.text(0x9003, .exif) ?? tags.text(0x9004, .exif) { output.field(.photoTaken, taken) }
-        if let offset = try tags.text(0x9011, .exif) ?? tags.text(0x9010, .exif) { output.field(.photoOffset, offset) }
+        if let taken = try tags.taken() {
+            output.field(.photoTaken, taken.clock)
+            if let offset = taken.offset { output.field(.photoOffset, offset) }
+        }
         if let north = try degrees(tags, 0x0002, reference: 0x0001, negative: "S", most: 90),
             let east = try degrees(tags, 0x0004, reference: 0x0003, negative: "W", most: 180)
         {
