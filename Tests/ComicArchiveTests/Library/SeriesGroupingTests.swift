@@ -29,12 +29,14 @@ import Testing
         #expect(group("Akira (1).cbz", "Akira (2).cbz").groups.first?.members.count == 2)
     }
 
-    @Test("Volumes come before numbers, and metadata before names") func volumesComeBefore() {
-        var known = ComicMetadata()
-        (known.series, known.volume, known.number) = ("Saga", 1, "9")
-        let found = SeriesGrouping.group([
-            SeriesMember(path: "Saga v02 c01.cbz"), SeriesMember(path: "scan0001.cbz", metadata: known),
-        ])
-        #expect(found.groups.first?.members.map(\.number) == ["9", "1"])
+    @Test("Volumes come before numbers") func volumesComeBefore() {
+        #expect(group("Saga v02 c01.cbz", "Saga v01 c09.cbz").groups.first?.members.map(\.number) == ["9", "1"])
+    }
+
+    @Test("A folder names the series of files that are only numbered") func folderNamesSeries() {
+        let found = group("Saga/02.cbz", "Saga/01.cbz", "Saga/Saga 03.cbz", "04.cbz")
+        #expect(found.groups.map(\.name) == ["Saga"])
+        #expect(found.groups.first?.members.map(\.number) == ["1", "2", "3"])
+        #expect(found.loose.map(\.path.text) == ["04.cbz"])
     }
 }

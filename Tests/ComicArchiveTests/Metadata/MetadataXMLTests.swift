@@ -132,13 +132,19 @@ import Testing
     }
 
     @Test("ComicInfo beats MetronInfo beats the name beats the folder") func comicinfoBeatsMetroninfo() {
-        var (first, second) = (ComicMetadata(), ComicMetadata())
-        (first.title, first.year) = ("T", 2001)
-        (second.title, second.publisher, second.year, second.month) = ("no", "P", 1999, 5)
-        let all = ComicMetadata.resolve(
-            comicInfo: first, metronInfo: second, fileName: "Blue Harbor 003 (1990).cbz", folder: "Other (1980)")
+        let files = [
+            ("ComicInfo.xml", "<ComicInfo><Title>T</Title><Year>2001</Year></ComicInfo>"),
+            (
+                "MetronInfo.xml",
+                "<MetronInfo><CollectionTitle>no</CollectionTitle><Publisher><Name>P</Name></Publisher>"
+                    + "<CoverDate>1999-05-01</CoverDate></MetronInfo>"
+            ),
+        ].map { FoundMetadata(path: BytePath($0), bytes: Array($1.utf8)) }
+        let known = KnownMetadata(files, of: "Other (1980)/Blue Harbor 003 (1990).cbz")
+        let all = known.metadata
+        #expect(known.faults.isEmpty)
         #expect((all.title, all.publisher, all.series, all.number) == ("T", "P", "Blue Harbor", "3"))
         #expect((all.year, all.month) == (2001, nil))
-        #expect(ComicMetadata.resolve(fileName: "#3.cbz", folder: "Tide (1980)").series == "Tide")
+        #expect(KnownMetadata([], of: "Tide (1980)/#3.cbz").metadata.series == "Tide")
     }
 }

@@ -116,9 +116,7 @@ extension ComicOperations {
                 bookmarks: (bookmarks[file.path] ?? []).map { $0 + 1 },
                 isFavourite: contents[file.path].map(favourites.contains) ?? false)
         }
-        let manual = bySeries ? try await service?.manualSeries() ?? [] : []
-        let members = files.map { SeriesMember(path: $0.path) }
-        let groups = bySeries ? SeriesGrouping.group(members, manual: manual, contents: contents).groups : nil
+        let groups = bySeries ? SeriesGrouping.group(files.map { SeriesMember(path: $0.path) }).groups : nil
         return ComicListing(
             library: root, comics: comics,
             series: groups?.map { .init(id: $0.id, name: $0.name, members: $0.members.map(\.path)) },

@@ -51,7 +51,7 @@ extension ProgressService {
     }
 
     /// The sizes of all comics of which something is kept here, as far as a file of theirs was read: progress, a bookmark,
-    /// a favourite's mark, a place in a series. A file of another size is none of them.
+    /// a favourite's mark. A file of another size is none of them.
     package func sizesOfKept() async throws -> Set<Int64> {
         try await read { db in
             Set(
@@ -60,7 +60,7 @@ extension ProgressService {
                     sql: """
                         SELECT DISTINCT size FROM known WHERE content IN (
                             SELECT content FROM progress UNION SELECT content FROM bookmark
-                            UNION SELECT content FROM favourite UNION SELECT content FROM seriesMember)
+                            UNION SELECT content FROM favourite)
                         """))
         }
     }
@@ -68,7 +68,7 @@ extension ProgressService {
     /// Notes where a comic has been moved to; does nothing for one of which nothing is kept.
     package func relocate(_ content: ContentHash, to path: BytePath) async throws {
         try await write { db in
-            for table in ["progress", "favourite", "seriesMember"] {
+            for table in ["progress", "favourite"] {
                 try db.execute(
                     sql: "UPDATE \(table) SET path = ? WHERE content = ?",
                     arguments: [Data(path.bytes), Data(content.bytes)])

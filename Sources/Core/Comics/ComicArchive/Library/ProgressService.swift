@@ -39,7 +39,17 @@ package final class ProgressService: Sendable {
         }
         KnownContents.register(in: &migrator)
         Favourites.register(in: &migrator)
-        ManualSeriesTable.register(in: &migrator)
+        // Nothing reads or writes these tables any more.
+        migrator.registerMigration("manual series") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE series (
+                        id TEXT PRIMARY KEY, name TEXT NOT NULL, place INTEGER NOT NULL, created INTEGER NOT NULL);
+                    CREATE TABLE seriesMember (
+                        series TEXT NOT NULL REFERENCES series (id) ON DELETE CASCADE, content BLOB NOT NULL,
+                        path BLOB NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (series, content)) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 

@@ -8,23 +8,22 @@ package struct SeriesMember: Sendable, Equatable {
     package let number: String?
     let isNumberedLikeACopy: Bool
 
-    /// By the file's name, and by what its metadata know better.
-    package init(path: BytePath, metadata: ComicMetadata? = nil) {
-        let name = ComicName.parse(path.nameText)
-        let known = (metadata ?? ComicMetadata()).filled(from: name.metadata)
+    /// - Parameter path: in the library; what lies in the file is not looked at.
+    package init(path: BytePath) {
+        let known = KnownMetadata([], of: path)
         self.path = path
-        (series, volume, number) = (known.series, known.volume, known.number)
-        isNumberedLikeACopy = metadata?.number == nil && name.isNumberedLikeACopy
+        (series, volume, number) = (known.metadata.series, known.metadata.volume, known.metadata.number)
+        isNumberedLikeACopy = known.isNumberedLikeACopy
     }
 }
 
 /// Comics that form a series.
 package struct SeriesGroup: Sendable, Equatable, Identifiable {
-    /// `auto-` and the key, or `manual-` and a UUID.
+    /// `auto-` and the key.
     package let id: String
     /// As the first member spells it.
     package let name: String
-    /// By volume, number, then name; in a manual series as the user has put them.
+    /// By volume, number, then name.
     package let members: [SeriesMember]
 }
 
@@ -52,32 +51,6 @@ package enum SeriesGrouping {
             PageOrder.sorted(groups) { Array($0.name.utf8) + [0] + Array($0.id.utf8) },
             members.filter { !grouped.contains($0.path) }
         )
-    }
-
-    /// The same, the user's own series first: their members take no part in the others.
-    ///
-    /// - Parameters:
-    ///   - manual: in the order to be shown in; those of which no member is here are left out.
-    ///   - contents: what is known of the files. A file of which nothing is known belongs to a series by its path.
-    package static func group(
-        _ members: [SeriesMember], manual: [ManualSeries], contents: [BytePath: ContentHash]
-    ) -> (groups: [SeriesGroup], loose: [SeriesMember]) {
-        var byContent: [ContentHash: [SeriesMember]] = [:]
-        var byPath: [BytePath: SeriesMember] = [:]
-        for member in members {
-            if let content = contents[member.path] {
-                byContent[content, default: []].append(member)
-            } else {
-                byPath[member.path] = member
-            }
-        }
-        let own = manual.map { series in
-            let found = series.members.flatMap { byContent[$0.content] ?? byPath[$0.path].map { [$0] } ?? [] }
-            return SeriesGroup(id: series.id, name: series.name, members: found)
-        }.filter { !$0.members.isEmpty }
-        let grouped = Set(own.flatMap(\.members).map(\.path))
-        let (groups, loose) = group(members.filter { !grouped.contains($0.path) })
-        return (own + groups, loose)
     }
 
     /// What makes two spellings of a series' name the same.

@@ -70,20 +70,6 @@ package struct ComicMetadata: Sendable, Equatable, Codable {
         all.pages = pages.isEmpty ? lower.pages : pages
         return all
     }
-
-    /// What all sources together say: ComicInfo beats MetronInfo, that the file's name, that the folder's.
-    package static func resolve(
-        comicInfo: ComicMetadata? = nil, metronInfo: ComicMetadata? = nil, fileName: String, folder: String? = nil
-    ) -> ComicMetadata {
-        var inFolder = ComicMetadata()
-        if let folder {
-            let name = ComicName.parse(folder, isFolder: true).metadata
-            (inFolder.series, inFolder.year, inFolder.volume) = (name.series, name.year, name.volume)
-        }
-        var known = (comicInfo ?? ComicMetadata()).filled(from: metronInfo ?? ComicMetadata())
-        known = known.filled(from: ComicName.parse(fileName).metadata)
-        return known.filled(from: inFolder)
-    }
 }
 
 /// Who did what.

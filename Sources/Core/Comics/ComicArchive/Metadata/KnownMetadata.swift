@@ -1,6 +1,7 @@
 import Platform
 
-/// What a comic's metadata files, its own name and its folder's together tell of it, and which of them said so.
+/// What a comic's metadata files, its own name and its folder's together tell of it, and which of them said so: the one
+/// place where a comic's series, number and title are decided.
 package struct KnownMetadata: Sendable {
     package enum Source: String, Codable, Sendable {
         case comicInfo = "ComicInfo.xml"
@@ -16,6 +17,8 @@ package struct KnownMetadata: Sendable {
     package let passedOver: [BytePath]
     /// What each source says by itself, the one that is believed first in front.
     package let sources: [(source: Source, metadata: ComicMetadata)]
+    /// Whether the number is nothing but `(1)` at the end of the file's name, as copies are called too.
+    let isNumberedLikeACopy: Bool
     private let stem: String
 
     /// - Parameters:
@@ -35,16 +38,17 @@ package struct KnownMetadata: Sendable {
                 return nil
             }
         }
-        let (comicInfo, metronInfo) = (read(.comicInfo), read(.metronInfo))
-        let folder = path.parent.nameText
-        let name = Self.name(path)
-        metadata = ComicMetadata.resolve(
-            comicInfo: comicInfo, metronInfo: metronInfo, fileName: name, folder: folder.isEmpty ? nil : folder)
+        let name = ComicName.parse(Self.name(path))
+        let folder = ComicName.parse(path.parent.nameText, isFolder: true)
+        var inFolder = ComicMetadata()
+        (inFolder.series, inFolder.year, inFolder.volume) = (folder.series, folder.year, folder.volume)
         let candidates: [(Source, ComicMetadata?)] = [
-            (.comicInfo, comicInfo), (.metronInfo, metronInfo), (.fileName, ComicName.parse(name).metadata),
-            (.folderName, ComicName.parse(folder, isFolder: true).metadata),
+            (.comicInfo, read(.comicInfo)), (.metronInfo, read(.metronInfo)), (.fileName, name.metadata),
+            (.folderName, inFolder),
         ]
         sources = candidates.compactMap { source, metadata in metadata.map { (source, $0) } }
+        metadata = sources.reduce(ComicMetadata()) { $0.filled(from: $1.metadata) }
+        isNumberedLikeACopy = name.isNumberedLikeACopy
         self.faults = faults
         self.passedOver = passedOver
         stem = String(decoding: path.stemAndExtension.stem, as: UTF8.self)
