@@ -109,7 +109,7 @@ extension VaultSealing {
     private func undoLocked(
         _ state: Imported.State, _ id: String, _ service: VaultService, _ files: HeldFiles
     ) async throws -> Receipt {
-        guard state == .deposited, intent.fate == .keep, let drop = ObjectID(hex: id) else {
+        guard state == .deposited, intent.disposition == .keep, let drop = ObjectID(hex: id) else {
             throw Fault(
                 .failed,
                 "the vault \(intent.vault) is locked, and only it can give the comic back; unlock it with `steward vault "

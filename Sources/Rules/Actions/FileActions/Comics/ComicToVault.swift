@@ -35,16 +35,16 @@ struct ComicToVault: Sendable {
         let names: EntryNames = hidesNames && !isUnlocked && !wantsWords(input) ? .withheld : .told
         let report = try await examined(input, names)
         guard let hash = input.file.hash else { throw ComicExaminer.gone(input) }
-        let fate = try arguments.choice("source", as: VaultImport.Fate.self)
+        let disposition = try arguments.choice("source", as: VaultImport.SourceDisposition.self)
         let trash = services.trash
         let trashed = try await services.files.run {
-            fate == .trash ? try TrashedFile(of: input, in: trash) : nil
+            disposition == .trash ? try TrashedFile(of: input, in: trash) : nil
         }
         if isUnlocked { await service.keep(report, of: hash) }
         var values = values(report, input.file.path, hash, names)
         if hidesNames, let wanted = input.namesUsedLater { values = values.filter { wanted.contains($0.key) } }
         return VaultImport(
-            vault: vault, source: input.file.absolute, hash: hash, fate: fate,
+            vault: vault, source: input.file.absolute, hash: hash, disposition: disposition,
             keepsCopies: try arguments.choice("duplicates") == "keep", trashed: trashed, values: values,
             format: report.format)
     }

@@ -7,19 +7,19 @@ import Rules
 
 /// A comic that goes into a vault, decided. It names the file, and nothing that is in it.
 struct VaultImport: Codable, Sendable, Equatable {
-    enum Fate: String, Codable, Sendable {
+    /// What becomes of the source once the vault has it.
+    enum SourceDisposition: String, Codable, Sendable {
         case remove, keep, trash
     }
 
     enum CodingKeys: String, CodingKey {
-        case vault, source, hash, fate, keepsCopies, trashed, values, format, sealed
+        case vault, source, hash, disposition = "fate", keepsCopies, trashed, values, format, sealed
     }
 
     let vault: String
     let source: BytePath
     let hash: ContentHash
-    /// What becomes of the source once the vault has it.
-    let fate: Fate
+    let disposition: SourceDisposition
     /// Whether it is sealed although the vault holds the very same.
     let keepsCopies: Bool
     /// Where the source goes, if it goes into the trash.
@@ -41,7 +41,7 @@ extension VaultImport {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         vault = try container.decode(String.self, forKey: .vault)
         source = try container.decode(BytePath.self, forKey: .source)
-        fate = try container.decode(Fate.self, forKey: .fate)
+        disposition = try container.decode(SourceDisposition.self, forKey: .disposition)
         keepsCopies = try container.decode(Bool.self, forKey: .keepsCopies)
         values = try container.decode(Values.self, forKey: .values)
         format = try container.decodeIfPresent(ArchiveFormat.self, forKey: .format)
@@ -62,7 +62,7 @@ extension VaultImport {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(vault, forKey: .vault)
         try container.encode(source, forKey: .source)
-        try container.encode(fate, forKey: .fate)
+        try container.encode(disposition, forKey: .disposition)
         try container.encode(keepsCopies, forKey: .keepsCopies)
         try container.encode(values, forKey: .values)
         try container.encodeIfPresent(format, forKey: .format)

@@ -186,8 +186,8 @@ struct VaultSealing: Primitive {
                 "what was sealed does not lie in the vault \(intent.vault), whose folder was moved or replaced meanwhile; the "
                     + "file stays, and is sealed once more", code: StandingFolder.displaced)
         }
-        let (effects, fate) = try await services.files.run { () -> ([FileEffect], String) in
-            switch intent.fate {
+        let (effects, outcome) = try await services.files.run { () -> ([FileEffect], String) in
+            switch intent.disposition {
             case .keep: return ([], "the file stays")
             case .trash:
                 guard let trashed = intent.trashed else { return ([], "the file stays") }
@@ -215,7 +215,7 @@ struct VaultSealing: Primitive {
             "comic.sealed": .text(imported.id),
         ]
         return Receipt(
-            "\(subject) \(what) (\(imported.id.prefix(12))); \(fate)", values: intent.values.merging(more) { $1 },
+            "\(subject) \(what) (\(imported.id.prefix(12))); \(outcome)", values: intent.values.merging(more) { $1 },
             effects: effects)
     }
 
