@@ -155,7 +155,7 @@ import Testing
         let path = folder.path.appending("drm.epub")
         try pack(epub(extra: [encryption("OEBPS/img/8.png")]), .storedZip, to: path)
         let reader = try await ArchiveReaderFactory(worker: worker).reader(for: path)
-        await #expect(throws: InkyPanelsError.self) { try await reader.listEntries() }
+        await #expect(throws: ComicError.self) { try await reader.listEntries() }
     }
 
     @Test("A reference leads nowhere else") func referenceLeadsNowhere() {

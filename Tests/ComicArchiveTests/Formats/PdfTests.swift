@@ -81,7 +81,7 @@ import Testing
         }
         let path = try folder.write("b.pdf", encryptedPdf(needsPassword: true))
         let reader = try await ArchiveReaderFactory(worker: worker).reader(for: path)
-        let error = await #expect(throws: InkyPanelsError.self) { try await reader.listEntries() }
+        let error = await #expect(throws: ComicError.self) { try await reader.listEntries() }
         #expect(error?.message.contains("password") == true)
     }
 

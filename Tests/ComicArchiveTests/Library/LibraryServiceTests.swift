@@ -40,8 +40,8 @@ import Testing
         try outside.write("secret.cbz", zip)
         symlink(outside.path.text, folder.path.appending("link").text)
         for path: BytePath in ["../x", "/etc", "link", "link/secret.cbz"] {
-            await #expect(throws: InkyPanelsError.self) { try await library.listFiles(in: path) }
-            await #expect(throws: InkyPanelsError.self) { try await library.detectFileType(path) }
+            await #expect(throws: ComicError.self) { try await library.listFiles(in: path) }
+            await #expect(throws: ComicError.self) { try await library.detectFileType(path) }
         }
         await #expect(throws: (any Error).self) {
             try await library.moveFile(from: outside.path.appending("secret.cbz"), to: "link/x.cbz")
@@ -73,7 +73,7 @@ import Testing
             #expect(placed == BytePath(number == 0 ? "s/a.cbz" : "s/a (\(number)).cbz"))
             #expect(try FileStatus.of(source) == nil)
         }
-        await #expect(throws: InkyPanelsError.self) {
+        await #expect(throws: ComicError.self) {
             try await library.moveFile(from: inbox.path.appending("gone.cbz"), to: "b.cbz")
         }
     }
@@ -116,7 +116,7 @@ import Testing
         #expect(try await !library.fileExists("a.cbz"))
         #expect(try FileStatus.of(trash.path.appending("a.cbz")) != nil)
         try folder.write("b.cbz", zip)
-        await #expect(throws: InkyPanelsError.self) {
+        await #expect(throws: ComicError.self) {
             try await library.deleteFile("b.cbz", expecting: ContentHash(of: zip)) { _, _ in }
         }
         #expect(try await library.fileExists("b.cbz"))
@@ -139,7 +139,7 @@ import Testing
 
     @Test("Only the content that was looked at is deleted") func contentLookedDeleted() async throws {
         try folder.write("a.cbz", zip)
-        await #expect(throws: InkyPanelsError.self) {
+        await #expect(throws: ComicError.self) {
             try await library.deleteFile("a.cbz", expecting: ContentHash(of: [1]))
         }
         #expect(try await library.fileExists("a.cbz"))
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test("Messages say what to do") func messagesSay() {
-        let errors: [InkyPanelsError] = [
+        let errors: [ComicError] = [
             .archive(.unsupportedFormat("ACE")), .archive(.rar5NotSupported), .archive(.corruptedArchive),
             .archive(.extractionFailed(underlying: Fault(.refused, "broken"))), .archive(.passwordProtected),
             .archive(.emptyArchive),
@@ -179,8 +179,8 @@ import Testing
             #expect(error.localizedDescription == error.message)
             #expect(error.fault("x.cbz").message.hasPrefix("x.cbz: "))
         }
-        #expect(InkyPanelsError.archive(.passwordProtected).fault().kind == .refused)
-        #expect(InkyPanelsError.fileSystem(.insufficientStorage).fault().kind == .transient)
-        #expect(InkyPanelsError.reader(.pageLoadFailed(index: 0)).message.hasPrefix("page 1 "))
+        #expect(ComicError.archive(.passwordProtected).fault().kind == .refused)
+        #expect(ComicError.fileSystem(.insufficientStorage).fault().kind == .transient)
+        #expect(ComicError.reader(.pageLoadFailed(index: 0)).message.hasPrefix("page 1 "))
     }
 }

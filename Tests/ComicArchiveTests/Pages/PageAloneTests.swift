@@ -92,7 +92,7 @@ import Testing
                 return bytes
             }())
         let reader = try await reader(path)
-        await #expect(throws: InkyPanelsError.self) { try await reader.page(0, into: cache) }
+        await #expect(throws: ComicError.self) { try await reader.page(0, into: cache) }
         #expect(try listDirectory(cache).isEmpty)
         #expect(try bytes(try await reader.page(1, into: cache).page?.1) == picture(2))
     }
@@ -111,7 +111,7 @@ import Testing
         try pack([1, 2].map { Packed(name: "\($0).png", bytes: picture($0)) }, .storedZip, to: path)
         let liar = try fakeWorker("exec \(worker.program) page 1", in: folder)
         let reader = WorkerArchiveReader(archive: path, worker: try ArchiveWorker(program: liar))
-        await #expect(throws: InkyPanelsError.self) { try await reader.page(0, into: cache) }
+        await #expect(throws: ComicError.self) { try await reader.page(0, into: cache) }
         #expect(try listDirectory(cache).isEmpty)
     }
 
@@ -120,7 +120,7 @@ import Testing
         try pack([1, 2].map { Packed(name: "\($0).png", bytes: picture($0)) }, .storedZip, to: path)
         let liar = try fakeWorker("exec \(worker.program) extract 0 1", in: folder)
         let reader = WorkerArchiveReader(archive: path, worker: try ArchiveWorker(program: liar))
-        await #expect(throws: InkyPanelsError.self) { try await reader.page(0, into: cache) }
+        await #expect(throws: ComicError.self) { try await reader.page(0, into: cache) }
         #expect(try listDirectory(cache).isEmpty)
     }
 
@@ -148,7 +148,7 @@ import Testing
         let path = folder.path.appending("a.cbz")
         try pack(
             [Packed(name: "0.png", bytes: picture(0)), Packed(name: "../1.png", bytes: picture(1))], .tar, to: path)
-        let error = await #expect(throws: InkyPanelsError.self) { try await reader(path).page(0, into: cache) }
+        let error = await #expect(throws: ComicError.self) { try await reader(path).page(0, into: cache) }
         #expect(error?.message.contains("../1.png") == true, "\(error?.message ?? "")")
         #expect(error?.fault(path).code == "traversal")
     }

@@ -62,7 +62,7 @@ struct ThumbnailServiceTests {
         #expect(try width(await service.thumbnail(for: file, stated: [front])) == 102)
         let beyond = ComicPageInfo(image: 20, type: .frontCover)
         #expect(try width(await service.thumbnail(for: file, stated: [beyond])) == 100)
-        await #expect(throws: InkyPanelsError.self) { try await service.thumbnail(of: path, page: .index(5)) }
+        await #expect(throws: ComicError.self) { try await service.thumbnail(of: path, page: .index(5)) }
     }
 
     @Test("Nothing outside of the library is shown") func nothingOutsideLibrary() async throws {
@@ -70,7 +70,7 @@ struct ThumbnailServiceTests {
         try Durable.makeDirectory(library.root)
         symlink(outside.text, library.root.appending("link.png").text)
         for name: BytePath in ["link.png", "../secret.png"] {
-            await #expect(throws: InkyPanelsError.self) {
+            await #expect(throws: ComicError.self) {
                 try await service.thumbnail(for: ComicFile(path: name, type: .png, size: 0, modified: 0))
             }
         }
@@ -115,10 +115,10 @@ struct ThumbnailServiceTests {
         let made = try await service.generateThumbnail(
             from: Data(Picture.png(400, 400)), size: ThumbnailSize(width: 50, height: 60))
         #expect(try width(made) == 50)
-        await #expect(throws: InkyPanelsError.self) {
+        await #expect(throws: ComicError.self) {
             try await service.generateThumbnail(from: Data("text".utf8), size: .page)
         }
-        let error = await #expect(throws: InkyPanelsError.self) {
+        let error = await #expect(throws: ComicError.self) {
             try await service.generateThumbnail(from: Data(Picture.bomb), size: .page)
         }
         #expect(error?.message.contains("million") == true)

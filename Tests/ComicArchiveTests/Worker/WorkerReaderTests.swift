@@ -49,7 +49,7 @@ import Testing
         let cache = folder.path.appending("cache")
         try Durable.makeDirectory(cache)
         let entry = try #require(try await reader.listEntries().first)
-        await #expect(throws: InkyPanelsError.self) { try await reader.extractEntry(entry, into: cache) }
+        await #expect(throws: ComicError.self) { try await reader.extractEntry(entry, into: cache) }
         #expect(try listDirectory(cache).isEmpty)
     }
 }

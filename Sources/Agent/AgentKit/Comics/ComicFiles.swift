@@ -31,7 +31,7 @@ extension ComicOperations {
             try await lane.run {
                 let target = Self.canonical(path)
                 guard let status = try FileStatus.of(target) else {
-                    throw InkyPanelsError.fileSystem(.fileNotFound(path))
+                    throw ComicError.fileSystem(.fileNotFound(path))
                 }
                 if status.kind == .directory { return .folder }
                 guard status.kind == .file else { throw Fault(.usage, "\(path) is not a file", path: path) }

@@ -182,7 +182,7 @@ extension ComicOperations {
             let found: ComicInspection
             do {
                 guard try await lane.run({ try Self.followed(file.path) }) != nil else {
-                    throw InkyPanelsError.fileSystem(.fileNotFound(file.path)).fault()
+                    throw ComicError.fileSystem(.fileNotFound(file.path)).fault()
                 }
                 // Links are followed here, as anybody would expect who names one.
                 var verdict = try await validator.validate(

@@ -166,7 +166,7 @@ extension ComicOperations {
     func named<R>(_ path: BytePath, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
-        } catch let error as InkyPanelsError {
+        } catch let error as ComicError {
             switch error {
             case .fileSystem(.fileNotFound), .fileSystem(.permissionDenied): throw error.fault()
             default: throw error.fault(path)

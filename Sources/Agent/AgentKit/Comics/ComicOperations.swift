@@ -41,7 +41,7 @@ package actor ComicOperations {
         }
         do {
             return try await ArchiveReaderFactory(worker: try worker()).reader(for: path)
-        } catch InkyPanelsError.archive(.unsupportedFormat(let format))
+        } catch ComicError.archive(.unsupportedFormat(let format))
             where format.lowercased() == ComicFileType.unknown.rawValue
         {
             throw Fault(
@@ -74,7 +74,7 @@ package actor ComicOperations {
     /// - Throws: `Fault(.usage)` for a folder: what is in it has no content of its own.
     func content(of path: BytePath, _ meter: ProgressMeter? = nil) async throws -> (ContentHash, Fingerprint) {
         try await lane.run {
-            guard let status = try FileStatus.of(path) else { throw InkyPanelsError.fileSystem(.fileNotFound(path)) }
+            guard let status = try FileStatus.of(path) else { throw ComicError.fileSystem(.fileNotFound(path)) }
             guard status.kind == .file else {
                 throw Fault(
                     .usage, "\(path) is not a file; progress and bookmarks are kept for comics in one file", path: path)

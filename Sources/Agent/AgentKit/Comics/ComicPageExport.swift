@@ -77,7 +77,7 @@ extension ComicOperations {
             do {
                 let (count, page) = try await reader.page(index, into: folder.path)
                 try Self.check(index + 1, of: count, comic)
-                guard let (entry, file) = page else { throw InkyPanelsError.reader(.pageLoadFailed(index: index)) }
+                guard let (entry, file) = page else { throw ComicError.reader(.pageLoadFailed(index: index)) }
                 let mark = choice.mark(index: index, of: count)
                 return try await lane.run {
                     let source = try Descriptor(BytePath(file.path))
@@ -113,9 +113,9 @@ extension ComicOperations {
             case .number(let number):
                 do {
                     jpeg = try await thumbnails.thumbnail(of: comic, page: .index(number - 1), size: size ?? .page)
-                } catch InkyPanelsError.reader(.pageLoadFailed(let index)) {
+                } catch ComicError.reader(.pageLoadFailed(let index)) {
                     try Self.check(number, of: try await reader(comic).listEntries().count, comic)
-                    throw InkyPanelsError.reader(.pageLoadFailed(index: index))
+                    throw ComicError.reader(.pageLoadFailed(index: index))
                 }
             }
             let image = ImageHeader.read(Array(jpeg.prefix(ImageHeader.headLength)))

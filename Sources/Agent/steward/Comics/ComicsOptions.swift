@@ -53,7 +53,7 @@ struct ComicsOptions: ParsableArguments {
         try await Output.guarding {
             do {
                 try await body()
-            } catch let error as InkyPanelsError {
+            } catch let error as ComicError {
                 throw error.fault()
             }
         }

@@ -79,7 +79,7 @@ extension VaultContext {
         }
         do {
             return try ArchiveWorker().page(index, of: archive)
-        } catch let error as InkyPanelsError {
+        } catch let error as ComicError {
             throw error.fault(entry.name)
         }
     }

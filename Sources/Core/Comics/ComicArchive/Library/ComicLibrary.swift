@@ -15,7 +15,7 @@ package final class ComicLibrary: Sendable {
 
     /// What a folder holds, hidden names, the names programs use while they work, and files of no known type left out.
     ///
-    /// - Throws: `InkyPanelsError.fileSystem`.
+    /// - Throws: `ComicError.fileSystem`.
     package func listFiles(in folder: BytePath = "", by order: ComicFile.Order = .name) async throws -> [ComicFile] {
         try await lane.run { try ComicFile.sorted(self.listBlocking(folder), by: order) }
     }
@@ -49,7 +49,7 @@ package final class ComicLibrary: Sendable {
             do {
                 _ = try self.locate(path)
                 return true
-            } catch InkyPanelsError.fileSystem(.fileNotFound) {
+            } catch ComicError.fileSystem(.fileNotFound) {
                 return false
             }
         }
@@ -68,7 +68,7 @@ package final class ComicLibrary: Sendable {
     ///   - destination: below the library's folder.
     ///   - record: as in `Mover.Record`.
     /// - Returns: where it lies now, below the library's folder.
-    /// - Throws: `InkyPanelsError.fileSystem`; the source is in place then.
+    /// - Throws: `ComicError.fileSystem`; the source is in place then.
     package func moveFile(
         from source: BytePath, to destination: BytePath,
         record: @escaping @Sendable (BytePath, FileIdentity?) throws -> Void = { _, _ in }
@@ -98,7 +98,7 @@ package final class ComicLibrary: Sendable {
     /// Removes a file, if its content is still the one that was looked at.
     ///
     /// - Parameter dispose: puts it into the trash, as commands do unless asked otherwise; nil removes it for good.
-    /// - Throws: `InkyPanelsError.fileSystem`; the file is in place then.
+    /// - Throws: `ComicError.fileSystem`; the file is in place then.
     package func deleteFile(
         _ path: BytePath, expecting hash: ContentHash, by dispose: Disposal? = nil
     ) async throws {
@@ -106,7 +106,7 @@ package final class ComicLibrary: Sendable {
             let full = self.root.appending(path)
             let status = try self.locate(path).status()
             guard status.kind == .file else {
-                throw InkyPanelsError.fileSystem(
+                throw ComicError.fileSystem(
                     .deletionFailed(underlying: Fault(.refused, "\(path) is not a file; remove its files", path: full)))
             }
             do {
@@ -118,7 +118,7 @@ package final class ComicLibrary: Sendable {
                     throw Fault(.transient, "\(path) is in use or was replaced meanwhile; it was left", path: full)
                 }
             } catch {
-                throw InkyPanelsError.fileSystem(.deletionFailed(underlying: error))
+                throw ComicError.fileSystem(.deletionFailed(underlying: error))
             }
         }
     }
@@ -149,9 +149,9 @@ package final class ComicLibrary: Sendable {
                 return ComicFile(
                     path: path, type: type, size: status.kind == .file ? status.size : 0,
                     modified: status.fingerprint.modified)
-            } catch InkyPanelsError.fileSystem(.fileNotFound) {
+            } catch ComicError.fileSystem(.fileNotFound) {
                 return nil
-            } catch InkyPanelsError.fileSystem(.permissionDenied) {
+            } catch ComicError.fileSystem(.permissionDenied) {
                 // It is there and its name tells what it is; opening it will say why it cannot be read.
                 let type = ComicFileType(name: entry.name)
                 return type == .unknown ? nil : ComicFile(path: path, type: type, size: 0, modified: 0)
@@ -183,14 +183,14 @@ package final class ComicLibrary: Sendable {
 
     private func confined(_ path: BytePath) throws -> BytePath {
         guard !path.isAbsolute, !path.components.contains(where: { $0.elementsEqual("..".utf8) }) else {
-            throw InkyPanelsError.fileSystem(.permissionDenied(path))
+            throw ComicError.fileSystem(.permissionDenied(path))
         }
         return root.appending(path)
     }
 
     private static func isFolder(_ path: BytePath) throws -> Bool {
         guard let status = try FileStatus.of(path) else {
-            throw InkyPanelsError.fileSystem(.fileNotFound(path))
+            throw ComicError.fileSystem(.fileNotFound(path))
         }
         return status.kind == .directory
     }
@@ -215,11 +215,11 @@ package final class ComicLibrary: Sendable {
         switch fault.errno {
         case ENOTDIR where (try? FileStatus.of(path)) ?? nil != nil:
             return Fault(.failed, "\(path) is not a folder; name the folder it lies in", path: path, errno: ENOTDIR)
-        case ENOENT, ENOTDIR: return InkyPanelsError.fileSystem(.fileNotFound(path))
-        case EACCES, EPERM, EXDEV, ELOOP: return InkyPanelsError.fileSystem(.permissionDenied(path))
-        case ENOSPC, EDQUOT: return InkyPanelsError.fileSystem(.insufficientStorage)
+        case ENOENT, ENOTDIR: return ComicError.fileSystem(.fileNotFound(path))
+        case EACCES, EPERM, EXDEV, ELOOP: return ComicError.fileSystem(.permissionDenied(path))
+        case ENOSPC, EDQUOT: return ComicError.fileSystem(.insufficientStorage)
         default:
-            return fault.kind == .superseded ? InkyPanelsError.fileSystem(.fileNotFound(path)) : fault
+            return fault.kind == .superseded ? ComicError.fileSystem(.fileNotFound(path)) : fault
         }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-extension InkyPanelsError: LocalizedError {
+extension ComicError: LocalizedError {
     package var errorDescription: String? { message }
 
     /// What is wrong and what to do, in one line for a person.

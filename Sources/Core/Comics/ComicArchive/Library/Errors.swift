@@ -3,7 +3,7 @@ import Platform
 // Each message says what is wrong and what to do next; the file's name is the caller's to add, who knows it.
 
 /// What goes wrong with comics.
-package enum InkyPanelsError: Error, Sendable {
+package enum ComicError: Error, Sendable {
     case archive(ArchiveError)
     case fileSystem(FileSystemError)
     case reader(ReaderError)

@@ -8,7 +8,7 @@ package protocol ArchiveReader: Sendable {
 
     /// The pages in reading order. Fast: nothing is inflated, sizes are what the headers claim.
     ///
-    /// - Throws: `InkyPanelsError.archive` where there are none; `Fault` where this machine cannot read the format.
+    /// - Throws: `ComicError.archive` where there are none; `Fault` where this machine cannot read the format.
     func listEntries() async throws -> [ArchiveEntry]
 
     /// Puts one page's bytes into a new file in `folder` and returns it: always a copy, never the comic's own file.
@@ -50,11 +50,11 @@ package struct ArchiveReaderFactory: Sendable {
 
     package init(worker: ArchiveWorker) { self.worker = worker }
 
-    /// - Throws: `InkyPanelsError`: `.archive(.unsupportedFormat)` names the format in upper case.
+    /// - Throws: `ComicError`: `.archive(.unsupportedFormat)` names the format in upper case.
     package func reader(for path: BytePath) async throws -> any ArchiveReader {
         let type = try await lane.run {
             guard let status = try FileStatus.of(path) else {
-                throw InkyPanelsError.fileSystem(.fileNotFound(path))
+                throw ComicError.fileSystem(.fileNotFound(path))
             }
             if status.kind == .directory { return ComicFileType.folder }
             let head = try Descriptor(path).read(at: 0, count: ComicFileType.headLength)
@@ -67,7 +67,7 @@ package struct ArchiveReaderFactory: Sendable {
         case .folder: return FolderReader(archive: path, lane: lane)
         case .image: return SingleImageReader(archive: path, lane: lane)
         case .ace, .unknown:
-            throw InkyPanelsError.archive(.unsupportedFormat(type.rawValue.uppercased()))
+            throw ComicError.archive(.unsupportedFormat(type.rawValue.uppercased()))
         }
     }
 }

@@ -31,14 +31,14 @@ package struct FolderReader: ArchiveReader {
                     found.append(header)
                     if found.count > ArchiveLimits.maxEntryCount {
                         let what = ArchiveJudge.message(.tooManyPages)
-                        throw InkyPanelsError.archive(
+                        throw ComicError.archive(
                             .extractionFailed(underlying: Fault(.refused, what, path: archive)))
                     }
                 }
             }
             return found
         }
-        guard !headers.isEmpty else { throw InkyPanelsError.archive(.emptyArchive) }
+        guard !headers.isEmpty else { throw ComicError.archive(.emptyArchive) }
         return PageOrder.sorted(headers) { $0.path }.enumerated().map {
             ArchiveEntry(header: $1, size: $1.declaredSize, index: $0)
         }

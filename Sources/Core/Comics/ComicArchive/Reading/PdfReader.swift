@@ -18,18 +18,18 @@ package final class PdfReader: ArchiveReader {
         try await pages().indices.map { ArchiveEntry(page: $0) }
     }
 
-    /// - Throws: `Fault` where PDFs cannot be drawn on this machine, else `InkyPanelsError`.
+    /// - Throws: `Fault` where PDFs cannot be drawn on this machine, else `ComicError`.
     package func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL {
         let pages = if let known = known.withLock({ $0 }) { known } else { try await pages() }
         guard pages.indices.contains(entry.position) else {
-            throw InkyPanelsError.reader(.pageLoadFailed(index: entry.index))
+            throw ComicError.reader(.pageLoadFailed(index: entry.index))
         }
         let target = newFile(for: entry, in: folder)
         do {
             try await worker.drawPdf(archive, entry.position, pages[entry.position], to: target)
         } catch let refusal as ComicRefusal {
             let fault = Fault(.refused, "\(entry.path) of \(archive): \(refusal.message)", path: archive)
-            throw InkyPanelsError.archive(.extractionFailed(underlying: fault))
+            throw ComicError.archive(.extractionFailed(underlying: fault))
         }
         return URL(fileURLWithPath: target.text)
     }
@@ -47,7 +47,7 @@ package final class PdfReader: ArchiveReader {
                 case .damagedArchive: .corruptedArchive
                 default: .extractionFailed(underlying: Fault(.refused, refusal.message, path: archive))
                 }
-            throw InkyPanelsError.archive(error)
+            throw ComicError.archive(error)
         }
     }
 }

@@ -26,7 +26,7 @@ package struct WorkerArchiveReader: ArchiveReader {
 
     package func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL {
         guard let url = try await extractEntries([entry], into: folder)[entry.id] else {
-            throw InkyPanelsError.reader(.pageLoadFailed(index: entry.index))
+            throw ComicError.reader(.pageLoadFailed(index: entry.index))
         }
         return url
     }
@@ -37,7 +37,7 @@ package struct WorkerArchiveReader: ArchiveReader {
         do {
             _ = try await worker.extract(archive, files)
         } catch {
-            throw InkyPanelsError.archive(.extractionFailed(underlying: error))
+            throw ComicError.archive(.extractionFailed(underlying: error))
         }
         return Dictionary(
             targets.map { ($0.id, URL(fileURLWithPath: $1.text)) }, uniquingKeysWith: { first, _ in first })

@@ -35,13 +35,13 @@ package final class ThumbnailService: Sendable {
     /// - Parameters:
     ///   - content: the file's SHA-256 where the caller knows it; reading the file for it is most of the time else.
     ///   - stated: the pages as the metadata describe them, which may name the cover.
-    /// - Throws: `InkyPanelsError`, or `Fault` where libvips is not installed.
+    /// - Throws: `ComicError`, or `Fault` where libvips is not installed.
     package func thumbnail(
         for file: ComicFile, content: ContentHash? = nil, stated: [ComicPageInfo] = []
     ) async throws -> Data {
         // Refuses what a symbolic link puts outside of the library.
         guard try await library.fileExists(file.path) else {
-            throw InkyPanelsError.fileSystem(.fileNotFound(file.path))
+            throw ComicError.fileSystem(.fileNotFound(file.path))
         }
         return try await thumbnail(of: library.root.appending(file.path), content: content, stated: stated)
     }
@@ -66,7 +66,7 @@ package final class ThumbnailService: Sendable {
             case .index(let index): index
             }
         guard let index, entries.indices.contains(index) else {
-            throw InkyPanelsError.reader(.pageLoadFailed(index: index ?? 0))
+            throw ComicError.reader(.pageLoadFailed(index: index ?? 0))
         }
         let result = Mutex<ThumbnailOutcome>(.failed("nothing was made of it"))
         try await make([entries[index]], reader, size) { _, outcome in
@@ -77,7 +77,7 @@ package final class ThumbnailService: Sendable {
         case .made(let jpeg): return Data(jpeg)
         case .failed(let message):
             let cause = Fault(.refused, "no thumbnail of page \(index + 1): \(message)", path: path)
-            throw InkyPanelsError.archive(.extractionFailed(underlying: cause))
+            throw ComicError.archive(.extractionFailed(underlying: cause))
         }
     }
 
@@ -120,16 +120,16 @@ package final class ThumbnailService: Sendable {
 
     /// A thumbnail of a picture in memory, a JPEG; not kept.
     ///
-    /// - Throws: `InkyPanelsError.reader`, or `Fault` where libvips is not installed.
+    /// - Throws: `ComicError.reader`, or `Fault` where libvips is not installed.
     package func generateThumbnail(from imageData: Data, size: ThumbnailSize) async throws -> Data {
         let picture = Array(imageData)
         switch ImageHeader.examine(Array(picture.prefix(ImageHeader.headLength))) {
-        case .unknown, .damaged: throw InkyPanelsError.reader(.unsupportedImageFormat)
-        case .found(let header) where header.isTooLarge: throw InkyPanelsError.reader(.imageTooLarge)
+        case .unknown, .damaged: throw ComicError.reader(.unsupportedImageFormat)
+        case .found(let header) where header.isTooLarge: throw ComicError.reader(.imageTooLarge)
         case .found, .beyond: break
         }
         guard case .made(let jpeg) = try await worker.shrink(pictures: [picture], to: size).first else {
-            throw InkyPanelsError.reader(.pageLoadFailed(index: 0))
+            throw ComicError.reader(.pageLoadFailed(index: 0))
         }
         return Data(jpeg)
     }
@@ -206,13 +206,13 @@ package final class ThumbnailService: Sendable {
             do {
                 // One that cannot be taken out is no reason to go without the others.
                 if found[entry.id] == nil { found[entry.id] = try await reader.extractEntry(entry, into: folder) }
-                guard let url = found[entry.id] else { throw InkyPanelsError.reader(.pageLoadFailed(index: 0)) }
+                guard let url = found[entry.id] else { throw ComicError.reader(.pageLoadFailed(index: 0)) }
                 let bytes = try await lane.run {
                     try Descriptor(BytePath(url.path)).readAll(limit: ArchiveLimits.maxUncompressedEntrySize)
                 }
                 pictures.append(.success(bytes))
             } catch {
-                pictures.append(.failure((error as? InkyPanelsError)?.fault() ?? error))
+                pictures.append(.failure((error as? ComicError)?.fault() ?? error))
             }
         }
         return pictures
@@ -230,7 +230,7 @@ package final class ThumbnailService: Sendable {
     private func identify(_ path: BytePath, _ content: ContentHash?) async throws -> Comic {
         try await lane.run {
             guard let status = try FileStatus.of(path) else {
-                throw InkyPanelsError.fileSystem(.fileNotFound(path))
+                throw ComicError.fileSystem(.fileNotFound(path))
             }
             if status.kind == .directory {
                 return Comic(path: path, content: try Self.content(ofFolder: path), fingerprint: nil)

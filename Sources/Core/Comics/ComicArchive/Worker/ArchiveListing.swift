@@ -27,16 +27,16 @@ package struct ArchiveListing: Sendable {
 
 /// The pages among what is listed, in reading order.
 ///
-/// - Throws: `InkyPanelsError.archive` where there are none, or none may be shown.
+/// - Throws: `ComicError.archive` where there are none, or none may be shown.
 func pageHeaders(_ listing: ArchiveListing) throws -> [EntryHeader] {
     do {
         return try EntryHeader.pages(among: listing.headers, order: listing.order)
     } catch .refused(let reason, let text) {
         let cause = Fault(.refused, text, code: reason.rawValue)
-        throw InkyPanelsError.archive(.extractionFailed(underlying: cause))
+        throw ComicError.archive(.extractionFailed(underlying: cause))
     } catch .encrypted {
-        throw InkyPanelsError.archive(.passwordProtected)
+        throw ComicError.archive(.passwordProtected)
     } catch .empty {
-        throw InkyPanelsError.archive(.emptyArchive)
+        throw ComicError.archive(.emptyArchive)
     }
 }

@@ -59,7 +59,7 @@ extension ArchiveWorker {
     ///
     /// - Parameter index: from 0, in reading order.
     /// - Returns: nil for the page where the comic has none of that number.
-    /// - Throws: `Fault`, `InkyPanelsError.archive` where the comic has no pages or cannot be read.
+    /// - Throws: `Fault`, `ComicError.archive` where the comic has no pages or cannot be read.
     package func page(_ index: Int, of archive: ArchiveSource) throws -> (page: PageInMemory?, count: Int) {
         if try archive.isPdf() { return try drawnPage(index, of: archive.file()) }
         let archive = try readable(archive)

@@ -8,7 +8,7 @@ extension ArchiveWorker {
     /// - Parameters:
     ///   - index: from 0, in reading order; where there is no such page, no file is made.
     ///   - target: must not exist. It is removed on failure.
-    /// - Throws: as ``list(_:)`` where the archive cannot be listed; `InkyPanelsError.archive(.extractionFailed)` where
+    /// - Throws: as ``list(_:)`` where the archive cannot be listed; `ComicError.archive(.extractionFailed)` where
     ///   the page cannot be had.
     func page(_ path: BytePath, _ index: Int, to target: BytePath) async throws -> [EntryHeader] {
         try await lanes.run {
@@ -55,7 +55,7 @@ private struct PageRun {
             do {
                 return try extraction.consume(record)
             } catch {
-                throw InkyPanelsError.archive(.extractionFailed(underlying: error))
+                throw ComicError.archive(.extractionFailed(underlying: error))
             }
         case .end: break
         }
@@ -67,7 +67,7 @@ private struct PageRun {
         if pages == nil, !outcome.isComplete { throw try refusal() }
         let found = try pages ?? pageHeaders(listing)
         guard outcome.isComplete, !found.indices.contains(index) || extraction?.whole.count == 1 else {
-            throw InkyPanelsError.archive(.extractionFailed(underlying: try refusal()))
+            throw ComicError.archive(.extractionFailed(underlying: try refusal()))
         }
         return found
     }
