@@ -168,7 +168,7 @@ import Testing
 
     @Test("Messages say what to do") func messagesSay() {
         let errors: [ComicError] = [
-            .archive(.unsupportedFormat("ACE")), .archive(.rar5NotSupported), .archive(.corruptedArchive),
+            .archive(.unsupportedFormat("ACE")), .archive(.corruptedArchive),
             .archive(.extractionFailed(underlying: Fault(.refused, "broken"))), .archive(.passwordProtected),
             .archive(.emptyArchive),
             .fileSystem(.fileNotFound("a")), .fileSystem(.insufficientStorage), .reader(.pageLoadFailed(index: 0)),

@@ -34,8 +34,6 @@ extension ArchiveError: LocalizedError {
         switch self {
         case .unsupportedFormat(let format):
             "\(format) is not a comic format that can be read here; convert it to \(ArchiveFormat.comicNames.alternatives)"
-        case .rar5NotSupported:
-            "this RAR 5 archive cannot be read; pack its pages again as CBZ"
         case .corruptedArchive:
             "the archive is damaged; fetch or copy it again, then compare its size with the source's"
         case .extractionFailed(let underlying):

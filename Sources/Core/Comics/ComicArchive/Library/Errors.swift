@@ -13,8 +13,6 @@ package enum ComicError: Error, Sendable {
 package enum ArchiveError: Error, Sendable {
     /// Names the format, upper-case, as far as it is known.
     case unsupportedFormat(String)
-    /// Of a reader that lacks the format; RAR 5 is read here, so nothing throws it.
-    case rar5NotSupported
     case corruptedArchive
     case extractionFailed(underlying: any Error)
     case passwordProtected
