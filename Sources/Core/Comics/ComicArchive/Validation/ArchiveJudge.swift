@@ -153,8 +153,8 @@ struct ArchiveJudge {
                 "the page \(name) is damaged: \(content.message.isEmpty ? "its bytes are not what was packed" : content.message)"
             damage.append(text)
             guard mode == .strict else { return }
-            if Unpackable.isForeign(content.message) {
-                refuse(.unsupported, "the page \(name) \(Unpackable.text(content.message))")
+            if UnsupportedPacking.isNamed(in: content.message) {
+                refuse(.unsupported, "the page \(name) \(UnsupportedPacking.text(content.message))")
             } else {
                 refuse(.damagedPage, "\(text); fetch the file again, or import it leniently")
             }
@@ -184,7 +184,7 @@ extension ArchiveJudge {
             }
             damage.append(message)
         }
-        if mode == .strict, let foreign = damage.first(where: Unpackable.isForeign) {
+        if mode == .strict, let foreign = damage.first(where: UnsupportedPacking.isNamed) {
             return .refused(reason: .unsupported, message: "\(path): \(foreign); pack its pages again as CBZ")
         }
         if mode == .strict, let first = damage.first {
@@ -257,8 +257,8 @@ extension ArchiveJudge {
         case .tooManyBytes: return (.tooManyBytes, message(.tooManyBytes))
         case .noCage: return (.workerCrashed, "the unpacking process could not be locked down: \(end.message)")
         case .complete: return (.noPages, "it holds no such entry")
-        case .damagedStream where Unpackable.isForeign(end.message):
-            return (.unsupported, "it \(Unpackable.text(end.message))")
+        case .damagedStream where UnsupportedPacking.isNamed(in: end.message):
+            return (.unsupported, "it \(UnsupportedPacking.text(end.message))")
         case .damagedStream: return (.damagedArchive, message(.damagedStream) + "; fetch the file again")
         case .unreadable: break
         }
@@ -281,7 +281,9 @@ extension ArchiveJudge {
             let advice = "fetch it once more; if it is the same, its program wrote none: pack its pages again as CBZ"
             return (.unsupported, "\(end.message); \(advice)")
         }
-        if Unpackable.isForeign(end.message) { return (.unsupported, "it \(Unpackable.text(end.message))") }
+        if UnsupportedPacking.isNamed(in: end.message) {
+            return (.unsupported, "it \(UnsupportedPacking.text(end.message))")
+        }
         let detail = end.message.isEmpty ? "" : " (\(end.message))"
         return (.damagedArchive, "the archive cannot be read to its end\(detail); fetch the file again")
     }

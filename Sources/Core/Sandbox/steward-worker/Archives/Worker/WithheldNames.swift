@@ -51,7 +51,7 @@ struct WithheldNames {
     /// A message may quote a name. Which of those that decide something it is stays.
     private static func plain(_ message: String) -> String {
         if message.isEmpty || message == ArchiveStructure.noEnd { return message }
-        if let word = Unpackable.word(in: message) { return word }
+        if let word = UnsupportedPacking.word(in: message) { return word }
         return message.lowercased().contains("encrypt") ? "encrypted" : "it is damaged"
     }
 }

@@ -1,6 +1,6 @@
 /// What libarchive says where an archive may be sound and it is the one that cannot: fetching the file again would not
 /// help.
-package enum Unpackable {
+package enum UnsupportedPacking {
     /// Parts of its messages, lower-case: a way of packing, a filter, a link that RAR 5 alone has, and dictionaries that
     /// are larger than it or its cage takes.
     private static let words = [
@@ -13,7 +13,7 @@ package enum Unpackable {
         return words.first { message.contains($0) }
     }
 
-    package static func isForeign(_ message: String) -> Bool { word(in: message) != nil }
+    package static func isNamed(in message: String) -> Bool { word(in: message) != nil }
 
     /// To follow what cannot be unpacked.
     package static func text(_ message: String) -> String {
