@@ -96,20 +96,24 @@ enum LineDifference {
         var new: Range<Int>
     }
 
-    /// Longer stretches are taken to have changed altogether, where no line that stands once in both divides them.
+    /// Longer stretches without a line that stands once in both are taken to have changed altogether.
     private static let mostLines = 1_500
 
     static func changes(from old: [[UInt8]], to new: [[UInt8]]) -> [Change] {
-        var names: [[UInt8]: Int] = [:]
-        func name(_ line: [UInt8]) -> Int {
-            if let known = names[line] { return known }
-            names[line] = names.count
-            return names.count - 1
-        }
-        let one = old.map(name)
-        let other = new.map(name)
+        var numbering = Numbering<[UInt8]>()
+        let one = old.map { numbering.number($0) }
+        let other = new.map { numbering.number($0) }
         var pairs: [(Int, Int)] = []
-        compare(one, 0..<one.count, other, 0..<other.count, &pairs)
+        LineComparison.compare(one, other) { match in
+            switch match {
+            case .equal(let i, let j): pairs.append((i, j))
+            case .gap(let gap, let newGap):
+                guard gap.count <= mostLines, newGap.count <= mostLines else { return }
+                for (i, j) in LongestCommon.pairs(Array(one[gap]), Array(other[newGap])) {
+                    pairs.append((gap.lowerBound + i, newGap.lowerBound + j))
+                }
+            }
+        }
         var changes: [Change] = []
         var (i, j) = (0, 0)
         for (oldNext, newNext) in pairs + [(one.count, other.count)] {
@@ -117,55 +121,5 @@ enum LineDifference {
             (i, j) = (oldNext + 1, newNext + 1)
         }
         return changes
-    }
-
-    /// Appends the equal lines, in order.
-    private static func compare(
-        _ old: [Int], _ oldRange: Range<Int>, _ new: [Int], _ newRange: Range<Int>, _ pairs: inout [(Int, Int)]
-    ) {
-        var (low, newLow) = (oldRange.lowerBound, newRange.lowerBound)
-        while low < oldRange.upperBound, newLow < newRange.upperBound, old[low] == new[newLow] {
-            pairs.append((low, newLow))
-            (low, newLow) = (low + 1, newLow + 1)
-        }
-        var (high, newHigh) = (oldRange.upperBound, newRange.upperBound)
-        while high > low, newHigh > newLow, old[high - 1] == new[newHigh - 1] {
-            (high, newHigh) = (high - 1, newHigh - 1)
-        }
-        let middle = Array(old[low..<high])
-        let newMiddle = Array(new[newLow..<newHigh])
-        if middle.count <= mostLines, newMiddle.count <= mostLines {
-            for (i, j) in LongestCommon.pairs(middle, newMiddle) { pairs.append((low + i, newLow + j)) }
-        } else {
-            let anchors = unique(middle, newMiddle)
-            var (i, j) = (0, 0)
-            // Without a dividing line, the stretch has changed altogether.
-            for (oldNext, newNext) in anchors.isEmpty ? [] : anchors + [(middle.count, newMiddle.count)] {
-                compare(old, low + i..<low + oldNext, new, newLow + j..<newLow + newNext, &pairs)
-                if oldNext < middle.count { pairs.append((low + oldNext, newLow + newNext)) }
-                (i, j) = (oldNext + 1, newNext + 1)
-            }
-        }
-        for offset in 0..<oldRange.upperBound - high { pairs.append((high + offset, newHigh + offset)) }
-    }
-
-    /// Lines that stand once on either side, as far as they come in the same order: each as early as possible.
-    private static func unique(_ old: [Int], _ new: [Int]) -> [(Int, Int)] {
-        func places(_ lines: [Int]) -> [Int: Int] {
-            var places: [Int: Int] = [:]
-            for (index, line) in lines.enumerated() { places[line] = places[line] == nil ? index : -1 }
-            return places
-        }
-        let oldPlaces = places(old)
-        var last = -1
-        var pairs: [(Int, Int)] = []
-        for (line, j) in places(new).filter({ $0.value >= 0 }).sorted(by: { $0.value < $1.value }) {
-            guard let i = oldPlaces[line], i > last else { continue }
-            // A line that moved far down would hide all that follow it.
-            if i - last > 4 * (j - (pairs.last?.1 ?? -1)) + mostLines { continue }
-            pairs.append((i, j))
-            last = i
-        }
-        return pairs
     }
 }
