@@ -74,13 +74,6 @@ package final class JourneyStore: Sendable {
         }
     }
 
-    /// Forgets a project; its documents stay, without one.
-    package func removeProject(_ id: UUID) async throws {
-        try await write("forget a project") { db, _ in
-            try db.execute(sql: "DELETE FROM project WHERE id = ?", arguments: [id.uuidString])
-        }
-    }
-
     // MARK: - Documents
 
     /// The document of a draft, made if it is new, and told what the draft holds now.
@@ -139,13 +132,6 @@ package final class JourneyStore: Sendable {
             }
             try db.execute(
                 sql: "UPDATE document SET path = ? WHERE id = ?", arguments: [Data(path.bytes), id.uuidString])
-        }
-    }
-
-    /// Forgets a document, its journey and its conversations; the file is not touched.
-    package func removeDocument(_ id: UUID) async throws {
-        try await write("forget a document") { db, _ in
-            try db.execute(sql: "DELETE FROM document WHERE id = ?", arguments: [id.uuidString])
         }
     }
 
@@ -214,12 +200,6 @@ package final class JourneyStore: Sendable {
                     ORDER BY created DESC, rowid DESC LIMIT ?3
                     """, arguments: [role, document?.uuidString, max(0, limit)]
             ).map { try Self.conversation($0, db) }
-        }
-    }
-
-    package func removeConversation(_ id: UUID) async throws {
-        try await write("forget a conversation") { db, _ in
-            try db.execute(sql: "DELETE FROM conversation WHERE id = ?", arguments: [id.uuidString])
         }
     }
 
