@@ -117,7 +117,7 @@ struct NewcomerTests {
         for arguments in [["ask", "Why?"], ["suggest", "draft.md"]] {
             let result = try fixture.tk(arguments)
             #expect(result.status == 1)
-            for reason in ["  anthropic: ", "  apple: ", "  ollama: "] {
+            for reason in ["  anthropic: ", "  ollama: "] {
                 #expect(result.errors.components(separatedBy: reason).count == 2, "\(reason) in \(result.errors)")
             }
             #expect(!result.errors.contains("Going on without it"), "\(result.errors)")

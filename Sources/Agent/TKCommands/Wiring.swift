@@ -29,7 +29,7 @@ struct ModelOptions: ParsableArguments {
 /// The settings that flags can override.
 struct ProviderOptions: ParsableArguments {
     @Option(
-        name: .long, help: ArgumentHelp("Who answers: anthropic, openai, ollama, apple.", valueName: "name"),
+        name: .long, help: ArgumentHelp("Who answers: anthropic, openai, ollama.", valueName: "name"),
         completion: Completions.providers)
     var provider: String?
 

@@ -60,20 +60,18 @@ struct ProviderManagerTests {
         #expect(log.all.isEmpty && manager.name == "anthropic")
     }
 
-    @Test("Without a key, the chain goes on from Apple Intelligence to Ollama to the cloud, and says why")
+    @Test("Without a key, the chain goes on from Ollama to the cloud, and says why")
     func chain() async throws {
         let log = Log()
         let manager = ProviderManager(
             preferred: Self.failing("anthropic", .keyMissing),
             chain: [
-                AppleIntelligenceProvider(), Self.ill("ollama", isLocal: true), Self.ill("cloud", .authentication),
-                Fake(name: "openai"),
+                Self.ill("ollama", isLocal: true), Self.ill("cloud", .authentication), Fake(name: "openai"),
             ], onFallback: { log.note($0) })
         #expect(try await manager.generate(ProviderFixture.request).provider == "openai")
         #expect(
             log.all == [
-                "anthropic: keyMissing", "apple: notAvailable", "ollama: notAvailable", "cloud: authentication",
-                "openai: taken",
+                "anthropic: keyMissing", "ollama: notAvailable", "cloud: authentication", "openai: taken",
             ])
     }
 
@@ -104,12 +102,13 @@ struct ProviderManagerTests {
         let local = Self.failing("ollama", .notAvailable)
         var preferred = local
         preferred.isLocal = true
-        let manager = ProviderManager(preferred: preferred, chain: [AppleIntelligenceProvider(), Fake(name: "openai")])
+        let manager = ProviderManager(
+            preferred: preferred, chain: [Self.ill("near", isLocal: true), Fake(name: "openai")])
         #expect(manager.isLocal)
         let outcome = await StreamOutcome(manager.stream(ProviderFixture.request))
         #expect(outcome.llmError?.kind == .notAvailable)
         #expect(outcome.llmError?.message.contains("ollama is") == true)
-        #expect(outcome.llmError?.message.contains("Apple Intelligence is not available on this system") == true)
+        #expect(outcome.llmError?.message.contains("near is notAvailable") == true)
         let open = ProviderManager(preferred: preferred, chain: [Fake(name: "openai")], cloudAfterLocal: true)
         #expect(try await open.generate(ProviderFixture.request).provider == "openai")
     }

@@ -98,7 +98,7 @@ package struct ModelChoice: Sendable {
 
     private func isReady(_ preferred: any LLMProvider) throws -> Bool {
         switch try ModelProvider(named: configuration.provider) {
-        case .ollama, .apple: false
+        case .ollama: false
         // A server of one's own may want no key.
         case .anthropic, .openai: try secrets.origin(for: configuration.provider) != nil || preferred.isLocal
         }
@@ -123,7 +123,7 @@ package struct ModelChoice: Sendable {
     private func fallbacks() throws -> [any LLMProvider] {
         guard configuration.fallback != .none else { return [] }
         let clouds = try ModelProvider.allCases.filter { try !$0.isOwn && secrets.origin(for: $0.rawValue) != nil }
-        let others = try ([.apple, .ollama] + clouds).filter { $0.rawValue != configuration.provider }
+        let others = try ([.ollama] + clouds).filter { $0.rawValue != configuration.provider }
             .map { try provider($0, isPreferred: false) }
         let local = others.filter(\.isLocal)
         return configuration.fallback == .any ? local + others.filter { !$0.isLocal } : local
@@ -134,7 +134,6 @@ package struct ModelChoice: Sendable {
         let model = (isPreferred ? configuration.model : nil) ?? models.defaults[name]
         let base = isPreferred ? configuration.baseURL : nil
         switch kind {
-        case .apple: return AppleIntelligenceProvider()
         case .ollama:
             let endpoint = try OllamaProvider.endpoint(host: base ?? environment["OLLAMA_HOST"])
             guard let model else { return FirstOllamaModel(endpoint: endpoint, transport: transport) }

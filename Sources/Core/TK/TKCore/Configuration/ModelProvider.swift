@@ -3,7 +3,7 @@ import Platform
 /// Who can answer. One case each, so that whatever depends on it is an exhaustive `switch`: a provider that is added
 /// somewhere and forgotten elsewhere does not compile.
 enum ModelProvider: String, CaseIterable, Sendable {
-    case anthropic, openai, ollama, apple
+    case anthropic, openai, ollama
 
     /// Where nothing is configured.
     static let usual = ModelProvider.anthropic
@@ -22,7 +22,7 @@ enum ModelProvider: String, CaseIterable, Sendable {
     var isOwn: Bool {
         switch self {
         case .anthropic, .openai: false
-        case .ollama, .apple: true
+        case .ollama: true
         }
     }
 }

@@ -3,7 +3,7 @@
 /// Errors are ``LLMError``, or `CancellationError` when the calling task was cancelled. Costs are not a provider's
 /// business: they follow from ``LLMResponse/usage``, provider and model by the table of prices.
 public protocol LLMProvider: Sendable {
-    /// `anthropic`, `openai`, `ollama`, `apple`: as in the configuration.
+    /// `anthropic`, `openai`, `ollama`: as in the configuration.
     var name: String { get }
     var modelID: String { get }
     /// Whether the draft stays on this machine.

@@ -1,4 +1,4 @@
-/// Chooses the provider that answers: the configured one, then Apple Intelligence, Ollama and the cloud
+/// Chooses the provider that answers: the configured one, then Ollama and the cloud
 /// (docs/design/advisors.md, "Providers").
 ///
 /// It falls back only for a provider that has no key, is not available, not allowed or cannot be reached, and only before the first
