@@ -237,7 +237,7 @@ package struct ProviderCall: Sendable {
         var result: LLMError
         if let error = error as? LLMError {
             result = error
-        } else if let refusal = error as? LocalGate.Refusal, refusal.kind != .network {
+        } else if let refusal = error as? LoopbackGuard.Refusal, refusal.kind != .network {
             result = LLMError(refusal.kind, "\(provider): \(refusal.message)", provider: provider)
         } else if error is WebPage {
             result = LLMError(

@@ -10,7 +10,7 @@ import Synchronization
 
 /// HTTP for all providers: connections are pooled, certificates are checked, TLS is 1.2 at least, redirects are not
 /// followed, silence is limited between bytes, not in total, and a server on this machine is asked only where
-/// ``LocalGate`` lets it. One for a program; it may be dropped while calls are running.
+/// ``LoopbackGuard`` lets it. One for a program; it may be dropped while calls are running.
 public final class HTTPTransport: Sendable {
     package struct Request: Sendable {
         package var method = "GET"
@@ -51,7 +51,7 @@ public final class HTTPTransport: Sendable {
     private let authorities: Authorities
     private let connectTimeout: Duration
     private let clients = Mutex<[Setting: HTTPClient]>([:])
-    private let gate: LocalGate
+    private let gate: LoopbackGuard
     private let lanes = BlockingLanes("hosts", count: 4)
 
     /// `environment` names the proxies. `allowsAnyLocalServer` is for servers on this machine that another user runs:
@@ -63,7 +63,7 @@ public final class HTTPTransport: Sendable {
         proxies = ProxySettings(environment: environment)
         authorities = Authorities(environment: environment)
         self.connectTimeout = connectTimeout
-        gate = LocalGate(allowsAnyUser: allowsAnyLocalServer)
+        gate = LoopbackGuard(allowsAnyUser: allowsAnyLocalServer)
     }
 
     deinit {
@@ -72,7 +72,7 @@ public final class HTTPTransport: Sendable {
     }
 
     /// Sends, and returns when the head of the answer is there. Errors are AsyncHTTPClient's and NIO's, and
-    /// ``LocalGate/Refusal``, before anything is sent.
+    /// ``LoopbackGuard/Refusal``, before anything is sent.
     package func send(_ request: Request) async throws -> Response {
         var message = HTTPClientRequest(url: request.url.absoluteString)
         message.method = HTTPMethod(rawValue: request.method)
@@ -162,7 +162,7 @@ public final class HTTPTransport: Sendable {
             default: return (false, error.shortDescription)
             }
         case is HTTPParserError: return (false, "the server does not speak HTTP")
-        case let error as LocalGate.Refusal: return (true, error.message)
+        case let error as LoopbackGuard.Refusal: return (true, error.message)
         case let error as IOError:
             return (error.errnoCode == ECONNREFUSED, String(cString: strerror(error.errnoCode)))
         case is ChannelError: return (true, "the connection failed (\(error))")

@@ -5,7 +5,7 @@ import Testing
 
 /// Which server of this machine may be asked.
 @Suite("Servers on this machine")
-struct LocalGateTests {
+struct LoopbackGuardTests {
     private static let own: uid_t = 1000
     private static let here4 = HostAddress([127, 0, 0, 1])
     private static let here6 = HostAddress([UInt8](repeating: 0, count: 15) + [1])
@@ -16,12 +16,12 @@ struct LocalGateTests {
     private func outcome(
         _ addresses: [HostAddress], _ listeners: [(HostAddress, uid_t)], allows: Bool = false,
         url: String = "http://box:11434"
-    ) throws -> Result<String?, LocalGate.Refusal> {
+    ) throws -> Result<String?, LoopbackGuard.Refusal> {
         let all = listeners.map { LocalListener(address: $0.0, port: 11434, user: $0.1) }
-        let gate = LocalGate(allowsAnyUser: allows, user: Self.own, lookUp: { _ in addresses }, listeners: { all })
+        let gate = LoopbackGuard(allowsAnyUser: allows, user: Self.own, lookUp: { _ in addresses }, listeners: { all })
         do {
             return .success(try gate.address(for: try #require(URL(string: url)))?.description)
-        } catch let refusal as LocalGate.Refusal {
+        } catch let refusal as LoopbackGuard.Refusal {
             return .failure(refusal)
         }
     }

@@ -4,7 +4,7 @@ import Platform
 
 /// Keeps drafts and keys from whoever listens on this machine: every user may open a port, also the one on which a
 /// model usually answers. A server here is asked if it is the same user's, or if ``allowsAnyUser`` says so.
-package struct LocalGate: Sendable {
+package struct LoopbackGuard: Sendable {
     /// Why a request was not sent: `notAllowed`, `notAvailable` where nobody listens, `network` for a name without an
     /// address.
     package struct Refusal: Error, Sendable, Hashable {
