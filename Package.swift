@@ -146,8 +146,7 @@ let package = Package(
         core("Platform", in: "Ground", ["CLinux", "COpenSSL", heap]),
         core("OwnFiles", in: "Ground", ["Platform"]),
         core("JSONText", in: "Ground", ["Platform"]),
-        .target(name: "ServerSentEvents", path: "Sources/Core/ServerSentEvents", swiftSettings: strict),
-        .target(name: "HTTPDates", path: "Sources/Core/HTTPDates", swiftSettings: strict),
+        core("HTTPKit", in: "Ground", [http, nio, nioPosix, nioHTTP, nioTLS]),
 
         core("Sandbox", in: "Sandbox", ["CLinux", "Platform"]),
         .executableTarget(
@@ -173,14 +172,10 @@ let package = Package(
         core("ComicVault", in: "Vault", ["CLinux", "COpenSSL", "JSONText", "OwnFiles", "Platform"]),
         core(
             "TKCore", in: "TK",
-            [
-                "HTTPDates", "JSONText", "OwnFiles", "Platform", "SQLiteFile", "ServerSentEvents", "CCmarkGfm", grdb,
-                http,
-                nio, nioPosix, nioHTTP, nioTLS,
-            ], resources: [.copy("Resources")]),
+            ["HTTPKit", "JSONText", "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, nioTLS],
+            resources: [.copy("Resources")]),
         core(
-            "RonAppSdkSwift", in: "RON",
-            ["HTTPDates", "ServerSentEvents", http, nio, nioPosix, nioHTTP, nioTLS, log, metrics, toml]),
+            "RonAppSdkSwift", in: "RON", ["HTTPKit", nio, nioTLS, log, metrics, toml]),
         core("RonHummingbird", in: "RON", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),
 
         .target(
@@ -257,7 +252,7 @@ let package = Package(
         suite("ContentTests", ["FileActions", "Platform", "Sandbox", "steward-worker"]),
         suite("ComicVaultTests", ["ComicVault", "Platform"], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
-        suite("TKCoreTests", ["JSONText", "ServerSentEvents", "TKCore", "Platform"], exclude: ["Peers"]),
+        suite("TKCoreTests", ["HTTPKit", "JSONText", "TKCore", "Platform"], exclude: ["Peers"]),
         suite("TKCommandTests", ["CommandArguments", "TKCore", "Platform", "tk"]),
         suite(
             "RonAppSdkSwiftTests",

@@ -9,6 +9,7 @@ let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHTTP: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioTLS: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 
@@ -20,11 +21,12 @@ let package = Package(
         .package(path: "../../.build/checkouts/\($0)")
     },
     targets: [
-        .target(name: "HTTPDates", path: "Sources/Core/HTTPDates", swiftSettings: strict),
-        .target(name: "ServerSentEvents", path: "Sources/Core/ServerSentEvents", swiftSettings: strict),
+        .target(
+            name: "HTTPKit", dependencies: [http, nio, nioPosix, nioHTTP, nioTLS], path: "Sources/Core/Ground/HTTPKit",
+            swiftSettings: strict),
         .target(
             name: "RonAppSdkSwift",
-            dependencies: ["HTTPDates", "ServerSentEvents", http, nio, nioHTTP, nioTLS, log, metrics, toml],
+            dependencies: ["HTTPKit", nio, nioTLS, log, metrics, toml],
             path: "Sources/Core/RON/RonAppSdkSwift", swiftSettings: strict),
         .executableTarget(
             name: "ron-bench", dependencies: ["RonAppSdkSwift", http, nio, nioHTTP], path: "Bench",

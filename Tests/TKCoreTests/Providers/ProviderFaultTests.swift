@@ -1,4 +1,5 @@
 import Foundation
+import HTTPKit
 import TKCore
 import TestSupport
 import Testing

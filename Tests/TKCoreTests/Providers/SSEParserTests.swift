@@ -1,4 +1,4 @@
-import ServerSentEvents
+import HTTPKit
 import TKCore
 import Testing
 

@@ -1,4 +1,5 @@
 import Dispatch
+import HTTPKit
 import Logging
 import Synchronization
 
@@ -16,10 +17,14 @@ final class HookRunner: Sendable {
     ///
     /// - Parameter limit: How long that may take; a hook may hang.
     func finish(within limit: Duration) async {
-        _ = await race(limit: limit) { [queue] in
-            await withCheckedContinuation { continuation in
-                queue.async { continuation.resume() }
+        do {
+            _ = try await withTimeout(limit) { [queue] in
+                await withCheckedContinuation { continuation in
+                    queue.async { continuation.resume() }
+                }
             }
+        } catch {
+            // The caller was cancelled, and waits no longer.
         }
     }
 

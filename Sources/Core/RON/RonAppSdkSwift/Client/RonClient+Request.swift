@@ -59,26 +59,14 @@ extension RonClient {
         } catch {
             return failed(.local(error, text: error.message), record)
         }
-        if let transport = wholeAnswers, !runsCodeOfOthers(in: call) {
-            do throws(CallFailure) {
+        do throws(CallFailure) {
+            if let transport = wholeAnswers, !runsCodeOfOthers(in: call) {
                 let outgoing = try await outgoing(call, record)
                 return read(try await transport.answer(to: outgoing.message, limit: settings.maxResponseBytes), record)
-            } catch {
-                return failed(error, record)
             }
-        }
-        let outcome = await race(limit: call.limit, timer: deadlines) { () async -> Result<WholeAnswer, CallFailure> in
-            do throws(CallFailure) {
-                return .success(try await self.exchange(call, record))
-            } catch {
-                return .failure(error)
-            }
-        }
-        switch outcome {
-        case .finished(.success(let answer)): return read(answer, record)
-        case .finished(.failure(let failure)): return failed(failure, record)
-        case .timedOut: return failed(.transport(TransportError(.timeout, "the call took too long")), record)
-        case .cancelled: return failed(.transport(TransportError(.cancelled, "cancelled")), record)
+            return read(try await within(call.limit) { try await self.exchange(call, record) }, record)
+        } catch {
+            return failed(error, record)
         }
     }
 

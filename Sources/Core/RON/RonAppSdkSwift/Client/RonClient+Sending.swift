@@ -1,4 +1,5 @@
 import Foundation
+import HTTPKit
 
 /// Why a call ended without an answer that the caller gets.
 enum CallFailure: Error, Sendable {
@@ -8,6 +9,11 @@ enum CallFailure: Error, Sendable {
     case transport(TransportError)
     /// The answer is longer than the limit.
     case tooLong(status: Int, headers: [String: String], limit: Int)
+
+    /// What any error of a call means.
+    init(explaining error: any Error) {
+        self = error as? CallFailure ?? .transport(TransportError(explaining: error))
+    }
 }
 
 /// What was sent, as far as the call has come.
@@ -25,6 +31,21 @@ struct OutgoingCall: Sendable {
 }
 
 extension RonClient {
+    /// Runs a part of a call with a time limit, even if that part runs the caller's own code, which may ignore
+    /// cancellation.
+    func within<Value: Sendable>(
+        _ limit: Duration?, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws(CallFailure) -> Value {
+        do {
+            guard let value = try await withTimeout(limit, timer: deadlines, work) else {
+                throw TransportError(.timeout, "the call took too long")
+            }
+            return value
+        } catch {
+            throw CallFailure(explaining: error)
+        }
+    }
+
     /// Asks for headers, and sends: the head of the answer is there then.
     ///
     /// - Parameters:
@@ -191,41 +212,29 @@ extension RonClient {
         } catch {
             throw record.finish(.local(error, text: error.message))
         }
-        let outcome = await race(limit: call.limit, timer: deadlines) {
-            () async -> Result<TransportResponse, CallFailure> in
-            do throws(CallFailure) {
-                return .success(try await self.send(call, record))
-            } catch {
-                return .failure(error)
-            }
+        let answer: TransportResponse
+        do {
+            answer = try await within(call.limit) { try await self.send(call, record) }
+        } catch {
+            throw record.finish(error)
         }
-        switch outcome {
-        case .finished(.success(let answer)):
-            if (200...299).contains(answer.status) {
-                record.finish(status: answer.status)
-                return answer
-            }
-            throw await refused(answer, record)
-        case .finished(.failure(let failure)): throw record.finish(failure)
-        case .timedOut: throw record.finish(.transport(TransportError(.timeout, "the call took too long")))
-        case .cancelled: throw record.finish(.transport(TransportError(.cancelled, "cancelled")))
-        }
+        guard (200...299).contains(answer.status) else { throw await refused(answer, record) }
+        record.finish(status: answer.status)
+        return answer
     }
 
     /// Ends a call whose answer is no success; its body is read for the problem, and one that is longer than the limit
     /// makes it one that cannot be read.
     private func refused(_ response: TransportResponse, _ record: CallRecord) async -> RonProblem {
         let limit = settings.maxResponseBytes
-        let body = await race(limit: .milliseconds(settings.timeouts.overallMs)) {
-            () async -> Result<Data, TransportError> in
-            do throws(TransportError) {
-                return .success(try await response.body.collect(upTo: limit))
-            } catch {
-                return .failure(error)
-            }
-        }
         var bytes = Data()
-        if case .finished(.success(let all)) = body { bytes = all }
+        do {
+            bytes = try await within(.milliseconds(settings.timeouts.overallMs)) {
+                try await response.body.collect(upTo: limit)
+            }
+        } catch {
+            // The status says enough.
+        }
         var problem = RonProblem(status: response.status, headers: response.headerFields, body: bytes)
         problem.correlationId = problem.correlationId ?? record.id
         record.finish(status: response.status, problem: problem, bytesReceived: bytes.count)

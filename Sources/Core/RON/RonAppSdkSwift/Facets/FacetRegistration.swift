@@ -1,3 +1,5 @@
+import HTTPKit
+
 /// Tells a node that a facet is there, and that it still is (docs/design/ron.md, "Decisions").
 ///
 /// No server has routes for that yet, so paths and bodies are our own proposal, and the paths are settings: a manifest is

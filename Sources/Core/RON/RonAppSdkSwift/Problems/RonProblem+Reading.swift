@@ -1,4 +1,5 @@
 import Foundation
+import HTTPKit
 
 extension RonProblem: Codable {
     private enum CodingKeys: String, CodingKey {
@@ -87,7 +88,8 @@ extension RonProblem: Codable {
     /// What the body asks to wait, else the header; what is longer than 24 days counts as that, so that nobody who adds to
     /// it or multiplies it overflows.
     private static func wait(asked: Int?, headers: [String: String]) -> Int? {
-        (asked ?? headers["retry-after"].flatMap { RetryAfter.milliseconds($0) }).map { min($0, longestWaitMs) }
+        (asked ?? headers["retry-after"].flatMap { RetryAfter.wait($0) }.map { Int(($0 / .milliseconds(1)).rounded()) })
+            .map { min($0, longestWaitMs) }
     }
 
     private static func correlationId(in headers: [String: String]) -> String? {

@@ -1,3 +1,5 @@
+import HTTPKit
+
 /// Reads a body piece by piece, and gives up a server that is silent for too long.
 actor BodyReader {
     /// What came of waiting for a piece.
@@ -19,18 +21,7 @@ actor BodyReader {
     /// - Returns: What came. A body that heeds no cancellation holds up nobody.
     /// - Throws: What the body throws, and `CancellationError`.
     nonisolated func read(limit: Duration?, clock: any Clock<Duration>) async throws -> Reading {
-        let outcome = await race(limit: limit, clock: clock) { () async -> Result<Reading, any Error> in
-            do {
-                return .success(try await self.next())
-            } catch {
-                return .failure(error)
-            }
-        }
-        switch outcome {
-        case .finished(let reading): return try reading.get()
-        case .timedOut: return .silence
-        case .cancelled: throw CancellationError()
-        }
+        try await withTimeout(limit, clock: clock) { try await self.next() } ?? .silence
     }
 
     private func next() async throws -> Reading {

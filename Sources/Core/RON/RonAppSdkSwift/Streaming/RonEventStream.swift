@@ -1,5 +1,5 @@
 import Foundation
-import ServerSentEvents
+import HTTPKit
 
 /// The events of a stream, as they came; made by ``RonClient/subscribe(path:query:headers:settings:)``.
 ///

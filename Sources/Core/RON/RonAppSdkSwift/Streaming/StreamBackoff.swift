@@ -1,3 +1,5 @@
+import HTTPKit
+
 /// How long a stream waits before it connects anew, and when it has tried often enough.
 struct StreamBackoff {
     private let settings: StreamSettings

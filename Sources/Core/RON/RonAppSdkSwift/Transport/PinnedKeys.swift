@@ -1,4 +1,5 @@
 import Foundation
+import HTTPKit
 import NIOCore
 import NIOSSL
 
@@ -51,9 +52,9 @@ public struct PinnedKeys: Sendable {
     /// Ends a new connection, before anything is sent on it, unless the node has one of the keys.
     ///
     /// - Parameter channel: A connection on which keys have been agreed on; one without encryption ends as well.
-    /// - Returns: Fails with ``TransportError`` where the node is another.
+    /// - Returns: Fails with `HTTPFailure` where the node is another.
     func check(_ channel: any Channel) -> EventLoopFuture<Void> {
-        let other = TransportError(.tls, "the node's key is none of those that it may have")
+        let other = HTTPFailure(.tls, "the node's key is none of those that it may have")
         let checked = channel.nioSSL_peerCertificate()
             .flatMapErrorThrowing { _ in throw other }
             .flatMapThrowing { certificate in

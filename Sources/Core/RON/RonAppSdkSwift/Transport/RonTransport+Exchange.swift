@@ -1,4 +1,5 @@
 import Foundation
+import HTTPKit
 
 extension RonTransport {
     /// Sends a request and reads the whole answer; the overall timeout covers both.
@@ -12,20 +13,15 @@ extension RonTransport {
         _ request: TransportRequest, bodyLimit: Int
     ) async throws(TransportError) -> (status: Int, headers: [String: String], body: Data) {
         let limit: Duration? = request.timeouts.overallMs > 0 ? .milliseconds(request.timeouts.overallMs) : nil
-        let outcome = await race(limit: limit) { () async -> Result<(Int, [String: String], Data), TransportError> in
-            do throws(TransportError) {
+        do {
+            let whole = try await withTimeout(limit) {
                 let answer = try await self.send(request)
-                let body = try await answer.body.collect(upTo: bodyLimit)
-                return .success((answer.status, answer.headerFields, body))
-            } catch {
-                return .failure(error)
+                return (answer.status, answer.headerFields, try await answer.body.collect(upTo: bodyLimit))
             }
-        }
-        switch outcome {
-        case .finished(.success(let (status, headers, body))): return (status, headers, body)
-        case .finished(.failure(let error)): throw error
-        case .timedOut: throw TransportError(.timeout, "the call took too long")
-        case .cancelled: throw TransportError(.cancelled, "cancelled")
+            guard let whole else { throw TransportError(.timeout, "the call took too long") }
+            return whole
+        } catch {
+            throw TransportError(explaining: error)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPKit
 
 /// The body of an answer, in the pieces in which it comes; it can be read once.
 ///
@@ -17,6 +18,15 @@ public struct TransportBody: AsyncSequence, Sendable {
         makeNext = {
             var iterator = pieces.makeAsyncIterator()
             return { try await iterator.next(isolation: #isolation) }
+        }
+    }
+
+    init(_ body: HTTPBody) {
+        makeNext = {
+            var iterator = body.makeAsyncIterator()
+            return {
+                do { return try await iterator.next() } catch { throw TransportError(explaining: error) }
+            }
         }
     }
 
@@ -55,21 +65,10 @@ public struct TransportBody: AsyncSequence, Sendable {
     /// - Returns: The bytes.
     /// - Throws: ``TransportError``, of the kind `tooLong` where there are more.
     public func collect(upTo limit: Int) async throws(TransportError) -> Data {
-        var bytes = Data()
         do {
-            for try await piece in self {
-                guard bytes.count + piece.count <= limit else {
-                    throw TransportError(.tooLong, "the body is longer than \(limit) bytes")
-                }
-                bytes.append(contentsOf: piece)
-            }
-        } catch let error as TransportError {
-            throw error
-        } catch is CancellationError {
-            throw TransportError(.cancelled, "cancelled")
+            return Data(try await bytes(upTo: limit))
         } catch {
-            throw TransportError(.other, String(describing: error))
+            throw TransportError(explaining: error)
         }
-        return bytes
     }
 }

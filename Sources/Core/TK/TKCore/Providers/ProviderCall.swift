@@ -1,7 +1,5 @@
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import ServerSentEvents
+import HTTPKit
 
 /// Turns the bytes of one answer into text and a response; made anew for each try.
 package protocol ReplyReader: Sendable {
@@ -112,19 +110,20 @@ package struct ProviderCall: Sendable {
         var requestID: String?
         do {
             let reply = try await answer(
-                HTTPTransport.Request(
+                HTTPRequest(
                     method: "POST", url: endpoint.url(path),
                     headers: headers(key?.reveal()) + [
                         ("content-type", "application/json"),
                         ("accept", streams ? "text/event-stream, application/x-ndjson" : "application/json"),
-                    ], body: Array(body.utf8), idleTimeout: endpoint.idleTimeout), redaction: redaction)
+                    ], body: Data(body.utf8), route: HTTPRoute(readTimeout: endpoint.idleTimeout)), redaction: redaction
+            )
             requestID = reply.header("request-id") ?? reply.header("x-request-id")
             // A server that does not stream, though it was asked to, answers with one object.
             let type = reply.header("content-type")?.lowercased() ?? ""
             if type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") { throw WebPage() }
             let isWhole = type.hasPrefix("application/json")
             guard streams, !isWhole else {
-                let bytes = try await HTTPTransport.gather(reply.body, limit: Self.bodyLimit)
+                let bytes = try await reply.body.bytes(upTo: Self.bodyLimit)
                 if Self.isWebPage(bytes) { throw WebPage() }
                 var response = try reader.read(whole: bytes)
                 guard response.text.utf8.count <= limit else { throw AnswerTooLong(limit: limit) }
@@ -137,10 +136,10 @@ package struct ProviderCall: Sendable {
             // Each piece of text comes in a frame of its own.
             let most = min(Self.streamLimit, limit * 64 + 1 << 20)
             reading: for try await part in reply.body {
-                if count == 0, Self.isWebPage(Array(part.readableBytesView)) { throw WebPage() }
-                count += part.readableBytes
+                if count == 0, Self.isWebPage(part) { throw WebPage() }
+                count += part.count
                 guard count <= most else { throw AnswerTooLong(limit: limit) }
-                try reader.feed(Array(part.readableBytesView)) { text in
+                try reader.feed(part) { text in
                     written += text.utf8.count
                     yield(text)
                 }
@@ -168,10 +167,11 @@ package struct ProviderCall: Sendable {
         let key = try await endpoint.currentKey(for: provider)
         do {
             let reply = try await answer(
-                HTTPTransport.Request(
+                HTTPRequest(
                     url: endpoint.url(path), headers: headers(key?.reveal()) + [("accept", "application/json")],
-                    idleTimeout: min(endpoint.idleTimeout, .seconds(30))), redaction: KeyRedaction(key: key))
-            return try await HTTPTransport.gather(reply.body, limit: Self.bodyLimit)
+                    route: HTTPRoute(readTimeout: min(endpoint.idleTimeout, .seconds(30)))),
+                redaction: KeyRedaction(key: key))
+            return try await reply.body.bytes(upTo: Self.bodyLimit)
         } catch {
             throw try failure(error, partial: nil, requestID: nil)
         }
@@ -194,8 +194,8 @@ package struct ProviderCall: Sendable {
 
     /// The answer, if its status says success.
     private func answer(
-        _ request: HTTPTransport.Request, redaction: KeyRedaction
-    ) async throws -> HTTPTransport.Response {
+        _ request: HTTPRequest, redaction: KeyRedaction
+    ) async throws -> HTTPResponse {
         let reply = try await transport.send(request)
         if (200..<300).contains(reply.status) { return reply }
         if (300..<400).contains(reply.status) {
@@ -208,7 +208,7 @@ package struct ProviderCall: Sendable {
         }
         let body: [UInt8]
         do {
-            body = try await HTTPTransport.gather(reply.body, limit: Self.errorLimit, cuts: true)
+            body = try await reply.body.bytes(upTo: Self.errorLimit, cuts: true)
         } catch {
             // The status says enough; what the server wanted to add is lost with the connection.
             body = []
@@ -254,8 +254,9 @@ package struct ProviderCall: Sendable {
                 .malformed, "\(provider): \(place) sent a line of more than \(tooLong.limit) bytes.", provider: provider
             )
         } else {
-            let (isRefused, reason) =
-                HTTPTransport.explain(error) ?? (false, String(String(describing: error).prefix(200)))
+            let refusal = error as? LoopbackGuard.Refusal
+            let failure = HTTPFailure(error)
+            let reason = refusal?.message ?? failure.reason
             result = LLMError(
                 .network,
                 "\(provider): no answer from \(place): \(reason). "
@@ -263,8 +264,8 @@ package struct ProviderCall: Sendable {
             if partial != nil {
                 result.message = "\(provider): the answer from \(place) broke off: \(reason). Try again."
             }
-            if HTTPTransport.isUntrusted(error) { result.serverAllowsRetry = false }
-            if isRefused, endpoint.isLoopback {
+            if failure.kind == .tls { result.serverAllowsRetry = false }
+            if refusal != nil || failure.isUnconnected, endpoint.isLoopback {
                 result.kind = .notAvailable
                 result.message =
                     "\(provider): nothing runs at \(place) (\(reason)). Start the server, or set the base URL."

@@ -1,3 +1,5 @@
+import HTTPKit
+
 /// Chooses the provider that answers: the configured one, then Ollama and the cloud
 /// (docs/design/advisors.md, "Providers").
 ///
@@ -148,17 +150,11 @@ public struct ProviderManager: LLMProvider {
 
     /// Asks for its health within the time limit. Throws ``LLMError``.
     private func check(_ candidate: any LLMProvider) async throws {
-        let (limit, clock) = (healthTimeout, clock)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { _ = try await candidate.checkHealth() }
-            group.addTask {
-                try await clock.sleep(for: limit)
-                throw LLMError(
-                    .notAvailable, "\(candidate.name): no answer to the health check within \(limit)",
-                    provider: candidate.name)
-            }
-            defer { group.cancelAll() }
-            try await group.next()
+        let health = try await withTimeout(healthTimeout, clock: clock) { try await candidate.checkHealth() }
+        if health == nil {
+            throw LLMError(
+                .notAvailable, "\(candidate.name): no answer to the health check within \(healthTimeout)",
+                provider: candidate.name)
         }
     }
 

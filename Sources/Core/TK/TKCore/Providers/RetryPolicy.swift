@@ -1,5 +1,5 @@
 import Foundation
-import HTTPDates
+import HTTPKit
 
 /// When a failed call is tried again: what the server asks for, else after 3, 9 and 15 s
 /// (docs/design/advisors.md, "Providers").
@@ -25,21 +25,15 @@ public struct RetryPolicy: Sendable, Hashable {
         return asked <= longestWait ? asked : nil
     }
 
-    /// Reads `retry-after-ms`, then `retry-after` (seconds or an HTTP date, seen from `now`); nil for what is neither.
+    /// Reads `retry-after-ms`, then `retry-after` (seconds, also with a fraction, or an HTTP date, seen from `now`); nil for
+    /// what is neither.
     package static func wait(milliseconds: String?, secondsOrDate: String?, now: Date) -> Duration? {
-        if let milliseconds, let value = number(milliseconds) { return duration(value / 1000) }
-        guard let text = secondsOrDate?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
-        if let value = number(text) { return duration(value) }
-        guard let date = HTTPDate.date(text) else { return nil }
-        return duration(date.timeIntervalSince(now))
+        if let milliseconds = milliseconds.flatMap(number) { return RetryAfter.wait(seconds: milliseconds / 1000) }
+        if let seconds = secondsOrDate.flatMap(number) { return RetryAfter.wait(seconds: seconds) }
+        return secondsOrDate.flatMap { RetryAfter.wait($0, now: now) }
     }
 
     private static func number(_ text: String) -> Double? {
-        let value = Double(text.trimmingCharacters(in: .whitespaces))
-        return value.flatMap { $0.isFinite ? $0 : nil }
-    }
-
-    private static func duration(_ seconds: Double) -> Duration {
-        .milliseconds(Int64((min(max(seconds, 0), 1e9) * 1000).rounded(.up)))
+        Double(text.trimmingCharacters(in: .whitespaces)).flatMap { $0.isFinite ? $0 : nil }
     }
 }

@@ -1,30 +1,28 @@
+import HTTPKit
 import Synchronization
 
 /// How long a whole call may take, all advisors, parts and tries together. Begins when it is made.
 public final class TimeLimit: Sendable {
     /// From the beginning.
     public let duration: Duration
-    private let clock: any Clock<Duration>
-    private let isOver: @Sendable () async throws -> Void
+    private let deadline: ContinuousClock.Instant
     private let passed = Mutex(false)
 
     /// A limit that begins now.
-    public convenience init(_ duration: Duration) { self.init(duration, clock: ContinuousClock()) }
-
-    package init<C: Clock<Duration>>(_ duration: Duration, clock: C) {
+    public init(_ duration: Duration) {
         self.duration = duration
-        self.clock = clock
-        let deadline = clock.now.advanced(by: duration)
-        isOver = { try await clock.sleep(until: deadline, tolerance: nil) }
+        deadline = .now + duration
     }
 
     /// Whether it has ended a call.
     public var hasPassed: Bool { passed.withLock { $0 } }
 
-    /// Returns when the time is up; throws `CancellationError`.
-    fileprivate func wait() async throws { try await isOver() }
-
-    fileprivate func pass() { passed.withLock { $0 = true } }
+    /// The result of work that is cancelled when the time is up; nil then.
+    package func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value? {
+        let value = try await withTimeout(deadline - .now, work)
+        if value == nil { passed.withLock { $0 = true } }
+        return value
+    }
 }
 
 extension ModelAccess {
@@ -50,29 +48,18 @@ private struct LimitedProvider: LLMProvider {
         var all: String { text.withLock { $0 } }
     }
 
-    private enum End { case answer, time }
-
     func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
                 let written = Written()
                 do {
-                    let end = try await withThrowingTaskGroup(of: End.self) { group in
-                        group.addTask {
-                            for try await event in provider.stream(request) {
-                                if case .text(let piece) = event { written.add(piece) }
-                                continuation.yield(event)
-                            }
-                            return .answer
+                    let ended: Void? = try await limit.run {
+                        for try await event in provider.stream(request) {
+                            if case .text(let piece) = event { written.add(piece) }
+                            continuation.yield(event)
                         }
-                        group.addTask {
-                            try await limit.wait()
-                            return .time
-                        }
-                        defer { group.cancelAll() }
-                        return try await group.next() ?? .answer
                     }
-                    if end == .time { throw timedOut(written.all) }
+                    if ended == nil { throw timedOut(written.all) }
                     continuation.finish()
                 } catch {
                     continuation.finish(throwing: error)
@@ -83,7 +70,6 @@ private struct LimitedProvider: LLMProvider {
     }
 
     private func timedOut(_ text: String) -> LLMError {
-        limit.pass()
         var error = LLMError(
             .timedOut,
             "\(name): \(modelID) had not answered to the end within \(limit.duration.components.seconds) s. Give it more "

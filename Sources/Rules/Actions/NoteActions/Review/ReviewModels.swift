@@ -241,16 +241,8 @@ private final class Heard: Sendable {
 private func within<R: Sendable>(
     _ limit: Duration, _ work: @escaping @Sendable () async throws -> R
 ) async throws -> R {
-    try await withThrowingTaskGroup(of: R?.self) { group in
-        group.addTask { try await work() }
-        group.addTask {
-            try await Task.sleep(for: limit)
-            return nil
-        }
-        defer { group.cancelAll() }
-        guard let first = try await group.next(), let value = first else {
-            throw Fault(.failed, "no answer came within \(limit)")
-        }
-        return value
+    guard let value = try await TimeLimit(limit).run(work) else {
+        throw Fault(.failed, "no answer came within \(limit)")
     }
+    return value
 }

@@ -1,5 +1,5 @@
 import Foundation
-import ServerSentEvents
+import HTTPKit
 
 /// Reads the Messages API's answers. Event types and content blocks that it does not know are passed over, as the
 /// API's versioning asks of clients.

@@ -1,5 +1,5 @@
 import Foundation
-import ServerSentEvents
+import HTTPKit
 
 /// Reads the lines of JSON that Ollama's `/api/chat` answers with.
 package struct OllamaReader: ReplyReader {

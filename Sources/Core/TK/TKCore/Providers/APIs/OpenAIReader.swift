@@ -1,5 +1,5 @@
 import Foundation
-import ServerSentEvents
+import HTTPKit
 
 /// Reads the Chat Completions API's answers, the first choice alone. `delta` and `message` hold the same fields.
 package struct OpenAIReader: ReplyReader {

@@ -1,21 +1,15 @@
 import Foundation
+import HTTPKit
 
 /// Through which HTTP proxy a server is reached, by the usual variables: `https_proxy`, `http_proxy` (lower case alone,
 /// because a web server may set the other from a request's header), `all_proxy`, `no_proxy`. Loopback never takes one.
 package struct ProxySettings: Sendable {
-    package struct Proxy: Sendable, Hashable {
-        package var host: String
-        package var port: Int
-        package var user: String?
-        package var password: String?
-    }
-
-    private let secure: Proxy?
-    private let plain: Proxy?
+    private let secure: HTTPProxy?
+    private let plain: HTTPProxy?
     private let exceptions: [String]
 
     package init(environment: [String: String]) {
-        func proxy(_ names: [String]) -> Proxy? {
+        func proxy(_ names: [String]) -> HTTPProxy? {
             names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }.flatMap(Self.parse)
         }
         secure = proxy(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
@@ -25,7 +19,7 @@ package struct ProxySettings: Sendable {
         }
     }
 
-    package func proxy(for url: URL) -> Proxy? {
+    package func proxy(for url: URL) -> HTTPProxy? {
         guard let host = url.host?.lowercased(), !Self.isLoopback(host) else { return nil }
         for exception in exceptions where !exception.isEmpty {
             if exception == "*" { return nil }
@@ -43,10 +37,10 @@ package struct ProxySettings: Sendable {
     }
 
     /// SOCKS proxies are not taken.
-    private static func parse(_ text: String) -> Proxy? {
+    private static func parse(_ text: String) -> HTTPProxy? {
         guard let url = URL(string: text.contains("://") ? text : "http://" + text), let host = url.host,
             url.scheme?.lowercased() == "http"
         else { return nil }
-        return Proxy(host: host, port: url.port ?? 80, user: url.user, password: url.password)
+        return HTTPProxy(host: host, port: url.port ?? 80, user: url.user, password: url.password)
     }
 }

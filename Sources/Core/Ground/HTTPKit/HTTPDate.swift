@@ -1,9 +1,9 @@
 import Foundation
 
-/// A date as HTTP writes it in `Retry-After` and elsewhere (RFC 9110, section 5.6.7).
-package enum HTTPDate {
-    /// RFC 9110's three forms of a date; nil for what is none of them.
-    package static func date(_ text: String) -> Date? {
+/// A date in an HTTP header (RFC 9110, section 5.6.7).
+enum HTTPDate {
+    /// Reads each of the RFC's three forms; nil for any other text.
+    static func date(_ text: String) -> Date? {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(secondsFromGMT: 0)

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// Ends what has a limit in time: one sleeping task for all of it, as a timer for each call costs as much as the call.
+/// Ends operations whose time is up, with one sleeping task for all of them: a timer for each would cost as much as a
+/// request.
 ///
-/// The task sleeps until the earliest limit that it knew of when it fell asleep, so calls that end in time wake nobody; it
-/// ends when nothing is left.
-final class DeadlineTimer: Sendable {
+/// The task sleeps until the earliest deadline. Operations that end in time do not wake it, and it ends when no
+/// deadline is left.
+package final class DeadlineTimer: Sendable {
     private struct State {
         var waiting: [UInt64: (due: ContinuousClock.Instant, end: @Sendable () -> Void)] = [:]
         var last: UInt64 = 0
@@ -15,14 +16,14 @@ final class DeadlineTimer: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     deinit { state.withLock { $0.sleeper }?.cancel() }
 
-    /// Ends something when its time is up.
+    /// Calls `end` once when the time is up. It must return at once.
     ///
-    /// - Parameters:
-    ///   - limit: From now on.
-    ///   - end: Called then, once, on no particular task; has to return at once.
-    /// - Returns: What ``remove(_:)`` takes.
+    /// - Parameter limit: From now on.
+    /// - Returns: The id for ``remove(_:)``.
     func add(after limit: Duration, _ end: @escaping @Sendable () -> Void) -> UInt64 {
         let due = ContinuousClock.now + limit
         return state.withLock { state in
@@ -33,9 +34,7 @@ final class DeadlineTimer: Sendable {
         }
     }
 
-    /// Leaves something alone that has ended by itself; what has been ended already stays so.
-    ///
-    /// - Parameter id: What ``add(after:_:)`` has given.
+    /// Forgets a deadline; without effect if its time was up.
     func remove(_ id: UInt64) { state.withLock { _ = $0.waiting.removeValue(forKey: id) } }
 
     private func sleep(until due: ContinuousClock.Instant, _ state: inout State) {
@@ -45,7 +44,7 @@ final class DeadlineTimer: Sendable {
             do {
                 try await Task.sleep(until: due, clock: .continuous)
             } catch {
-                // Cancelled, as an earlier limit has come, or the timer is gone.
+                // Cancelled: an earlier deadline was added, or the timer is gone.
                 return
             }
             self?.ring(due)
@@ -54,7 +53,7 @@ final class DeadlineTimer: Sendable {
 
     private func ring(_ due: ContinuousClock.Instant) {
         let ends = state.withLock { state -> [@Sendable () -> Void] in
-            // One that was cancelled too late leaves all to the other.
+            // A sleeper that was cancelled too late leaves all to the next one.
             guard state.wakes == due else { return [] }
             (state.sleeper, state.wakes) = (nil, nil)
             let now = ContinuousClock.now

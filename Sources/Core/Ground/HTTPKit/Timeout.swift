@@ -1,0 +1,85 @@
+import Synchronization
+
+/// Runs an operation with a time limit.
+///
+/// The operation runs in a task of its own, with the caller's task-local values. When the time is up, or the caller is
+/// cancelled, it is cancelled and the caller goes on at once. An operation that ignores cancellation runs to its end,
+/// and its result is dropped.
+///
+/// - Parameters:
+///   - limit: How long it may take; nil for no limit.
+///   - clock: Measures the limit.
+///   - timer: Measures the limit in place of `clock`; cheaper for many operations at once.
+/// - Returns: What the operation returns; nil if the time was up before.
+/// - Throws: What the operation throws, and `CancellationError` if the caller is cancelled.
+package func withTimeout<Value: Sendable>(
+    _ limit: Duration?, clock: any Clock<Duration> = ContinuousClock(), timer: DeadlineTimer? = nil,
+    _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value? {
+    try Task.checkCancellation()
+    let race = Race<Value>()
+    return try await withTaskCancellationHandler {
+        let task = Task {
+            do { race.finish(.success(try await operation())) } catch { race.finish(.failure(error)) }
+        }
+        race.onFinish { task.cancel() }
+        if let limit, let timer {
+            let id = timer.add(after: limit) { race.finish(.success(nil)) }
+            race.onFinish { timer.remove(id) }
+        } else if let limit {
+            let alarm = Task {
+                do {
+                    try await clock.sleep(for: limit)
+                    race.finish(.success(nil))
+                } catch {
+                    // Cancelled, as the race is over.
+                }
+            }
+            race.onFinish { alarm.cancel() }
+        }
+        return try await race.result()
+    } onCancel: {
+        race.finish(.failure(CancellationError()))
+    }
+}
+
+/// The first result that is given counts.
+private final class Race<Value: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Value?, any Error>?
+        var continuation: CheckedContinuation<Value?, any Error>?
+        var handlers: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Calls the handler when the race is over; at once if it is over already.
+    func onFinish(_ handler: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            if state.result == nil { state.handlers.append(handler) }
+            return state.result != nil
+        }
+        if isOver { handler() }
+    }
+
+    func finish(_ result: Result<Value?, any Error>) {
+        let before: State? = state.withLock { state in
+            guard state.result == nil else { return nil }
+            defer { state = State(result: result) }
+            return state
+        }
+        guard let before else { return }
+        for handler in before.handlers { handler() }
+        before.continuation?.resume(with: result)
+    }
+
+    func result() async throws -> Value? {
+        try await withCheckedThrowingContinuation { continuation in
+            let result = state.withLock { state in
+                if state.result == nil { state.continuation = continuation }
+                return state.result
+            }
+            if let result { continuation.resume(with: result) }
+        }
+    }
+}
