@@ -1,13 +1,10 @@
 import Foundation
 import Logging
-import NIOCore
 import NIOHTTP1
-import NIOPosix
 import Platform
-import Synchronization
 
-/// Answers `GET /metrics` and `GET /health` on this machine: one request a connection, few connections, little time.
-package final class MetricsServer: Sendable {
+/// Answers `GET /metrics` and `GET /health` on this machine.
+package struct MetricsServer: Sendable {
     /// What there is to be read.
     package struct Pages: Sendable {
         package let metrics: @Sendable () async -> String
@@ -21,21 +18,14 @@ package final class MetricsServer: Sendable {
         }
     }
 
-    private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
-
-    private struct Answer {
-        var status = HTTPResponseStatus.ok
-        var type = "text/plain; charset=utf-8"
-        let text: String
-    }
+    private typealias Answer = LoopbackServer.Answer
 
     private let address: MetricsAddress
     private let pages: Pages
-    private let patience: TimeAmount
-    /// Seconds for what is not found out by then to be said to be unknown.
+    private let patience: Int
+    /// Seconds after which what is not known yet is said to be unknown.
     private let longest: Double
     private let most: Int
-    private let open = Atomic<Int>(0)
     private let log: Logger
 
     /// - Parameters:
@@ -47,108 +37,22 @@ package final class MetricsServer: Sendable {
         _ address: MetricsAddress, patience: Int = 15, longest: Double? = nil, most: Int = 16, log: Logger, pages: Pages
     ) {
         self.address = address
-        self.patience = .seconds(Int64(patience))
+        self.patience = patience
         self.longest = longest ?? Double(patience) * 2 / 3
         self.most = most
         self.log = log
         self.pages = pages
     }
 
-    /// Listens until its task is cancelled. Where somebody else has the port, it tries again; where the machine grants
-    /// none at all, it says so and gives up: metrics are no reason to end.
+    /// Serves until its task is cancelled.
     package func run() async {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        var wait = 1
-        while !Task.isCancelled {
-            do {
-                try await listen(group)
-            } catch is CancellationError {
-                break
-            } catch let error as IOError where [EACCES, EPERM, EAFNOSUPPORT, EADDRNOTAVAIL].contains(error.errnoCode) {
-                log.error(
-                    """
-                    metrics are not served at \(address): \(explain(error)). Below systemd the unit allows no network \
-                    until a drop-in does (docs/operations.md)
-                    """)
-                // Whoever waits for it to end takes that for the agent's end.
-                while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
-            } catch {
-                log.error("metrics are not served at \(address), trying again in \(wait) s: \(explain(error))")
-                try? await Task.sleep(for: .seconds(wait))
-                wait = min(60, wait * 2)
-            }
-        }
-        try? await group.shutdownGracefully()
-    }
-
-    private func listen(_ group: MultiThreadedEventLoopGroup) async throws {
-        let patience = patience
-        let server = try await ServerBootstrap(group: group)
-            .serverChannelOption(.backlog, value: 16)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .bind(to: try SocketAddress(ipAddress: address.host, port: address.port)) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
-                    let end = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
-                    channel.closeFuture.whenComplete { _ in end.cancel() }
-                    return try Connection(wrappingChannelSynchronously: channel)
-                }
-            }
-        log.info("serving metrics at http://\(address)/metrics")
-        try await server.executeThenClose { connections in
-            try await withThrowingDiscardingTaskGroup { group in
-                for try await connection in connections {
-                    group.addTask { await self.serve(connection) }
-                }
-            }
-        }
-    }
-
-    private func serve(_ connection: Connection) async {
-        defer { open.subtract(1, ordering: .relaxed) }
-        let isFree = open.add(1, ordering: .relaxed).newValue <= most
-        do {
-            try await connection.executeThenClose { inbound, outbound in
-                guard isFree else { return }
-                guard let (head, answer) = try await self.answer(inbound) else { return }
-                let body = ByteBuffer(string: answer.text)
-                let headers: HTTPHeaders = [
-                    "Content-Type": answer.type, "Content-Length": "\(body.readableBytes)", "Connection": "close",
-                    "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
-                ]
-                try await outbound.write(
-                    .head(HTTPResponseHead(version: head.version, status: answer.status, headers: headers)))
-                if head.method != .HEAD { try await outbound.write(.body(.byteBuffer(body))) }
-                try await outbound.write(.end(nil))
-            }
-        } catch {
-            log.debug("a scraper went away: \(explain(error))")
-        }
-    }
-
-    private func answer(
-        _ inbound: NIOAsyncChannelInboundStream<HTTPServerRequestPart>
-    ) async throws -> (HTTPRequestHead, Answer)? {
-        var head: HTTPRequestHead?
-        for try await part in inbound {
-            switch part {
-            case .head(let found): head = found
-            case .body:
-                return head.map { ($0, Answer(status: .payloadTooLarge, text: "a request here has no body\n")) }
-            case .end:
-                guard let head else { return nil }
-                return (head, await answer(to: head))
-            }
-        }
-        return nil
+        let server = LoopbackServer(
+            address, "metrics", at: "/metrics", patience: patience, most: most, log: log
+        ) { await answer(to: $0) }
+        await server.run()
     }
 
     private func answer(to head: HTTPRequestHead) async -> Answer {
-        let hosts = head.headers["Host"]
-        guard hosts.count == 1, MetricsAddress.isHere(hosts[0]) else {
-            return Answer(
-                status: .misdirectedRequest, text: "only requests to this machine's own address are answered\n")
-        }
         guard [.GET, .HEAD].contains(head.method) else {
             return Answer(status: .methodNotAllowed, text: "only GET and HEAD are answered\n")
         }
@@ -156,7 +60,7 @@ package final class MetricsServer: Sendable {
         case "/metrics": return Answer(type: MetricText.contentType, text: await pages.metrics())
         case "/health":
             do {
-                // Whoever waited for what does not answer would keep the agent from ending.
+                // A health check that hangs would keep the agent from ending.
                 guard let health = try await outcome(within: longest, pages.health) else {
                     return Answer(status: .internalServerError, text: "unknown\n")
                 }

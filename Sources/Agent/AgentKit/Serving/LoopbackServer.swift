@@ -1,0 +1,142 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Platform
+import Synchronization
+
+/// A small HTTP server on this machine's loopback: one request per connection, without a body, with limits on connections
+/// and on time.
+package final class LoopbackServer: Sendable {
+    package struct Answer: Sendable {
+        var status = HTTPResponseStatus.ok
+        var type = "text/plain; charset=utf-8"
+        let text: String
+    }
+
+    private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+
+    private let address: MetricsAddress
+    private let content: String
+    private let path: String
+    private let patience: TimeAmount
+    private let most: Int
+    private let log: Logger
+    private let handler: @Sendable (HTTPRequestHead) async -> Answer
+    private let open = Atomic<Int>(0)
+
+    /// - Parameters:
+    ///   - address: where it listens.
+    ///   - content: what is served, in the plural, for the log.
+    ///   - path: where it is served, for the log.
+    ///   - patience: seconds for a request and its answer; then the connection is closed.
+    ///   - most: connections at the same time; more are closed at once.
+    ///   - handler: answers a request that names this machine as its host.
+    package init(
+        _ address: MetricsAddress, _ content: String, at path: String, patience: Int, most: Int, log: Logger,
+        handler: @escaping @Sendable (HTTPRequestHead) async -> Answer
+    ) {
+        self.address = address
+        self.content = content
+        self.path = path
+        self.patience = .seconds(Int64(patience))
+        self.most = most
+        self.log = log
+        self.handler = handler
+    }
+
+    /// Listens until its task is cancelled. If the port is taken, it tries again. If the machine grants no port at all, it
+    /// logs that and gives up, as that is no reason for the agent to end.
+    package func run() async {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        var wait = 1
+        while !Task.isCancelled {
+            do {
+                try await listen(group)
+            } catch is CancellationError {
+                break
+            } catch let error as IOError where [EACCES, EPERM, EAFNOSUPPORT, EADDRNOTAVAIL].contains(error.errnoCode) {
+                log.error(
+                    """
+                    \(content) are not served at \(address): \(explain(error)). Below systemd the unit allows no network \
+                    until a drop-in does (docs/operations.md)
+                    """)
+                // If this returned, the agent would end.
+                while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+            } catch {
+                log.error("\(content) are not served at \(address), trying again in \(wait) s: \(explain(error))")
+                try? await Task.sleep(for: .seconds(wait))
+                wait = min(60, wait * 2)
+            }
+        }
+        try? await group.shutdownGracefully()
+    }
+
+    private func listen(_ group: MultiThreadedEventLoopGroup) async throws {
+        let patience = patience
+        let server = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 16)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .bind(to: try SocketAddress(ipAddress: address.host, port: address.port)) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
+                    let end = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+                    channel.closeFuture.whenComplete { _ in end.cancel() }
+                    return try Connection(wrappingChannelSynchronously: channel)
+                }
+            }
+        log.info("serving \(content) at http://\(address)\(path)")
+        try await server.executeThenClose { connections in
+            try await withThrowingDiscardingTaskGroup { group in
+                for try await connection in connections {
+                    group.addTask { await self.serve(connection) }
+                }
+            }
+        }
+    }
+
+    private func serve(_ connection: Connection) async {
+        defer { open.subtract(1, ordering: .relaxed) }
+        let isFree = open.add(1, ordering: .relaxed).newValue <= most
+        do {
+            try await connection.executeThenClose { inbound, outbound in
+                guard isFree else { return }
+                guard let (head, answer) = try await self.answer(inbound) else { return }
+                let body = ByteBuffer(string: answer.text)
+                let headers: HTTPHeaders = [
+                    "Content-Type": answer.type, "Content-Length": "\(body.readableBytes)", "Connection": "close",
+                    "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+                ]
+                try await outbound.write(
+                    .head(HTTPResponseHead(version: head.version, status: answer.status, headers: headers)))
+                if head.method != .HEAD { try await outbound.write(.body(.byteBuffer(body))) }
+                try await outbound.write(.end(nil))
+            }
+        } catch {
+            log.debug("a client of \(content) went away: \(explain(error))")
+        }
+    }
+
+    private func answer(
+        _ inbound: NIOAsyncChannelInboundStream<HTTPServerRequestPart>
+    ) async throws -> (HTTPRequestHead, Answer)? {
+        var head: HTTPRequestHead?
+        for try await part in inbound {
+            switch part {
+            case .head(let found): head = found
+            case .body:
+                return head.map { ($0, Answer(status: .payloadTooLarge, text: "a request here has no body\n")) }
+            case .end:
+                guard let head else { return nil }
+                let hosts = head.headers["Host"]
+                guard hosts.count == 1, MetricsAddress.isHere(hosts[0]) else {
+                    let text = "only requests to this machine's own address are answered\n"
+                    return (head, Answer(status: .misdirectedRequest, text: text))
+                }
+                return (head, await handler(head))
+            }
+        }
+        return nil
+    }
+}
