@@ -22,8 +22,7 @@ package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertibl
     package var seconds: Double { Double(nanoseconds) / 1e9 }
 
     package func adding(seconds: Double) -> Timestamp {
-        let (sum, isFar) = nanoseconds.addingReportingOverflow(Self.nanoseconds(seconds))
-        return Timestamp(nanoseconds: isFar ? (seconds < 0 ? .min : .max) : sum)
+        adding(nanoseconds: Self.nanoseconds(seconds))
     }
 
     package static func < (left: Timestamp, right: Timestamp) -> Bool { left.nanoseconds < right.nanoseconds }
@@ -31,36 +30,45 @@ package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertibl
     /// ISO 8601 in UTC with milliseconds: `2026-11-21T09:30:00.123Z`.
     package var description: String { text(digits: 3) }
 
-    /// - Parameter digits: of the second's fraction, up to 9.
-    private func text(digits: Int) -> String {
-        var (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        if rest < 0 { (seconds, rest) = (seconds - 1, rest + 1_000_000_000) }
-        var time = time_t(seconds)
-        var parts = tm()
-        gmtime_r(&time, &parts)
-        let whole = String(unsafeUninitializedCapacity: 32) { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { text in
-                strftime(text.baseAddress, text.count, "%Y-%m-%dT%H:%M:%S", &parts)
-            }
-        }
-        return "\(whole).\(String(1_000_000_000 + rest).dropFirst().prefix(digits))Z"
+    /// Whole seconds since 1970, rounded down.
+    package var wholeSeconds: Int {
+        nanoseconds < 0 ? Int((nanoseconds + 1) / 1_000_000_000) - 1 : Int(nanoseconds / 1_000_000_000)
     }
 
-    /// Reads what `text(digits: 9)` wrote; nil for anything else.
-    private init?(text: String) {
-        let parts = text.split { !$0.isNumber }.map { Int($0) }
-        guard text.hasSuffix("Z"), parts.count == 7, text.split(separator: ".").last?.count == 10 else { return nil }
-        let numbers = parts.compactMap { $0 }
-        guard numbers.count == 7 else { return nil }
-        var broken = tm()
-        broken.tm_year = Int32(numbers[0] - 1900)
-        broken.tm_mon = Int32(numbers[1] - 1)
-        broken.tm_mday = Int32(numbers[2])
-        broken.tm_hour = Int32(numbers[3])
-        broken.tm_min = Int32(numbers[4])
-        broken.tm_sec = Int32(numbers[5])
-        nanoseconds = Int64(timegm(&broken)) * 1_000_000_000 + Int64(numbers[6])
+    /// Nanoseconds since the last whole second.
+    package var fraction: Int64 {
+        let rest = nanoseconds % 1_000_000_000
+        return rest < 0 ? rest + 1_000_000_000 : rest
     }
+
+    /// - Parameter digits: of the second's fraction, up to 9.
+    package func text(digits: Int) -> String {
+        "\(CivilDateTime(secondsSince1970: wholeSeconds)).\(fraction.padded(9).prefix(digits))Z"
+    }
+
+    /// Reads what `text(digits: 9)` wrote; nil for anything else, and for a time that nanoseconds cannot tell.
+    package init?(text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].utf8.count == 19, parts[0].contains("T"), parts[1].utf8.count == 10,
+            parts[1].hasSuffix("Z"), parts[1].dropLast().allSatisfy({ ("0"..."9").contains($0) }),
+            let civil = CivilDateTime(parts[0]), let rest = Int128(parts[1].dropLast()),
+            let nanoseconds = Int64(exactly: Int128(civil.secondsSince1970) * 1_000_000_000 + rest)
+        else { return nil }
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Seconds since 1970; beyond what nanoseconds can tell, the first or last time that they can.
+    package init(whole seconds: Int) {
+        nanoseconds = Int64(clamping: Int128(seconds) * 1_000_000_000)
+    }
+
+    /// So much later, as far as nanoseconds can tell.
+    package func adding(nanoseconds more: Int64) -> Timestamp {
+        Timestamp(nanoseconds: Int64(clamping: Int128(nanoseconds) + Int128(more)))
+    }
+
+    /// The first time after it.
+    package var next: Timestamp { adding(nanoseconds: 1) }
 }
 
 /// As text, ISO 8601 in UTC with nanoseconds: `2026-11-21T09:30:00.123456789Z`.

@@ -1,5 +1,5 @@
-/// A day of the Gregorian calendar, in no time zone.
-package struct CivilDate: Hashable, Comparable, Sendable {
+/// A day of the proleptic Gregorian calendar, in no time zone.
+package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let year: Int
     /// From 1.
     package let month: Int
@@ -41,7 +41,21 @@ package struct CivilDate: Hashable, Comparable, Sendable {
         return (days < 0 ? days + 7 : days) + 1
     }
 
-    var isLastOfMonth: Bool { day == Self.length(ofMonth: month, year) }
+    /// From 1.
+    package var dayOfYear: Int { daysSince1970 - first(ofMonth: 1).daysSince1970 + 1 }
+
+    /// The week of ISO 8601, which begins on Monday and belongs to the year of its Thursday.
+    package var week: (year: Int, number: Int) {
+        let thursday = adding(days: 4 - weekday)
+        return (thursday.year, (thursday.dayOfYear - 1) / 7 + 1)
+    }
+
+    package var isLastOfMonth: Bool { day == Self.length(ofMonth: month, year) }
+
+    /// The first day of a month of the same year.
+    package func first(ofMonth month: Int) -> CivilDate { CivilDate(known: year, month, 1) }
+
+    package func adding(days: Int) -> CivilDate { CivilDate(daysSince1970: daysSince1970 + days) }
 
     /// So many months later; in a month that is too short, its last day.
     package func adding(months: Int) -> CivilDate {
@@ -62,4 +76,7 @@ package struct CivilDate: Hashable, Comparable, Sendable {
     package static func < (left: CivilDate, right: CivilDate) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
+
+    /// ISO 8601: `2026-11-21`.
+    package var description: String { "\(year.padded(4))-\(month.padded(2))-\(day.padded(2))" }
 }

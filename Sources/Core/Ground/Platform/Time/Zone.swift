@@ -1,0 +1,160 @@
+import Glibc
+
+/// A time zone of the system's zoneinfo database, or a fixed offset from UTC.
+///
+/// A file of the database is read once, a few kilobytes, and kept for all zones of that name. Once a minute whoever asks
+/// looks whether it was replaced, and reads it again if so: an upgrade of `tzdata` reaches a running process. A file that is
+/// gone or cannot be read by then leaves what was known.
+package struct Zone: Hashable, Sendable {
+    /// `Europe/Berlin`, or `GMT+0100` for a fixed offset.
+    package let identifier: String
+    private let rules: Rules
+
+    private enum Rules: Sendable {
+        case fixed(ZoneRules)
+        case file(ZoneFile)
+    }
+
+    /// UTC.
+    package static let gmt = Zone("GMT", offset: 0)
+
+    /// The folder of the database: `$TZDIR`, or `/usr/share/zoneinfo`.
+    package static let folder = getenv("TZDIR").map { String(cString: $0) } ?? "/usr/share/zoneinfo"
+
+    /// Whether the database is installed; without it `UTC` is the only zone that has a name.
+    package static var isDatabaseInstalled: Bool { access(folder, R_OK) == 0 }
+
+    /// The zone that is named; nil where there is none. A name cannot lead out of the database's folder.
+    ///
+    /// - Parameter identifier: of the database, `UTC`, `GMT`, a fixed offset such as `GMT+0100` or `GMT-03:30`, or a rule
+    ///   of summer time as in `TZ` (`CET-1CEST,M3.5.0,M10.5.0/3`).
+    package init?(identifier: String) {
+        if identifier == "UTC" || identifier == "GMT" {
+            self = .gmt
+        } else if let offset = Self.offset(inName: identifier) {
+            self.init(identifier, offset: offset)
+        } else if Self.isName(identifier), let file = ZoneFile.shared("\(Self.folder)/\(identifier)") {
+            self.init(identifier, .file(file))
+        } else if identifier.contains(","), let rule = PosixRule(identifier) {
+            self.init(identifier, .fixed(ZoneRules(rule)))
+        } else {
+            return nil
+        }
+    }
+
+    /// A fixed offset.
+    package init(secondsFromGMT offset: Int) {
+        let parts = [abs(offset) / 3_600, abs(offset) / 60 % 60, abs(offset) % 60].map { $0.padded(2) }
+        let name = "GMT" + (offset < 0 ? "-" : "+") + parts[0] + parts[1] + (parts[2] == "00" ? "" : parts[2])
+        self.init(offset == 0 ? "GMT" : name, offset: offset)
+    }
+
+    private init(_ identifier: String, offset: Int) {
+        self.init(identifier, .fixed(ZoneRules(PosixRule(offset: offset))))
+    }
+
+    private init(_ identifier: String, _ rules: Rules) { (self.identifier, self.rules) = (identifier, rules) }
+
+    /// The zone of `$TZ` or, where that is not set, of `/etc/localtime`; UTC where neither names one.
+    package static var current: Zone {
+        guard let variable = getenv("TZ").map({ String(cString: $0) }) else { return ofMachine ?? .gmt }
+        let name = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
+        if name == localtime { return ofMachine ?? .gmt }
+        let inFolder = name.hasPrefix("\(folder)/") ? String(name.dropFirst(folder.utf8.count + 1)) : name
+        if let zone = Zone(identifier: inFolder) { return zone }
+        // `CET-1`: POSIX counts west of Greenwich.
+        return PosixRule(name).map { Zone(secondsFromGMT: $0.standard) } ?? .gmt
+    }
+
+    private static let localtime = "/etc/localtime"
+
+    /// A link names the zone. A copy has no name but `localtime`, by which the database leads back to it.
+    private static var ofMachine: Zone? {
+        guard let target = realpath(localtime, nil), let root = realpath(folder, nil) else { return nil }
+        defer {
+            free(target)
+            free(root)
+        }
+        let (path, prefix) = (String(cString: target), String(cString: root) + "/")
+        return Zone(identifier: path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : "localtime")
+    }
+
+    /// Components of letters, digits, `_`, `+` and `-`.
+    private static func isName(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.allSatisfy { part in
+            !part.isEmpty
+                && part.allSatisfy { byte in
+                    let character = Character(UnicodeScalar(byte))
+                    return character.isASCII && (character.isLetter || character.isNumber) || "_+-".contains(character)
+                }
+        }
+    }
+
+    /// Seconds of `GMT+1`, `GMT+0100`, `GMT+01:00` or `GMT+010015`; nil for another name.
+    private static func offset(inName text: String) -> Int? {
+        let isEast = text.hasPrefix("GMT+")
+        guard isEast || text.hasPrefix("GMT-") else { return nil }
+        let digits = text.dropFirst(4).filter { $0 != ":" }
+        guard digits.allSatisfy({ ("0"..."9").contains($0) }), let number = Int(digits) else { return nil }
+        let clock: Int
+        switch digits.count {
+        case 1, 2: clock = number * 10_000
+        case 4: clock = number * 100
+        case 6: clock = number
+        default: return nil
+        }
+        let (hours, minutes, seconds) = (clock / 10_000, clock / 100 % 100, clock % 100)
+        guard hours <= 18, minutes < 60, seconds < 60 else { return nil }
+        return (isEast ? 1 : -1) * (hours * 3_600 + minutes * 60 + seconds)
+    }
+
+    package static func == (left: Zone, right: Zone) -> Bool { left.identifier == right.identifier }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
+
+    private var inForce: ZoneRules {
+        switch rules {
+        case .fixed(let rules): rules
+        case .file(let file): file.rules()
+        }
+    }
+}
+
+/// From points in time to clocks on the wall, and back.
+extension Zone {
+    /// Seconds east of Greenwich.
+    package func offset(at secondsSince1970: Int) -> Int { inForce.offset(at: secondsSince1970) }
+
+    /// When the offset changes next, in seconds since 1970; nil for never.
+    package func nextChange(after secondsSince1970: Int) -> Int? { inForce.nextChange(after: secondsSince1970) }
+
+    /// What its clocks show then.
+    package func local(at secondsSince1970: Int) -> LocalTime {
+        let offset = offset(at: secondsSince1970)
+        return LocalTime(CivilDateTime(secondsSince1970: secondsSince1970 + offset), offset: offset)
+    }
+
+    package func local(at time: Timestamp) -> LocalTime { local(at: time.wholeSeconds) }
+
+    /// When its clocks show that, the earlier first: once; twice where they are put back; never where they are put forward
+    /// past it.
+    package func all(_ civil: CivilDateTime) -> [LocalTime] {
+        inForce.showing(civil.secondsSince1970).offsets.map { LocalTime(civil, offset: $0) }
+    }
+
+    /// When its clocks show that: the first time of two; where they are put forward past it, by the offset before that.
+    package func resolve(_ civil: CivilDateTime) -> LocalTime {
+        let found = inForce.showing(civil.secondsSince1970)
+        return LocalTime(civil, offset: found.offsets.first ?? found.skipped?.offset ?? 0)
+    }
+
+    /// When its clocks show that for the first time or, where they are put forward past it, when they are put forward: in
+    /// seconds since 1970.
+    package func first(notBefore civil: CivilDateTime) -> Int {
+        inForce.showing(civil.secondsSince1970).skipped?.change ?? resolve(civil).secondsSince1970
+    }
+
+    /// The first second of a day, since 1970.
+    package func start(of date: CivilDate) -> Int { first(notBefore: CivilDateTime(date)) }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import OwnFiles
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Platform
+
+/// Dates and zones as Python has them (`Tests/Peers/zone_oracle.py`), which reads the same files and shares nothing else.
+@Suite(
+    "Dates and time zones to a second implementation",
+    .enabled("python3 with zoneinfo and the zones of tzdata is wanted") { ZoneOracle.zones.count >= 100 })
+struct ZoneOracleTests {
+    /// 1 January 1900 to 1 January 2101.
+    private static let span = -2_208_988_800..<4_133_980_800
+
+    @Test("Clocks of a hundred zones show what Python's show, and a time that they show is resolved likewise")
+    func zones() throws {
+        var random = SeededGenerator(for: "ZoneOracleTests.zones")
+        var questions: [ZoneOracle.Question] = []
+        for name in ZoneOracle.zones.shuffled(using: &random).prefix(100) {
+            let zone = try #require(Zone(identifier: name), "\(name)")
+            for _ in 0..<(Thoroughness.isWhole ? 1_000 : 40) {
+                var instant = Int.random(in: Self.span, using: &random)
+                // Half of them are near a change, where the mistakes are.
+                if Bool.random(using: &random), let change = zone.nextChange(after: instant) {
+                    instant = min(change, Self.span.upperBound) + Int.random(in: -10_800...10_800, using: &random)
+                }
+                questions.append(ZoneOracle.Question(zone: name, instant: instant))
+                let civil = CivilDateTime(secondsSince1970: instant + zone.offset(at: instant - 7_200))
+                questions.append(ZoneOracle.Question(zone: name, civil: civil.description))
+            }
+        }
+        for (question, answer) in zip(questions, try ZoneOracle.ask(questions)) {
+            let zone = try #require(question.zone.flatMap(Zone.init(identifier:)))
+            if let instant = question.instant {
+                let local = zone.local(at: instant)
+                #expect(answer == [.text(local.civil.description), .number(local.offset)], "\(question)")
+                #expect(zone.all(local.civil).contains(local) && local.secondsSince1970 == instant, "\(question)")
+            } else {
+                let civil = try #require(question.civil.flatMap { CivilDateTime($0) })
+                let (all, resolved) = (zone.all(civil), zone.resolve(civil))
+                #expect(answer == [.number(all.count), .number(resolved.offset)], "\(question)")
+                #expect(all.isEmpty || all.first == resolved, "\(question)")
+                let first = zone.first(notBefore: civil)
+                #expect(
+                    zone.local(at: first).civil >= civil && zone.local(at: first - 1).civil < civil || all.count == 2)
+            }
+        }
+    }
+
+    @Test("Days, their weeks, and what lies so many months and days from them are Python's")
+    func days() throws {
+        var random = SeededGenerator(for: "ZoneOracleTests.days")
+        let questions = (0..<2_000).map { _ in
+            ZoneOracle.Question(
+                day: Int.random(in: -25_567...47_846, using: &random),
+                months: Int.random(in: -500...500, using: &random),
+                days: Int.random(in: -20_000...20_000, using: &random))
+        }
+        for (question, answer) in zip(questions, try ZoneOracle.ask(questions)) {
+            let day = CivilDate(daysSince1970: try #require(question.day))
+            let (months, days) = (try #require(question.months), try #require(question.days))
+            #expect(
+                answer == [
+                    .text(day.description), .number(day.weekday), .number(day.dayOfYear), .number(day.week.year),
+                    .number(day.week.number), .text(day.adding(months: months).description),
+                    .text(day.adding(days: days).description),
+                ], "\(question)")
+            #expect(CivilDateTime("\(day)") == CivilDateTime(day) && day.daysSince1970 == question.day)
+        }
+    }
+}
+
+private enum ZoneOracle {
+    struct Question: Encodable {
+        var zone: String?
+        var instant: Int?
+        var civil: String?
+        var day: Int?
+        var months: Int?
+        var days: Int?
+    }
+
+    /// A number or a text.
+    enum Cell: Decodable, Equatable {
+        case number(Int)
+        case text(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            self = try (try? .number(container.decode(Int.self))) ?? .text(container.decode(String.self))
+        }
+    }
+
+    private static let script = Checkout.root.appending("Tests/Peers/zone_oracle.py").text
+
+    /// Empty where there is no oracle.
+    static let zones: [String] = {
+        let run = try? runProgram(["python3", script, "zones"])
+        return run?.status == 0 ? run?.output.split(separator: "\n").map(String.init) ?? [] : []
+    }()
+
+    static func ask(_ questions: [Question]) throws -> [[Cell]] {
+        let input = try questions.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + "\n" }.joined()
+        let lines = try runProgram(["python3", script], input: input).check().output.split(separator: "\n")
+        try #require(lines.count == questions.count)
+        return try lines.map { try JSONDecoder().decode([Cell].self, from: Data($0.utf8)) }
+    }
+}
+
+@Suite("Time zones")
+struct ZoneTests {
+    @Test(
+        "A name that is none, or would lead out of the folder, names no zone",
+        arguments: [
+            "", "/", "Mars/Olympus", "../zoneinfo/Europe/Berlin", "Europe/../Europe/Berlin", "./UTC", "Europe//Berlin",
+            "/etc/localtime", "/usr/share/zoneinfo/Europe/Berlin", "Europe", "zone.tab", "tzdata.zi", "Europe/Berlin ",
+            "GMT+19", "GMT+0160", "GMT+", "UTC+2", "CET-1",
+        ])
+    func noZone(_ name: String) { #expect(Zone(identifier: name) == nil) }
+
+    @Test(
+        "An offset or a rule is a zone as well",
+        arguments: [
+            ("GMT", 0, 0), ("UTC", 0, 0), ("GMT+1", 3_600, 3_600), ("GMT-0330", -12_600, -12_600),
+            ("GMT+05:45", 20_700, 20_700), ("GMT-010015", -3_615, -3_615),
+            ("CET-1CEST,M3.5.0,M10.5.0/3", 3_600, 7_200), ("<-02>2<-01>,M3.5.0/-1,M10.5.0/0", -7_200, -3_600),
+            ("XXX3EDT4,0/0,J365/23", -14_400, -14_400),
+        ])
+    func rules(_ name: String, _ winter: Int, _ summer: Int) throws {
+        let zone = try #require(Zone(identifier: name))
+        for (month, offset) in [(1, winter), (7, summer)] {
+            for year in [1950, 2026, 2500, 9_999] {
+                let date = try #require(CivilDate(year: year, month: month, day: 15))
+                #expect(zone.offset(at: CivilDateTime(date).secondsSince1970) == offset, "\(name) \(date)")
+            }
+        }
+        #expect(Zone(secondsFromGMT: winter).offset(at: 0) == winter)
+        #expect(Zone(identifier: Zone(secondsFromGMT: winter).identifier) == Zone(secondsFromGMT: winter))
+    }
+
+    @Test("A file that was replaced is read again, and one that is broken or gone leaves what was known")
+    func replaced() throws {
+        let folder = try TemporaryFolder("zone")
+        let now = Mutex(0)
+        let path = folder.path.appending("City")
+        try folder.write("City", Self.file("CET-1"))
+        let clock: @Sendable () -> Int = { now.withLock { $0 } }
+        let file = try #require(ZoneFile(path.text, clock: clock))
+        func offset(after seconds: Int) -> Int {
+            now.withLock { $0 += seconds }
+            return file.rules().offset(at: 0)
+        }
+        #expect(offset(after: 0) == 3_600)
+        try folder.write("City", Self.file("EET-2"))
+        #expect(offset(after: 59) == 3_600)
+        #expect(offset(after: 1) == 7_200)
+        try folder.write("City", Array("TZif".utf8))
+        #expect(offset(after: 60) == 7_200)
+        try FileManager.default.removeItem(atPath: path.text)
+        #expect(offset(after: 60) == 7_200)
+        try folder.write("City", Self.file("MSK-3"))
+        #expect(offset(after: 60) == 10_800)
+    }
+
+    @Test("A file that is cut off or counts leap seconds is none", arguments: [0, 4, 43, 44, 50, 107, 108, 109, 114])
+    func broken(length: Int) throws {
+        let folder = try TemporaryFolder("zone")
+        let whole = Self.file("CET-1")
+        try folder.write("City", Array(whole.prefix(length)))
+        #expect(ZoneFile(folder.path.appending("City").text) == nil)
+        try folder.write("Leap", Self.file("CET-1", leaps: 1))
+        #expect(ZoneFile(folder.path.appending("Leap").text) == nil)
+        try folder.write("Whole", whole)
+        #expect(ZoneFile(folder.path.appending("Whole").text) != nil)
+    }
+
+    @Test(
+        "Only a date and a time that exist are read",
+        arguments: [
+            "2026-02-29", "2026-13-01", "2026-1-01", "2026-01-01T24:00", "2026-01-01T00:60", "2026-01-01T00:00:60",
+            "2026-01-01X00:00", "2026-01-01T00:00Z", "２０２６-01-01", "",
+        ])
+    func noCivil(_ text: String) { #expect(CivilDateTime(text) == nil) }
+
+    /// A TZif file without changes, whose footer is that rule.
+    private static func file(_ rule: String, leaps: UInt8 = 0) -> [UInt8] {
+        func block(timeSize: Int) -> [UInt8] {
+            let counts: [UInt8] = [0, 0, leaps, 0, 1, 4]
+            return Array("TZif2".utf8) + [UInt8](repeating: 0, count: 15) + counts.flatMap { [0, 0, 0, $0] }
+                + [0, 0, 0, 0, 0, 0] + Array("LMT\0".utf8)
+                + [UInt8](repeating: 0, count: Int(leaps) * (timeSize + 4))
+        }
+        return block(timeSize: 4) + block(timeSize: 8) + Array("\n\(rule)\n".utf8)
+    }
+}
