@@ -1,16 +1,31 @@
 import Foundation
+import Glibc
 
-/// A date in an HTTP header (RFC 9110, section 5.6.7).
+/// A date as HTTP writes it in `Retry-After` and elsewhere (RFC 9110, section 5.6.7).
 enum HTTPDate {
-    /// Reads each of the RFC's three forms; nil for any other text.
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// RFC 9110's three forms of a date; nil for what is none of them.
     static func date(_ text: String) -> Date? {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        for format in ["EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy"] {
-            formatter.dateFormat = format
-            if let date = formatter.date(from: text) { return date }
+        let words = text.split { " ,-:".contains($0) }
+        // `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
+        let isOld = words.count == 7
+        guard isOld || words.count == 8 && words[7] == "GMT",
+            let month = months.firstIndex(of: String(words[isOld ? 1 : 2]))
+        else { return nil }
+        let numbers = (isOld ? [6, 2, 3, 4, 5] : [3, 1, 4, 5, 6]).compactMap { Int32(words[$0]) }
+        guard numbers.count == 5 else { return nil }
+        let year = words[isOld ? 6 : 3].count == 2 ? numbers[0] + (numbers[0] < 70 ? 2000 : 1900) : numbers[0]
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, Int32(month), numbers[1])
+        (parts.tm_hour, parts.tm_min, parts.tm_sec) = (numbers[2], numbers[3], numbers[4])
+        let seconds = timegm(&parts)
+        // `timegm` takes the 30th of February for the 2nd of March.
+        guard [parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec] == Array(numbers.dropFirst()) else {
+            return nil
         }
-        return nil
+        return Date(timeIntervalSince1970: Double(seconds))
     }
 }
