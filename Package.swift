@@ -165,7 +165,7 @@ let package = Package(
             path: "Sources/Core/Watching", swiftSettings: strict),
 
         core("A4CoreSwift", in: "A4", ["OwnFiles", "Platform"]),
-        core("DotLifeDomain", in: "Dots"),
+        core("DotLifeDomain", in: "Dots", ["Platform"]),
         core(
             "DotLifePersistence", in: "Dots", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", "Sandbox", grdb]),
         core("ComicArchive", in: "Comics", ["CLinux", "OwnFiles", "Platform", "SQLiteFile", "Sandbox", grdb]),

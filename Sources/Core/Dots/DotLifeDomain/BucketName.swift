@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 
 extension TimeBucket {
     /// Its name by ISO 8601 in its own zone: `2026-03-05T15`, `2026-03-05`, `2026-W10`, `2026-03`, `2026`.
@@ -7,18 +8,17 @@ extension TimeBucket {
     /// `2026-11-01T01-05:00`. ``TimeBucketingService/bucket(named:)`` reads it.
     public var name: String {
         let clock = wallClock
-        let (year, month, day) = clock.day.parts
-        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+        let (civil, date) = (clock.civil, clock.civil.date)
         switch type {
         case .hour:
-            let hour = "\(date)T\(padded(clock.hour, 2))" + (clock.minute == 0 ? "" : ":\(padded(clock.minute, 2))")
+            let hour = "\(date)T\(civil.hour.padded(2))" + (civil.minute == 0 ? "" : ":\(civil.minute.padded(2))")
             guard isShownTwice else { return hour }
             let minutes = abs(clock.offset) / 60
-            return hour + (clock.offset < 0 ? "-" : "+") + "\(padded(minutes / 60, 2)):\(padded(minutes % 60, 2))"
-        case .day: return date
+            return hour + (clock.offset < 0 ? "-" : "+") + "\((minutes / 60).padded(2)):\((minutes % 60).padded(2))"
+        case .day: return date.description
         case .week: return week.description
-        case .month: return "\(padded(year, 4))-\(padded(month, 2))"
-        case .year: return padded(year, 4)
+        case .month: return "\(date.year.padded(4))-\(date.month.padded(2))"
+        case .year: return date.year.padded(4)
         }
     }
 }
@@ -35,44 +35,32 @@ extension TimeBucketingService {
             return bucket(type, startingAt: Date(timeIntervalSince1970: seconds))
         }
         if let match = name.wholeMatch(of: /([0-9]{4})-W([0-9]{2})/) {
-            guard let year = Int(match.1), let number = Int(match.2), number > 0 else { return nil }
             // 4 January is always in the first week.
-            let first = CivilDay(year: year, month: 1, day: 4)
-            let thursday = CivilDay(number: first.number - first.weekday + 3 + (number - 1) * 7)
+            guard let year = Int(match.1), let number = Int(match.2), number > 0,
+                let first = CivilDate(year: year, month: 1, day: 4)
+            else { return nil }
+            let thursday = first.adding(days: 4 - first.weekday + (number - 1) * 7)
             return bucket(.week, on: thursday).flatMap { $0.week == ISOWeek(year: year, number: number) ? $0 : nil }
         }
         let form = /([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2})(?:T([0-9]{2})(?::([0-9]{2}))?([+-][0-9]{2}:[0-9]{2})?)?)?)?/
         guard let match = name.wholeMatch(of: form), let year = Int(match.1) else { return nil }
         let (month, day) = (match.2.flatMap { Int($0) }, match.3.flatMap { Int($0) })
-        let date = CivilDay(year: year, month: month ?? 1, day: day ?? 1)
-        // 31 February would be a day in March.
-        guard (1...12).contains(month ?? 1), date.parts == (year, month ?? 1, day ?? 1) else { return nil }
+        guard let date = CivilDate(year: year, month: month ?? 1, day: day ?? 1) else { return nil }
         guard let hour = match.4.flatMap({ Int($0) }) else {
             return bucket(month == nil ? .year : day == nil ? .month : .day, on: date)
         }
-        let minute = match.5.flatMap { Int($0) } ?? 0
-        guard hour < 24, minute < 60 else { return nil }
-        let starts = instants(date.number * 86_400 + hour * 3600 + minute * 60)
+        guard let civil = CivilDateTime(date, hour: hour, minute: match.5.flatMap { Int($0) } ?? 0) else { return nil }
         let offset = match.6.map(Self.seconds)
-        return starts.first { offset == nil || timeZone.secondsFromGMT(for: $0) == offset }
-            .flatMap { bucket(.hour, startingAt: $0) }
+        return zone.all(civil).first { offset == nil || $0.offset == offset }
+            .flatMap { bucket(.hour, startingAt: Date(whole: $0.secondsSince1970)) }
     }
 
     /// The day, or the longer bucket, that has the date; nil where the zone has left it out.
-    private func bucket(_ type: TimeBucketType, on day: CivilDay) -> TimeBucket? {
+    private func bucket(_ type: TimeBucketType, on day: CivilDate) -> TimeBucket? {
         // Noon is there on every day that there is, and in no month or year but its own.
-        guard let noon = instants(day.number * 86_400 + 43_200).first else { return nil }
-        return bucket(type, containing: noon)
+        guard let noon = zone.all(CivilDateTime(day, secondOfDay: 43_200)).first else { return nil }
+        return bucket(type, containing: Date(whole: noon.secondsSince1970))
     }
-
-    /// When the clock shows so many seconds since the beginning of 1970: once, twice or never.
-    private func instants(_ local: Int) -> [Date] {
-        let offsets = Set([-86_400, 86_400].map { timeZone.secondsFromGMT(for: date(local + $0)) })
-        return offsets.map { (offset: $0, date: date(local - $0)) }
-            .filter { timeZone.secondsFromGMT(for: $0.date) == $0.offset }.map(\.date).sorted()
-    }
-
-    private func date(_ seconds: Int) -> Date { Date(timeIntervalSince1970: Double(seconds)) }
 
     private static func seconds(_ offset: Substring) -> Int {
         let parts = offset.dropFirst().split(separator: ":").compactMap { Int($0) }

@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 
 /// Where a bucket lies, seen from now.
 public enum DotPhase: String, Codable, CaseIterable, Sendable {
@@ -87,8 +88,8 @@ public struct DotGrid: Hashable, Sendable {
     /// Row by row. Days stand below their weekday's name: a month begins within its first row, and a day that a zone left
     /// out leaves its place empty.
     private static func places(of buckets: [TimeBucket], _ level: ZoomLevel) -> [Int] {
-        guard level.scale == .days, let first = buckets.first?.wallClock.day else { return Array(buckets.indices) }
-        return buckets.map { $0.wallClock.day.number - first.number + first.weekday }
+        guard level.scale == .days, let first = buckets.first?.day else { return Array(buckets.indices) }
+        return buckets.map { $0.day.daysSince1970 - first.daysSince1970 + first.weekday - 1 }
     }
 
     /// Dots side by side.
@@ -115,7 +116,7 @@ public struct DotGrid: Hashable, Sendable {
     public var rowLabels: [String] {
         lines.map { line in
             guard let first = line.lazy.compactMap({ $0 }).first, level != .weekByDays else { return "" }
-            return level == .monthByDays ? "Week \(padded(first.bucket.week.number, 2))" : first.label
+            return level == .monthByDays ? "Week \(first.bucket.week.number.padded(2))" : first.label
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 
 /// Cuts time into hours, days, weeks from Monday, months and years of one time zone
 /// (docs/design/dots.md, "Buckets").
@@ -12,6 +13,15 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
 
     /// - Parameter timeZone: given by the caller, never the process's own.
     public init(timeZone: TimeZone) { self.timeZone = timeZone }
+
+    /// - Parameter zone: the same, as the system has it.
+    package init(zone: Zone) {
+        let offset = zone.offset(at: Date.now.wholeSeconds)
+        self.init(timeZone: TimeZone(identifier: zone.identifier) ?? TimeZone(secondsFromGMT: offset) ?? .gmt)
+    }
+
+    /// The zone by the system's data, which every bucket goes by.
+    var zone: Zone { Zone(timeZone) }
 
     /// Coordinated Universal Time.
     public static let utc = TimeBucketingService(timeZone: .gmt)
@@ -80,89 +90,62 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
         return found
     }
 
-    private func start(of type: TimeBucketType, containing instant: Date) -> Date {
-        let calendar = self.calendar
-        var date = instant
-        if type != .hour, dayStart(date, calendar) > date {
-            // The clock shows the next day's first minute, before it is put back into this one.
-            date = calendar.startOfDay(for: date).addingTimeInterval(-1)
-        }
-        switch type {
-        case .hour:
-            let start = wallClockHour(date)
+    private func start(of type: TimeBucketType, containing date: Date) -> Date {
+        let (zone, second) = (zone, date.wholeSeconds)
+        guard type != .hour else {
+            let start = Self.hour(of: second, in: zone)
             // Where the clocks were shifted within this hour of the wall clock, the shift began a bucket of its own.
-            if let shift = timeZone.nextDaylightSavingTimeTransition(after: start), shift <= date { return shift }
-            return start
-        case .day:
-            return dayStart(date, calendar)
-        case .week:
-            return day((calendar.component(.weekday, from: date) + 5) % 7, before: date, calendar)
-        case .month:
-            return day(calendar.component(.day, from: date) - 1, before: date, calendar)
-        case .year:
-            return first(ofMonth: 1, year: calendar.component(.year, from: date), calendar)
+            if let shift = zone.nextChange(after: start), shift <= second { return Date(whole: shift) }
+            return Date(whole: start)
         }
+        var day = zone.local(at: second).civil.date
+        // The clock shows the next day's first minute, before it is put back into this one.
+        if Self.start(of: day, in: zone) > second { day = day.adding(days: -1) }
+        return Date(whole: Self.start(of: Self.first(of: type, with: day), in: zone))
     }
 
     /// The first instant after the bucket of `type` that begins at `start`.
     func end(of type: TimeBucketType, startingAt start: Date) -> Date {
-        let calendar = self.calendar
+        let (zone, second) = (zone, start.wholeSeconds)
+        guard type != .hour else {
+            let end = Self.hour(of: second, in: zone) + 3600
+            return Date(whole: zone.nextChange(after: second).map { min($0, end) } ?? end)
+        }
+        let day = Self.first(of: type, with: zone.local(at: second).civil.date)
+        let next =
+            switch type {
+            case .hour, .day: day.adding(days: 1)
+            case .week: day.adding(days: 7)
+            case .month: day.adding(months: 1)
+            case .year: day.adding(months: 12)
+            }
+        return Date(whole: Self.start(of: next, in: zone))
+    }
+
+    /// The first day of the day, week, month or year of `day`.
+    private static func first(of type: TimeBucketType, with day: CivilDate) -> CivilDate {
         switch type {
-        case .hour:
-            let end = wallClockHour(start).addingTimeInterval(3600)
-            if let shift = timeZone.nextDaylightSavingTimeTransition(after: start), shift < end { return shift }
-            return end
-        case .day:
-            return day(-1, before: start, calendar)
-        case .week:
-            return day(-7, before: start, calendar)
-        case .month:
-            let (year, month) = (calendar.component(.year, from: start), calendar.component(.month, from: start))
-            return month == 12
-                ? first(ofMonth: 1, year: year + 1, calendar) : first(ofMonth: month + 1, year: year, calendar)
-        case .year:
-            return first(ofMonth: 1, year: calendar.component(.year, from: start) + 1, calendar)
+        case .hour, .day: day
+        case .week: day.adding(days: 1 - day.weekday)
+        case .month: day.first(ofMonth: day.month)
+        case .year: day.first(ofMonth: 1)
         }
     }
 
-    /// The last full hour that the wall clock showed, by the offset that holds at `date`.
-    private func wallClockHour(_ date: Date) -> Date {
-        let offset = Double(timeZone.secondsFromGMT(for: date))
-        let local = date.timeIntervalSince1970 + offset
-        return Date(timeIntervalSince1970: (local / 3600).rounded(.down) * 3600 - offset)
+    /// The last full hour that the wall clock showed, by the offset that holds at `second`.
+    private static func hour(of second: Int, in zone: Zone) -> Int {
+        second - zone.local(at: second).civil.secondOfDay % 3600
     }
 
-    /// The first instant of the day so many calendar days before `date`'s.
-    ///
-    /// Counts days by their dates, since a zone may have left one out (Samoa, 30 December 2011), and goes by noon:
-    /// midnight may be missing or come twice, noon does not.
-    private func day(_ count: Int, before date: Date, _ calendar: Calendar) -> Date {
-        let parts = calendar.dateComponents([.year, .month, .day], from: date)
-        let plain = Self.utc.calendar
-        let noon = DateComponents(year: parts.year, month: parts.month, day: parts.day, hour: 12)
-        guard let counted = plain.date(from: noon)?.addingTimeInterval(Double(-count) * 86_400) else { return date }
-        let moved = plain.dateComponents([.year, .month, .day, .hour], from: counted)
-        return dayStart(calendar.date(from: moved) ?? counted, calendar)
-    }
-
-    private func first(ofMonth month: Int, year: Int, _ calendar: Calendar) -> Date {
-        let noon = calendar.date(from: DateComponents(year: year, month: month, day: 1, hour: 12))
-        return dayStart(noon ?? .distantFuture, calendar)
-    }
-
-    /// From when on the clock shows the date that it shows at `date` without going back to the day before.
+    /// From when on the clock shows the date without going back to the day before; of a day that the zone left out, when the
+    /// next begins.
     ///
     /// Newfoundland put its clocks back at a minute past midnight from 1987 to 2011: that minute belongs to the day that
     /// it interrupts. Where midnight comes twice on the same date, the first counts.
-    private func dayStart(_ date: Date, _ calendar: Calendar) -> Date {
-        let midnight = calendar.startOfDay(for: date)
-        let offset = timeZone.secondsFromGMT(for: midnight)
-        // Only then is it worth asking when the clocks are put back, which takes long.
-        guard timeZone.secondsFromGMT(for: midnight.addingTimeInterval(3 * 3600)) < offset,
-            let shift = timeZone.nextDaylightSavingTimeTransition(after: midnight)
-        else { return midnight }
-        let (day, shifted) = (WallClock(midnight, in: timeZone).day, WallClock(shift, in: timeZone))
-        guard shifted.day.number < day.number else { return midnight }
-        return Date(timeIntervalSince1970: Double(day.number * 86_400 - shifted.offset))
+    private static func start(of day: CivilDate, in zone: Zone) -> Int {
+        let midnight = zone.start(of: day)
+        guard let shift = zone.nextChange(after: midnight), shift - midnight < 3 * 3600 else { return midnight }
+        let shifted = zone.local(at: shift)
+        return shifted.civil.date < day ? CivilDateTime(day).secondsSince1970 - shifted.offset : midnight
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 
 /// One day of a year.
 public struct YearDay: Hashable, Sendable, Identifiable {
@@ -17,8 +18,7 @@ public struct YearDay: Hashable, Sendable, Identifiable {
 
     /// Its date: `2026-01-05`.
     public var id: String {
-        let parts = bucket.wallClock.day.parts
-        return "\(padded(parts.year, 4))-\(padded(parts.month, 2))-\(padded(parts.day, 2))"
+        bucket.day.description
     }
 
     /// Its first instant.
@@ -79,7 +79,7 @@ public struct YearGrid: Hashable, Sendable {
     /// For each of these rows the month that begins in it, in short, or nothing.
     public func rowLabels(columns: Int) -> [String] {
         lines(columns: columns).map { line in
-            line.first { $0.bucket.wallClock.day.parts.day == 1 }.map { String($0.label.prefix(3)) } ?? ""
+            line.first { $0.bucket.day.day == 1 }.map { String($0.label.prefix(3)) } ?? ""
         }
     }
 
