@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 
 /// The daily note: where it lies and what a new one starts from. Pure; nothing is created here (docs/design/a4.md).
 public enum Daily {
@@ -11,10 +12,19 @@ public enum Daily {
     /// Fills in a daily template's placeholders: `{{now_utc}}` (`2025-09-14T07:58:12Z`), `{{hhmm}}` (the time of day
     /// in `timeZone`) and `{{YYYY-MM-DD}}` (the day in UTC). All other bytes stay as they are, other placeholders too.
     public static func fill(template: Data, date: Date, timeZone: TimeZone) -> Data {
+        fill(template: template, date: date, hhmm: Dates.localHHMM(from: date, timeZone: timeZone))
+    }
+
+    /// The same, by the system's time zones.
+    package static func fill(template: Data, date: Date, zone: Zone) -> Data {
+        fill(template: template, date: date, hhmm: Dates.localHHMM(from: date, zone: zone))
+    }
+
+    private static func fill(template: Data, date: Date, hhmm: String) -> Data {
         let values: [(placeholder: [UInt8], value: String)] = [
             (Array("{{now_utc}}".utf8), Dates.iso8601(date)),
-            (Array("{{hhmm}}".utf8), Dates.localHHMM(from: date, timeZone: timeZone)),
-            (Array("{{YYYY-MM-DD}}".utf8), Dates.isoDay(Dates.utcDay(from: date))),
+            (Array("{{hhmm}}".utf8), hhmm),
+            (Array("{{YYYY-MM-DD}}".utf8), String(Dates.iso8601(date).prefix { $0 != "T" })),
         ]
         var filled = Data()
         var rest = Array(template)[...]
