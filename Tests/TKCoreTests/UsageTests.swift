@@ -24,7 +24,7 @@ struct UsageTests {
         budget: Cost? = nil, zone: String = "UTC", process: String? = nil,
         clock: @escaping @Sendable () -> Timestamp = { noon }
     ) async throws -> UsageLedger {
-        let zone = try #require(TimeZone(identifier: zone))
+        let zone = try #require(Zone(identifier: zone))
         return try await UsageLedger.open(
             path, prices: prices, budget: budget, timeZone: zone, process: process, clock: clock
         ).ledger
@@ -216,7 +216,7 @@ struct UsageTests {
     func corrupt() async throws {
         try folder.write("usage.sqlite", String(repeating: "no database ", count: 1000))
         let opened = try await UsageLedger.open(
-            path, prices: prices, budget: nil, timeZone: try #require(TimeZone(identifier: "UTC")))
+            path, prices: prices, budget: nil, timeZone: try #require(Zone(identifier: "UTC")))
         #expect(opened.notices.count == 1)
         #expect(try await opened.ledger.summary(by: .day).isEmpty)
         let names = try listDirectory(folder.path).map { String(decoding: $0.name, as: UTF8.self) }

@@ -52,13 +52,9 @@ struct UsageCommand: AsyncParsableCommand {
     }
 
     private static func day(_ text: String) throws -> Date {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = .current
-        formatter.dateFormat = "yyyy-MM-dd"
-        guard let date = formatter.date(from: text) else {
+        guard let day = CivilDateTime(text)?.date, text.utf8.count == 10 else {
             throw Fault(.usage, "--since takes a day such as 2026-11-21, not \"\(BytePath.escape(text.utf8))\"")
         }
-        return date
+        return Date(timeIntervalSince1970: Double(Zone.current.start(of: day)))
     }
 }

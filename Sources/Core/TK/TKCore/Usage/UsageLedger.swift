@@ -15,14 +15,14 @@ public final class UsageLedger: Sendable {
     private let lane: BlockingLane
     private let process: String
     private let budget: Cost?
-    private let timeZone: TimeZone
+    private let timeZone: Zone
     private let clock: @Sendable () -> Timestamp
     /// Prices of calls.
     public let prices: ModelTable
 
     private init(
         _ path: BytePath, _ pool: DatabasePool, _ lane: BlockingLane, _ process: String, _ prices: ModelTable,
-        _ budget: Cost?, _ timeZone: TimeZone, _ clock: @escaping @Sendable () -> Timestamp
+        _ budget: Cost?, _ timeZone: Zone, _ clock: @escaping @Sendable () -> Timestamp
     ) {
         self.path = path
         self.pool = pool
@@ -45,7 +45,7 @@ public final class UsageLedger: Sendable {
     ///   - budget: for a calendar month of `timeZone`; nil for none.
     ///   - process: who makes the calls; by default this process.
     package static func open(
-        _ path: BytePath, prices: ModelTable, budget: Cost?, timeZone: TimeZone, process: String? = nil,
+        _ path: BytePath, prices: ModelTable, budget: Cost?, timeZone: Zone, process: String? = nil,
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) async throws -> Opened {
         let lane = BlockingLane("usage")
@@ -139,7 +139,6 @@ public final class UsageLedger: Sendable {
     public func summary(by grouping: UsageGrouping, from start: Date? = nil, to end: Date? = nil) async throws
         -> [UsageSummary]
     {
-        let days = CalendarDays(timeZone)
         return try await write("read the usage") { db in
             try self.sweep(db)
             var groups: [String: UsageSummary] = [:]
@@ -149,8 +148,8 @@ public final class UsageLedger: Sendable {
             while let row = try rows.next() {
                 let key: String =
                     switch grouping {
-                    case .day: days.day(row["started"])
-                    case .month: days.month(row["started"])
+                    case .day: self.day(row["started"])
+                    case .month: self.month(row["started"])
                     case .model: "\(row["provider"] as String)/\(row["model"] as String)"
                     case .provider: row["provider"]
                     case .purpose: row["purpose"]
@@ -173,16 +172,15 @@ public final class UsageLedger: Sendable {
 
     private func state(_ db: Database) throws -> BudgetState {
         try sweep(db)
-        let days = CalendarDays(timeZone)
         let now = clock().nanoseconds
-        let month = days.month(now)
+        let month = self.month(now)
         // A month has at most 31 days, and clocks are put back; the rows' own month decides.
         let rows = try Row.fetchCursor(
             db, sql: "SELECT started, state, cost, estimate FROM call WHERE started >= ?",
             arguments: [now - 32 * 86_400_000_000_000])
         var spent = Cost.zero
         while let row = try rows.next() {
-            guard days.month(row["started"]) == month else { continue }
+            guard self.month(row["started"]) == month else { continue }
             let state: String = row["state"]
             spent = spent + Cost(nanodollars: row["cost"] ?? (state == "failed" ? nil : row["estimate"]) ?? 0)
         }
@@ -199,6 +197,14 @@ public final class UsageLedger: Sendable {
         }
     }
 
+    /// `2026-11-21`
+    private func day(_ nanoseconds: Int64) -> String {
+        timeZone.local(at: Timestamp(nanoseconds: nanoseconds)).civil.date.description
+    }
+
+    /// `2026-11`
+    private func month(_ nanoseconds: Int64) -> String { String(day(nanoseconds).prefix(7)) }
+
     private static func nanoseconds(_ date: Date?) -> Int64? {
         date.map { Int64(min(max($0.timeIntervalSince1970, -9e9), 9e9)) * 1_000_000_000 }
     }
@@ -213,25 +219,6 @@ public final class UsageLedger: Sendable {
         _ doing: String, _ body: @escaping @Sendable (DatabasePool) throws -> R
     ) async throws -> R {
         try await lane.use(pool, "\(doing) at \(path)", body)
-    }
-}
-
-/// Days and months of a time zone.
-private struct CalendarDays {
-    private var calendar = Calendar(identifier: .gregorian)
-
-    init(_ timeZone: TimeZone) { calendar.timeZone = timeZone }
-
-    func day(_ nanoseconds: Int64) -> String {
-        let parts = parts(nanoseconds)
-        return String(format: "%04d-%02d-%02d", parts.year ?? 0, parts.month ?? 0, parts.day ?? 0)
-    }
-
-    func month(_ nanoseconds: Int64) -> String { String(day(nanoseconds).prefix(7)) }
-
-    private func parts(_ nanoseconds: Int64) -> DateComponents {
-        calendar.dateComponents(
-            [.year, .month, .day], from: Date(timeIntervalSince1970: Double(nanoseconds) / 1e9))
     }
 }
 
