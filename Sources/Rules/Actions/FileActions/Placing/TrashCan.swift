@@ -139,19 +139,11 @@ package struct TrashCan: Sendable {
         return status.kind == .directory && status.owner == getuid() && folder.isAccessible(needed)
     }
 
+    /// The specification writes times by the local clock.
     private func information(_ path: BytePath, _ root: BytePath) -> String {
         let top = root.parent.name == Self.sharedName.name ? root.parent.parent : root.parent
         let shown = root == home ? path : path.relative(to: top) ?? path
-        return "[Trash Info]\nPath=\(percentEncoded(shown.bytes))\nDeletionDate=\(Self.localTime())\n"
-    }
-
-    /// The time of now by the local clock, as the specification writes it.
-    private static func localTime() -> String {
-        var now = time(nil)
-        var parts = tm()
-        localtime_r(&now, &parts)
-        var text = [CChar](repeating: 0, count: 32)
-        let length = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%S", &parts)
-        return String(decoding: text.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return
+            "[Trash Info]\nPath=\(percentEncoded(shown.bytes))\nDeletionDate=\(Zone.current.local(at: .now()).civil)\n"
     }
 }
