@@ -11,7 +11,7 @@ import Testing
 struct CaptureReaderTests {
     private let arrival = Date(timeIntervalSince1970: 1_795_253_400)  // 2026-11-21T09:30:00Z
 
-    private func read(_ name: String, _ bytes: [UInt8], in zone: TimeZone = berlin) throws -> ExperienceRequest {
+    private func read(_ name: String, _ bytes: [UInt8], in zone: Zone = berlin) throws -> ExperienceRequest {
         try CaptureReader(timeZone: zone).request(
             for: .init(path: BytePath(name), head: Data(bytes), size: Int64(bytes.count), arrival: arrival))
     }
@@ -239,8 +239,10 @@ struct CaptureReaderTests {
 
     @Test("An hour that the clocks skip is the one after it; of a doubled one the first counts")
     func shiftedClocks() throws {
-        #expect(CaptureTime.parse("2026-03-08 02:30", arrival: arrival, newYork) == (try at("2026-03-08T07:30:00Z")))
-        #expect(CaptureTime.parse("2026-11-01 01:30", arrival: arrival, newYork) == (try at("2026-11-01T05:30:00Z")))
+        #expect(
+            CaptureTime.parse("2026-03-08 02:30", arrival: arrival, Zone(newYork)) == (try at("2026-03-08T07:30:00Z")))
+        #expect(
+            CaptureTime.parse("2026-11-01 01:30", arrival: arrival, Zone(newYork)) == (try at("2026-11-01T05:30:00Z")))
     }
 
     @Test(

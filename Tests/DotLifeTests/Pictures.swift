@@ -107,7 +107,7 @@ extension Picture {
 func at(_ text: String) throws -> Date { try Date(text, strategy: .iso8601) }
 
 let newYork = TimeZone(identifier: "America/New_York") ?? .gmt
-let berlin = TimeZone(identifier: "Europe/Berlin") ?? .gmt
+let berlin = Zone(identifier: "Europe/Berlin") ?? .gmt
 
 /// The files below a folder, by their paths in it, sorted.
 func fileNames(below folder: BytePath) throws -> [String] {

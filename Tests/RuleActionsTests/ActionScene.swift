@@ -140,7 +140,7 @@ struct ActionWorld: Sendable {
         }
     }
 
-    static let zone = TimeZone(secondsFromGMT: 3600) ?? .gmt
+    static let zone = Zone(secondsFromGMT: 3600)
     /// Saturday, 21 November 2026, 09:30 in ``zone``.
     static let arrival = Timestamp(seconds: 1_795_249_800)
 

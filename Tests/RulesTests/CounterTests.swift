@@ -129,7 +129,7 @@ import Testing
         #expect(bench.script.lines == ["perform p a 1-1"])
         let name = try #require(CounterName(value: "counter:invoices@%Y-%m"))
         let midnight = Timestamp(seconds: 1_798_758_000)
-        let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
+        let berlin = try #require(Zone(identifier: "Europe/Berlin"))
         #expect(name.counter(arrival: midnight, timeZone: .gmt) == "invoices@2026-12")
         #expect(name.counter(arrival: midnight, timeZone: berlin) == "invoices@2027-01")
     }

@@ -6,10 +6,12 @@ import Testing
 
 /// What each filter makes of a value, as a table.
 @Suite("Filters") struct FilterTests {
-    private static let berlin = TimeZone(identifier: "Europe/Berlin") ?? .gmt
+    private static let berlin = Zone(identifier: "Europe/Berlin") ?? .gmt
     private static let values: Values = [
         // 2026-11-23 00:30 in Berlin.
         "arrived": .date(Timestamp(seconds: 1_795_390_200)), "due": .text("2026-12-01"), "begun": .text("2026-03-28"),
+        // The clock was put forward from two to three o'clock.
+        "shown": .local(LocalTime(CivilDateTime(secondsSince1970: 1_774_751_400), offset: 3_600)),
         "leap": .text("2024-02-29"), "late": .text("2261-12-31"), "never": .text("9999-12-31"),
         "name": .text("  Ärger_mit der STRASSE 7 "), "polish": .text("Łódź"), "title": .text("a/b: \"Was?\" <1>*"),
         "tags": .list([.text("Eins"), .text("zwei"), .integer(3)]), "words": .text(" a ; b;; c "), "empty": .text(""),
@@ -18,7 +20,7 @@ import Testing
         "most": .integer(.max), "comma": .text("1,50"),
     ]
 
-    static func render(_ text: String, zone: TimeZone = berlin) throws -> String {
+    static func render(_ text: String, zone: Zone = berlin) throws -> String {
         try Template(text).rendered(TemplateContext(values: values, timeZone: zone))
     }
 
@@ -89,11 +91,26 @@ import Testing
             ("{{ due | plus: 30d | date: %F }}", "2026-12-31"),
             ("{{ due | minus: 2w | date: %F }}", "2026-11-17"), ("{{ due | plus: -1 month | date: %F }}", "2026-11-01"),
             ("{{ leap | plus: 1 year | date: %F }}", "2025-02-28"),
+            ("{{ leap | minus: 1 year | date: %F }}", "2023-02-28"),
+            ("{{ leap | minus: 2 years | date: %F }}", "2022-02-28"),
+            ("{{ leap | plus: 4 years | date: %F }}", "2028-02-29"),
             ("{{ '2026-01-31' | plus: 1 month | date: %F }}", "2026-02-28"),
             ("{{ due | plus: 2 years 3 months | date: %F }}", "2029-03-01"),
             // The night in which the clock is put forward has 23 hours.
             ("{{ begun | plus: 1 day | plus: 1 day | date: '%F %H:%M' }}", "2026-03-30 00:00"),
             ("{{ begun | plus: 48h | date: '%F %H:%M' }}", "2026-03-30 01:00"),
+            // A time that the clock has skipped stays as it was written.
+            (
+                "{{ shown }} {{ shown | date: '%F %T%z %s' }}",
+                "2026-03-29T02:30:00+01:00 2026-03-29 02:30:00+01:00 1774747800"
+            ),
+            ("{{ shown | format: 'yyyy-MM-dd HH:mm' }}", "2026-03-29 02:30"),
+            ("{{ shown | minus: 1 day | date: '%F %T' }}", "2026-03-28 02:30:00"),
+            ("{{ shown | plus: 1 year | date: '%F %T' }}", "2027-03-29 02:30:00"),
+            ("{{ shown | plus: 1h | date: '%F %T' }}", "2026-03-29 04:30:00"),
+            ("{{ shown | start-of: hour | date: '%F %T' }}", "2026-03-29 03:00:00"),
+            ("{{ '2026-03-29 02:30' | date: '%F %T' }}", "2026-03-29 02:30:00"),
+            ("{{ '2026-03-29 02:30+01:00' | date: '%F %T' }}", "2026-03-29 03:30:00"),
             ("{{ arrived | start-of: month | date: '%F %T' }}", "2026-11-01 00:00:00"),
             ("{{ arrived | end-of: month | date: '%F %T' }}", "2026-11-30 23:59:59"),
             ("{{ arrived | start-of: week | date: '%a %F' }}", "Mon 2026-11-23"),

@@ -11,7 +11,7 @@ import Testing
         "day": .text("2026-11-21"), "stamp": .text("2026-11-21T09:30:00+02:00"),
     ]
 
-    private func render(_ text: String, zone: TimeZone = utc) throws -> String {
+    private func render(_ text: String, zone: Zone = utc) throws -> String {
         try Template(text).rendered(TemplateContext(values: values, timeZone: zone))
     }
 
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test("Dates are shown in the zone that is passed in") func datesShownZone() throws {
-        let zone = try #require(TimeZone(identifier: "America/New_York"))
+        let zone = try #require(Zone(identifier: "America/New_York"))
         #expect(
             try render("{{ when | date: %H:%M%z }} {{ when }}", zone: zone) == "04:30-05:00 2025-11-21T04:30:45-05:00")
         #expect(try render("{{ day | date: %F %T }}", zone: zone) == "2026-11-21 00:00:00")

@@ -81,7 +81,7 @@ let registry = ActionRegistry([
     ActionDefinition(Move.self) { _ in Move() }, ActionDefinition(Trash.self) { _ in Trash() },
 ])
 
-let utc = TimeZone(secondsFromGMT: 0) ?? .gmt
+let utc = Zone.gmt
 
 /// Places whose roots lie in `root`.
 func places(in root: BytePath = "/places") -> [PlaceInfo] {

@@ -10,6 +10,7 @@ import Testing
         "number": .integer(-9_007_199_254_740_993), "zero": .integer(0), "one": .integer(1),
         "yes": .boolean(true), "no": .boolean(false),
         "date": .date(Timestamp(nanoseconds: 1_795_655_857_080_406_784)), "past": .date(Timestamp(nanoseconds: -1)),
+        "shown": .local(LocalTime(CivilDateTime(secondsSince1970: -1), offset: -3_600)),
         "list": .list([.text("a"), .integer(2), .boolean(false), .list([]), .date(Timestamp(nanoseconds: 5))]),
     ]
 
@@ -22,8 +23,11 @@ import Testing
         let values: Values = [
             "a": .text("x"), "b": .integer(2), "c": .boolean(true), "d": .list([.text("y")]),
             "e": .date(Timestamp(nanoseconds: 7)),
+            "f": .local(LocalTime(CivilDateTime(secondsSince1970: 7), offset: 60)),
         ]
-        #expect(try LedgerJSON.encode(values) == #"{"a":"x","b":2,"c":true,"d":["y"],"e":{"date":7}}"#)
+        #expect(
+            try LedgerJSON.encode(values)
+                == #"{"a":"x","b":2,"c":true,"d":["y"],"e":{"date":7},"f":{"local":[7,60]}}"#)
     }
 
     @Test("What versions before wrote is read") func former() throws {

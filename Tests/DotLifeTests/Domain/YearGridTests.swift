@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The year")
 struct YearGridTests {
-    private let grids = GridAggregationService(timeZone: berlin)
+    private let grids = GridAggregationService(bucketing: TimeBucketingService(zone: berlin))
 
     private func now() throws -> Date { try at("2026-03-05T20:20:00Z") }
 

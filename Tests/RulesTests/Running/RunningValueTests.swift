@@ -87,7 +87,7 @@ struct RunningValueTests {
     func stored() throws {
         let place = PlaceInfo(name: "out", kind: .folder, root: BytePath(bytes: [0x2F, 0xFF]))
         let arguments = Arguments(
-            action: "probe", timeZone: try #require(TimeZone(identifier: "Europe/Vienna")),
+            action: "probe", timeZone: try #require(Zone(identifier: "Europe/Vienna")),
             all: [
                 "template": .template(try Template("{{ a | default: \"x\" }} \\{{ {{ b }}")),
                 "templates": .templates([try Template("1"), try Template("{{ c }}")]), "literal": .literal("{{ no }}"),

@@ -143,7 +143,7 @@ struct TimeRunTests {
             "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/Santiago",
         ])
     func daylightSaving(_ zone: String) async throws {
-        let timeZone = try #require(TimeZone(identifier: zone))
+        let timeZone = try #require(Zone(identifier: zone))
         let schedule = [
             try #require(Schedule(at: "every day 02:15", timeZone: timeZone)),
             try #require(Schedule(at: "every day 00:30", timeZone: timeZone)),

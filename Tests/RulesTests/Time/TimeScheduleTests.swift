@@ -11,7 +11,7 @@ struct TimeScheduleTests {
         try #require(DateFormat.date(.text(text), .gmt))
     }
 
-    private func zone(_ name: String) throws -> TimeZone { try #require(TimeZone(identifier: name)) }
+    private func zone(_ name: String) throws -> Zone { try #require(Zone(identifier: name)) }
 
     @Test(
         "A time that the clock never shows is when it is put forward, and one that it shows twice is the first",

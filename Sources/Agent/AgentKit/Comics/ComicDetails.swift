@@ -40,7 +40,7 @@ package struct ComicDetails: Encodable, Sendable {
     }
 
     /// - Parameter folder: a file below it is named from there.
-    package func lines(width: Int?, zone: TimeZone, from folder: BytePath) -> [String] {
+    package func lines(width: Int?, zone: Zone, from folder: BytePath) -> [String] {
         var lines: [String]
         if let inspection, !inspection.isAccepted {
             lines = inspection.lines(isFull: false, width: width, from: folder)
@@ -67,7 +67,7 @@ package struct ComicDetails: Encodable, Sendable {
         return lines
     }
 
-    static func reading(_ progress: ComicProgress, _ zone: TimeZone) -> String {
+    static func reading(_ progress: ComicProgress, _ zone: Zone) -> String {
         let day = ComicText.day(progress.lastRead, zone)
         if progress.isCompleted { return "read to the end, \(ComicText.count(progress.pages, "page")), on \(day)" }
         return "page \(progress.page) of \(progress.pages) (\(Int(progress.percent)) %), last read on \(day)"

@@ -36,7 +36,7 @@ package struct ComicListing: Encodable, Sendable {
 }
 
 extension ComicListing {
-    package func lines(width: Int?, zone: TimeZone) -> [String] {
+    package func lines(width: Int?, zone: Zone) -> [String] {
         var lines: [String] = []
         if let series {
             let byPath = Dictionary(comics.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
@@ -57,7 +57,7 @@ extension ComicListing {
         return lines.isEmpty ? ["no comics in \(library)"] : lines
     }
 
-    private func table(_ comics: [Comic], _ width: Int?, _ zone: TimeZone) -> [String] {
+    private func table(_ comics: [Comic], _ width: Int?, _ zone: Zone) -> [String] {
         var table = TextTable([.left, .left, .right, .left, .left], flexible: 0)
         for comic in comics {
             let what = comic.pictures.map { ComicText.count($0, "picture") } ?? ComicText.type(comic.type)

@@ -12,7 +12,7 @@ package struct ComicReadingState: Encodable, Sendable {
     /// Pages from 1.
     package let bookmarks: [Int]
 
-    package func lines(zone: TimeZone) -> [String] {
+    package func lines(zone: Zone) -> [String] {
         let marks =
             bookmarks.isEmpty ? "" : "; bookmarks on \(bookmarks.map(String.init).joined(separator: ", "))"
         return ["\(file): \(progress.map { ComicDetails.reading($0, zone) } ?? "not read yet")\(marks)"]
@@ -27,7 +27,7 @@ package struct ComicFavourite: Encodable, Sendable {
     /// Whether a file is there now; one that is away, as on a disk that is not mounted, stays marked.
     package let isThere: Bool
 
-    package func line(zone: TimeZone) -> String {
+    package func line(zone: Zone) -> String {
         "\(ComicText.day(added, zone))  \(file)\(isThere ? "" : "  (not there now)")"
     }
 }

@@ -31,12 +31,8 @@ package enum ComicText {
     static func size(_ image: ImageHeader) -> String { "\(image.width) × \(image.height)" }
 
     /// `2026-11-21`, in that zone.
-    static func day(_ time: Timestamp, _ zone: TimeZone) -> String {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone
-        let parts = calendar.dateComponents([.year, .month, .day], from: Date(timeIntervalSince1970: time.seconds))
-        func two(_ number: Int?) -> String { (number ?? 0).padded(2) }
-        return "\((parts.year ?? 0).padded(4))-\(two(parts.month))-\(two(parts.day))"
+    static func day(_ time: Timestamp, _ zone: Zone) -> String {
+        zone.local(at: time).civil.date.description
     }
 
     /// A comic's kind as people call it: `CBZ`, `pictures in a folder`.

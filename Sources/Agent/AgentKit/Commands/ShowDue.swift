@@ -55,7 +55,7 @@ package struct DueReport: Codable, Sendable {
 
     /// - Parameter timeZone: in which times are shown.
     fileprivate static func of(
-        _ ledger: Ledger, place: String?, limit: Int, timeZone: TimeZone
+        _ ledger: Ledger, place: String?, limit: Int, timeZone: Zone
     ) async throws -> DueReport {
         let names = ledger.names
         let (rows, schedules) = try await ledger.read { transaction in
@@ -81,7 +81,7 @@ package struct DueReport: Codable, Sendable {
     }
 
     /// As people read it, in their own zone.
-    static func shown(_ time: Timestamp, _ timeZone: TimeZone) -> String {
+    static func shown(_ time: Timestamp, _ timeZone: Zone) -> String {
         DateFormat("%F %T %z", timeZone: timeZone).string(time)
     }
 }
@@ -107,7 +107,7 @@ package struct ComingRule: Codable, Sendable {
     ///   - passedOver: why the times of a schedule pass it over, by the rules for which they do.
     static func of(
         _ facts: FileFacts, _ ruleSet: RuleSet, known: FileRecord?, schedules: [ScheduleRecord],
-        passedOver: [String: String], _ timeZone: TimeZone
+        passedOver: [String: String], _ timeZone: Zone
     ) -> [ComingRule] {
         let matched = known?.present == true ? known?.matched?.rules ?? [] : []
         var found = ruleSet.upcoming(facts, except: matched).map { identity, due in

@@ -21,7 +21,7 @@ package struct Configuration: Sendable {
 
     package var places: [Place] = []
     package var vaults: [VaultPlace] = []
-    package var timeZone: TimeZone = .current
+    package var timeZone: Zone = .current
     package var device: String = hostName()
     /// Globs of names that are never news, added to the standard list.
     package var ignore: [String] = []
@@ -118,11 +118,13 @@ extension Configuration {
             reader.report(top.position, "the configuration names no `places`", hint: "`steward init` writes an example")
         }
         if let node = top["time-zone"], let name = reader.text(node, "`time-zone`") {
-            if let zone = TimeZone(identifier: name) {
+            if let zone = Zone(identifier: name) {
                 timeZone = zone
             } else {
                 reader.report(
-                    node.position, "unknown time zone `\(printable(name))`", hint: "write it as `Europe/Berlin`")
+                    node.position, "unknown time zone `\(printable(name))`",
+                    hint: Zone.isDatabaseInstalled
+                        ? "write it as `Europe/Berlin`" : "no time zones are installed here; install tzdata")
             }
         }
         if let node = top["device"], let name = reader.text(node, "`device`") {

@@ -8,13 +8,13 @@ import Sandbox
 package struct CagedInspector: ContentInspector {
     private let library: ContentLibrary
     private let pool: ContentPool
-    private let timeZone: TimeZone
+    private let timeZone: Zone
 
     /// - Parameters:
     ///   - program: `steward-worker`; nil finds it when it is needed.
     ///   - pool: whose tickets its processes are started with.
     ///   - timeZone: in which a camera's clock is taken to have been, so that dates are shown as it showed them.
-    package init(program: BytePath? = nil, pool: ContentPool = ContentPool(width: 2), timeZone: TimeZone) {
+    package init(program: BytePath? = nil, pool: ContentPool = ContentPool(width: 2), timeZone: Zone) {
         library = ContentLibrary(program: program)
         self.pool = pool
         self.timeZone = timeZone
@@ -77,24 +77,20 @@ package struct CagedInspector: ContentInspector {
         case .decimal:
             guard field == .mediaDuration else { return .text(text) }
             return Double(text).map { .integer(Int($0.rounded())) }
-        case .moment: return moment(text).map { .date($0) }
+        case .moment: return moment(text).map { .local($0) }
         }
     }
 
     /// `2026:11:23 09:30:15`, checked by whoever found it.
-    private func moment(_ text: String) -> Timestamp? {
+    private func moment(_ text: String) -> LocalTime? {
         let numbers = text.split { !$0.isNumber }.compactMap { Int($0) }
-        guard numbers.count == 6 else { return nil }
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = timeZone
-        let parts = DateComponents(
-            year: numbers[0], month: numbers[1], day: numbers[2], hour: numbers[3], minute: numbers[4],
-            second: numbers[5])
-        guard (1...12).contains(numbers[1]), (1...31).contains(numbers[2]), numbers[3] < 24, numbers[4] < 60,
-            numbers[5] <= 60, let date = calendar.date(from: parts),
-            date.timeIntervalSince1970 < 9e9
+        // No photograph is older than Niépce's: a clock that was never set shows such years. A second may be the 61st.
+        guard numbers.count == 6, numbers[0] >= 1826, (0...60).contains(numbers[5]),
+            let date = CivilDate(year: numbers[0], month: numbers[1], day: numbers[2]),
+            let minute = CivilDateTime(date, hour: numbers[3], minute: numbers[4])
         else { return nil }
-        return Timestamp(seconds: date.timeIntervalSince1970)
+        let shown = timeZone.resolve(CivilDateTime(secondsSince1970: minute.secondsSince1970 + numbers[5]))
+        return shown.time == nil ? nil : shown
     }
 
     /// `2026-11-23 09:30:15`.

@@ -140,11 +140,11 @@ package struct Examination: Sendable {
     private func existsAt(_ path: BytePath) -> Bool { (try? FileStatus.of(path)) ?? nil != nil }
 
     private func clock() async -> Finding {
-        let year = Calendar(identifier: .gregorian).component(.year, from: Date())
+        let now = Timestamp.now()
+        let year = configuration.timeZone.local(at: now).civil.date.year
         if year < 2025 {
             return bad("clock", "it says \(year)", "set the clock: days of notes and times in anchors come from it")
         }
-        let now = Timestamp.now()
         let shown = "\(now), zone \(configuration.timeZone.identifier)"
         do {
             return try await compared(now) ?? good("clock", shown)

@@ -56,11 +56,8 @@ package struct CaptureReport: Sendable, Codable {
 
     /// When it happened: `2026-11-22 15:04`.
     func clock(on display: DotDisplay) -> String {
-        let calendar = TimeBucketingService(timeZone: display.timeZone).calendar
-        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: time)
-        func two(_ number: Int?) -> String { (number ?? 0).padded(2) }
-        return "\((parts.year ?? 0).padded(4))-\(two(parts.month))-\(two(parts.day)) "
-            + "\(two(parts.hour)):\(two(parts.minute))"
+        let civil = display.timeZone.local(at: time).civil
+        return "\(civil.date) \(civil.time.prefix(5))"
     }
 
     /// One line that tells it from others.

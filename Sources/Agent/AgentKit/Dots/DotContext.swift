@@ -9,7 +9,7 @@ import SQLiteFile
 /// Several processes may use one store, so it makes no difference whether an agent runs.
 package struct DotContext: Sendable {
     package let store: CaptureStore
-    package let timeZone: TimeZone
+    package let timeZone: Zone
     /// When the command was given.
     package let now: Date
     package let sentence: SentenceTemplate
@@ -18,7 +18,7 @@ package struct DotContext: Sendable {
     /// Told what a person should know beside the answer.
     let notice: @Sendable (String) -> Void
 
-    var bucketing: TimeBucketingService { TimeBucketingService(timeZone: timeZone) }
+    var bucketing: TimeBucketingService { TimeBucketingService(zone: timeZone) }
 
     /// Where the store lies.
     package static func folder(_ directories: Directories) -> BytePath { directories.data.appending("captures") }

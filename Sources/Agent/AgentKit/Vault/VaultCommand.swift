@@ -44,9 +44,9 @@ package protocol VaultDestruction: VaultCommand where Answer == VaultChange {
 package struct Screen {
     /// Columns; nil where it is no terminal.
     let width: Int?
-    let zone: TimeZone
+    let zone: Zone
 
-    package init(width: Int?, zone: TimeZone) { (self.width, self.zone) = (width, zone) }
+    package init(width: Int?, zone: Zone) { (self.width, self.zone) = (width, zone) }
 }
 
 /// What a command has done to comics, objects or slots.

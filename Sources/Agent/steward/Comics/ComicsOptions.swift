@@ -26,9 +26,9 @@ struct ComicsOptions: ParsableArguments {
 
     /// The operations of one library: the folder that was named, else the configured one, else the folder one is in. A
     /// configuration that is not there is none; one with errors is complained of.
-    func operations(_ folder: PathArgument? = nil) throws -> (ComicOperations, TimeZone) {
+    func operations(_ folder: PathArgument? = nil) throws -> (ComicOperations, Zone) {
         let directories = try common.directories()
-        var zone = TimeZone.current
+        var zone = Zone.current
         var root = folder.map(path)
         let isThere = try FileStatus.of(directories.configuration) != nil
         if isThere || common.config != nil {

@@ -1,4 +1,3 @@
-import Foundation
 import Platform
 
 /// A part of the week by the clock on the wall: some days of the week, or some hours of each day. Pure: what it says of a
@@ -9,7 +8,7 @@ package struct ClockWindow: Sendable, Equatable {
 
     private let weekdays: Set<Int>?
     private let hours: [Span]
-    private let timeZone: TimeZone
+    private let timeZone: Zone
 
     /// From a second of the day until before another; over midnight where that is not later.
     package struct Span: Sendable, Equatable {
@@ -25,32 +24,31 @@ package struct ClockWindow: Sendable, Equatable {
     }
 
     /// Some days of the week, from 0, which is Sunday, to 6.
-    package init(weekdays: Set<Int>, in timeZone: TimeZone) {
+    package init(weekdays: Set<Int>, in timeZone: Zone) {
         (self.weekdays, hours, self.timeZone) = (weekdays, [], timeZone)
     }
 
     /// Some hours of every day.
-    package init(hours: [Span], in timeZone: TimeZone) {
+    package init(hours: [Span], in timeZone: Zone) {
         (weekdays, self.hours, self.timeZone) = (nil, hours, timeZone)
     }
 
     /// Whether the moment lies in it.
     package func holds(_ moment: Timestamp) -> Bool {
-        let (day, second) = local(Self.second(moment))
-        // 1970 began on a Thursday.
-        if let weekdays { return weekdays.contains(Self.floored(day + 4, 7).rest) }
-        return hours.contains { $0.holds(second) }
+        let civil = timeZone.local(at: moment).civil
+        if let weekdays { return weekdays.contains(civil.date.weekday % 7) }
+        return hours.contains { $0.holds(civil.secondOfDay) }
     }
 
     /// The first moment after `moment` at which ``holds(_:)`` says something else, whatever the clock is set to between
     /// them; nil where it never does. A rule that waits for it need not ask before.
     package func nextChange(after moment: Timestamp) -> Timestamp? {
         let now = holds(moment)
-        var second = Self.second(moment)
+        var second = moment.wholeSeconds
         // A week has no more borders than that, each midnight and each change of the clock among them.
         for _ in 0..<(8 * (2 * hours.count + 2)) {
             second = nextBorder(after: second)
-            let candidate = Timestamp(nanoseconds: Int64(second) * 1_000_000_000)
+            let candidate = Timestamp(whole: second)
             if holds(candidate) != now { return candidate }
         }
         return nil
@@ -58,44 +56,17 @@ package struct ClockWindow: Sendable, Equatable {
 
     /// For people: `Saturday 22:14`.
     func shown(_ moment: Timestamp) -> String {
-        let (day, second) = local(Self.second(moment))
-        func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let name = ClockWords.weekdays[Self.floored(day + 4, 7).rest]
-        return "\(name.prefix(1).uppercased())\(name.dropFirst()) \(two(second / 3_600)):\(two(second / 60 % 60))"
+        let civil = timeZone.local(at: moment).civil
+        let name = ClockWords.weekdays[civil.date.weekday % 7]
+        return "\(name.prefix(1).uppercased())\(name.dropFirst()) \(civil.time.prefix(5))"
     }
 
     /// The next second at which the clock on the wall stands at a border, or is set forward or back.
     private func nextBorder(after second: Int) -> Int {
-        let time = local(second).second
+        let time = timeZone.local(at: second).civil.secondOfDay
         let borders = hours.flatMap { [$0.start, $0.end] } + [0]
-        let wait = borders.map { Self.floored($0 - time - 1, Self.day).rest + 1 }.min() ?? Self.day
-        let next = second + wait
-        guard offset(next) != offset(second) else { return next }
-        // The clock is set between the two: by halves to the second at which it is.
-        var (before, after) = (second, next)
-        while after - before > 1 {
-            let middle = before + (after - before) / 2
-            if offset(middle) == offset(second) { before = middle } else { after = middle }
-        }
-        return after
-    }
-
-    private func local(_ second: Int) -> (day: Int, second: Int) {
-        let (day, rest) = Self.floored(second + offset(second), Self.day)
-        return (day, rest)
-    }
-
-    private func offset(_ second: Int) -> Int {
-        timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second)))
-    }
-
-    private static func second(_ moment: Timestamp) -> Int {
-        floored(Int(moment.nanoseconds), 1_000_000_000).quotient
-    }
-
-    private static func floored(_ value: Int, _ by: Int) -> (quotient: Int, rest: Int) {
-        let (quotient, rest) = value.quotientAndRemainder(dividingBy: by)
-        return rest < 0 ? (quotient - 1, rest + by) : (quotient, rest)
+        let next = second + (borders.map { ($0 - time - 1 + Self.day) % Self.day + 1 }.min() ?? Self.day)
+        return timeZone.nextChange(after: second).map { min($0, next) } ?? next
     }
 }
 

@@ -6,7 +6,7 @@ struct ConditionReader {
     let reader: YamlReader
     let places: [PlaceInfo]
     /// The agent's, for days and times that rules name.
-    let timeZone: TimeZone
+    let timeZone: Zone
     /// What the rule is about.
     var subject = RuleSubject.files
 

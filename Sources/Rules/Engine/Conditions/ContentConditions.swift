@@ -55,14 +55,13 @@ extension ConditionSpec {
             guard let wanted = context.expectations(node, "front-matter") else { return nil }
             return Loaded { facts, _ in
                 let front = try facts.frontMatter()
-                let zone = TimeZone(secondsFromGMT: 0) ?? .gmt
                 var seen: [String] = []
                 var held = true
                 for (key, expectation) in wanted {
                     let found: [String]? =
                         switch front?.values[key] {
-                        case .list(let items)?: items.map { $0.shown(zone) }
-                        case let value?: [value.shown(zone)]
+                        case .list(let items)?: items.map { $0.shown(.gmt) }
+                        case let value?: [value.shown(.gmt)]
                         case nil: nil
                         }
                     held = held && expectation.holds(found)

@@ -1,4 +1,3 @@
-import Foundation
 import Platform
 
 /// A date as names hold it: `yyyy-MM-dd`, `yyyyMMdd_HHmmss`. Each letter stands for one digit, anything else for itself.
@@ -60,7 +59,7 @@ struct NameDate: Sendable {
     }
 
     /// The time that the characters name in that zone; nil for what is none, the 30th of February for one.
-    func read(_ text: ArraySlice<Character>, _ timeZone: TimeZone) -> Timestamp? {
+    func read(_ text: ArraySlice<Character>, _ timeZone: Zone) -> Timestamp? {
         var found: [Character: Int] = [:]
         var rest = text
         for part in parts {
@@ -76,17 +75,10 @@ struct NameDate: Sendable {
         guard rest.isEmpty, var year = found["y"], let month = found["M"], let day = found["d"] else { return nil }
         // As strptime(3): the years of two digits are those from 1969 to 2068.
         if year < 100, length(of: "y") == 2 { year += year < 69 ? 2000 : 1900 }
-        let (hour, minute, second) = (found["H"] ?? 0, found["m"] ?? 0, found["s"] ?? 0)
-        guard hour < 24, minute < 60, second < 60 else { return nil }
-        var calendar = Calendar(identifier: .iso8601)
-        calendar.timeZone = timeZone
-        let wanted = DateComponents(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
-        guard let date = calendar.date(from: wanted) else { return nil }
-        let got = calendar.dateComponents([.year, .month, .day], from: date)
-        guard got.year == year, got.month == month, got.day == day, abs(date.timeIntervalSince1970) < 9e9 else {
-            return nil
-        }
-        return Timestamp(seconds: date.timeIntervalSince1970)
+        guard let date = CivilDate(year: year, month: month, day: day),
+            let civil = CivilDateTime(date, hour: found["H"] ?? 0, minute: found["m"] ?? 0, second: found["s"] ?? 0)
+        else { return nil }
+        return timeZone.resolve(civil).time
     }
 
     private func length(of wanted: Character) -> Int? {

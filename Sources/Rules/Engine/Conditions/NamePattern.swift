@@ -25,11 +25,11 @@ struct NamePattern: Sendable {
     }
 
     private let parts: [Part]
-    private let timeZone: TimeZone
+    private let timeZone: Zone
 
     /// - Throws: ``Fault`` for braces that are not closed, a field without a name, one that stands twice, a form that is none,
     ///   and fields between which nobody could tell where one ends.
-    init(_ pattern: String, timeZone: TimeZone) throws(Fault) {
+    init(_ pattern: String, timeZone: Zone) throws(Fault) {
         var scanner = NamePatternScanner(pattern)
         var parts: [Part] = []
         var names: Set<String> = []
@@ -96,11 +96,11 @@ struct NamePattern: Sendable {
     private struct Attempt {
         let parts: [Part]
         let name: [Character]
-        let timeZone: TimeZone
+        let timeZone: Zone
         var values: Values = [:]
         private var failed: Set<Int> = []
 
-        init(parts: [Part], name: [Character], timeZone: TimeZone) {
+        init(parts: [Part], name: [Character], timeZone: Zone) {
             (self.parts, self.name, self.timeZone) = (parts, name, timeZone)
         }
 

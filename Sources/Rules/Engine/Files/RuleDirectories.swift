@@ -66,7 +66,7 @@ package enum RuleDirectories {
     ///   - settle: seconds that a file must have stood still where a rule does not say.
     package static func load(
         _ directories: [BytePath], others: BytePath? = nil, before: [BytePath: [Rule]]? = nil,
-        _ files: RuleFileReader, registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone, settle: Double = 1
+        _ files: RuleFileReader, registry: ActionRegistry, places: [PlaceInfo], timeZone: Zone, settle: Double = 1
     ) -> LoadedRules {
         var diagnostics: [Diagnostic] = []
         var machine = MachineRules(others, before: before)
@@ -130,7 +130,7 @@ package enum RuleDirectories {
 
     /// The rules of one file's text, for editors and tests; names are not compared with other files', tables not read.
     package static func parse(
-        file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone,
+        file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: Zone,
         settle: Double = 1
     ) -> ([Rule], [Diagnostic]) {
         parse(
@@ -139,7 +139,7 @@ package enum RuleDirectories {
     }
 
     private static func parse(
-        file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: TimeZone, settle: Double,
+        file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: Zone, settle: Double,
         tableFolder: TableFolder?, isOthers: Bool = false
     ) -> ([Rule], [Diagnostic]) {
         let reader = YamlReader(file: file, bytes: bytes)

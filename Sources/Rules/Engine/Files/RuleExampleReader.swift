@@ -6,7 +6,7 @@ import Platform
 struct RuleExampleReader {
     let reader: YamlReader
     /// Of dates without an offset.
-    let timeZone: TimeZone
+    let timeZone: Zone
 
     private static let keys = ["name", "file", "on", "before", "there", "expect"]
     private static let fileKeys = [

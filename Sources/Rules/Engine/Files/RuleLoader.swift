@@ -6,7 +6,7 @@ struct RuleLoader {
     let reader: YamlReader
     let registry: ActionRegistry
     let places: [PlaceInfo]
-    let timeZone: TimeZone
+    let timeZone: Zone
     /// Seconds, for rules that do not say.
     var standardSettle = 1.0
     /// Where tables are read from; nil where they are not.

@@ -6,7 +6,7 @@ struct StepLoader {
     let reader: YamlReader
     let registry: ActionRegistry
     let places: [PlaceInfo]
-    let timeZone: TimeZone
+    let timeZone: Zone
     /// What the rule is about.
     var subject = RuleSubject.files
     /// Of the rule, under which the steps stand.

@@ -65,7 +65,7 @@ package struct RuleSet: Sendable {
     /// - Returns: the rules that are valid, and all complaints. If one is an error the caller keeps what was in force.
     package static func load(
         directories: [BytePath], _ files: RuleFileReader, registry: ActionRegistry, places: [PlaceInfo],
-        timeZone: TimeZone
+        timeZone: Zone
     ) -> (RuleSet, [Diagnostic]) {
         let loaded = RuleDirectories.load(directories, files, registry: registry, places: places, timeZone: timeZone)
         return (RuleSet(loaded.rules), loaded.diagnostics)

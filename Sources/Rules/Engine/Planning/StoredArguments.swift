@@ -73,7 +73,7 @@ extension Arguments {
             }
         }
         self.init(
-            action: declaration.name, timeZone: TimeZone(identifier: whole.timeZone) ?? .gmt, all: all,
+            action: declaration.name, timeZone: Zone(identifier: whole.timeZone) ?? .gmt, all: all,
             given: Set(whole.given), areStored: true)
     }
 }

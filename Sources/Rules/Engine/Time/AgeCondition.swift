@@ -8,7 +8,7 @@ struct AgeTest: Sendable {
     let key: String
     /// All must hold.
     let wanted: [Comparison<Span>]
-    let timeZone: TimeZone
+    let timeZone: Zone
 
     /// Whether it asks for more than no time at all.
     var asksForAge: Bool {

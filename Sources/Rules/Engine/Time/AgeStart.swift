@@ -1,4 +1,3 @@
-import Foundation
 import Platform
 
 /// From where a file's age counts: `since` of the condition `age`. A new one is a new entry in ``all``.
@@ -8,11 +7,11 @@ struct AgeStart: Sendable {
     /// Whether a key follows it: `front-matter:due`.
     let takesKey: Bool
     /// Nil where the file has no such time; throws where that is not known without reading it.
-    let find: @Sendable (_ facts: FileFacts, _ key: String, _ timeZone: TimeZone) throws -> Timestamp?
+    let find: @Sendable (_ facts: FileFacts, _ key: String, _ timeZone: Zone) throws -> Timestamp?
 
     init(
         _ name: String, _ summary: String, takesKey: Bool = false,
-        find: @escaping @Sendable (FileFacts, String, TimeZone) throws -> Timestamp?
+        find: @escaping @Sendable (FileFacts, String, Zone) throws -> Timestamp?
     ) {
         (self.name, self.summary, self.takesKey, self.find) = (name, summary, takesKey, find)
     }
@@ -58,7 +57,7 @@ struct AgeStart: Sendable {
     static var names: [String] { all.map { $0.takesKey ? "\($0.name):KEY" : $0.name } }
 
     /// The first day in a name, at midnight.
-    static func dateInName(_ name: String, _ timeZone: TimeZone) -> Timestamp? {
+    static func dateInName(_ name: String, _ timeZone: Zone) -> Timestamp? {
         let bytes = Array(name.utf8)
         for start in bytes.indices where start == 0 || !isDigit(bytes[start - 1]) {
             for (form, parts) in forms where matches(bytes[start...], form) {
@@ -68,7 +67,7 @@ struct AgeStart: Sendable {
                     bytes[(start + part.lowerBound)..<(start + part.upperBound)].reduce(0) { $0 * 10 + Int($1) - 48 }
                 }
                 guard let date = CivilDate(year: numbers[0], month: numbers[1], day: numbers[2]) else { continue }
-                return timeZone.time(at: LocalTime(date: date, second: 0))
+                return Timestamp(whole: timeZone.start(of: date))
             }
         }
         return nil

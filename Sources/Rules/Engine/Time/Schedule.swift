@@ -1,4 +1,3 @@
-import Foundation
 import Platform
 
 /// When a rule runs over all files of its places: `every day 03:00`, or every so many seconds.
@@ -26,7 +25,7 @@ package struct Schedule: Sendable, Equatable {
     }
 
     private let kind: Kind
-    private let timeZone: TimeZone
+    private let timeZone: Zone
     /// As the rule writes it: `every day 03:00`.
     package let text: String
 
@@ -36,7 +35,7 @@ package struct Schedule: Sendable, Equatable {
     static let shortest = 60.0
 
     /// `every day 03:00`, `every monday 03:00`, `every month 1 03:00`; nil for anything else.
-    package init?(at text: String, timeZone: TimeZone) {
+    package init?(at text: String, timeZone: Zone) {
         var words = text.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
         if words.first == "every" { words.removeFirst() }
         guard let clock = words.popLast(), let second = Self.second(clock), let first = words.first else { return nil }
@@ -87,7 +86,7 @@ package struct Schedule: Sendable, Equatable {
             let (passed, isFar) = length.multipliedReportingOverflow(by: count)
             return isFar ? Timestamp(nanoseconds: .max) : anchor.adding(nanoseconds: passed)
         case .calendar(let days, let second):
-            let today = timeZone.local(at: time).date.daysSince1970
+            let today = timeZone.local(at: time).civil.date.daysSince1970
             return times(of: days, second, in: (today - 1)...(today + Self.reach)).first { $0 > time }
                 ?? Timestamp(nanoseconds: .max)
         }
@@ -101,7 +100,7 @@ package struct Schedule: Sendable, Equatable {
             let count = Self.count(time, anchor, length)
             return count == 0 ? nil : anchor.adding(nanoseconds: length * count)
         case .calendar(let days, let second):
-            let today = timeZone.local(at: time).date.daysSince1970
+            let today = timeZone.local(at: time).civil.date.daysSince1970
             return times(of: days, second, in: (today - Self.reach)...(today + 1)).last { $0 <= time }
         }
     }
@@ -115,7 +114,7 @@ package struct Schedule: Sendable, Equatable {
 
     private func times(of days: Days, _ second: Int, in range: ClosedRange<Int>) -> [Timestamp] {
         range.map(CivilDate.init(daysSince1970:)).filter(days.includes).map {
-            timeZone.time(at: LocalTime(date: $0, second: second))
+            Timestamp(whole: timeZone.first(notBefore: CivilDateTime($0, secondOfDay: second)))
         }
     }
 }

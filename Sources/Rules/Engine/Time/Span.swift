@@ -1,4 +1,3 @@
-import Foundation
 import Platform
 
 /// A length of time: so many nanoseconds, or so many months of the calendar.
@@ -40,12 +39,12 @@ package struct Span: Comparable, Sendable {
     ]
 
     /// Months count by the clock on the wall: a month after 31 January is the last of February at the same time of day.
-    package func after(_ start: Timestamp, in zone: TimeZone) -> Timestamp {
+    package func after(_ start: Timestamp, in zone: Zone) -> Timestamp {
         guard months != 0 else { return start.adding(nanoseconds: nanoseconds) }
-        let local = zone.local(at: start)
-        let rest = start.nanoseconds % 1_000_000_000
-        let end = zone.time(at: LocalTime(date: local.date.adding(months: months), second: local.second))
-        return end.adding(nanoseconds: rest < 0 ? rest + 1_000_000_000 : rest)
+        let civil = zone.local(at: start).civil
+        let end = zone.first(
+            notBefore: CivilDateTime(civil.date.adding(months: months), secondOfDay: civil.secondOfDay))
+        return Timestamp(whole: end).adding(nanoseconds: start.fraction)
     }
 
     /// A month counts as 30 days.

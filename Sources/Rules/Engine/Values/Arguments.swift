@@ -20,7 +20,7 @@ package struct Arguments: Sendable {
 
     package let action: String
     /// For the templates' `date` filter.
-    package let timeZone: TimeZone
+    package let timeZone: Zone
     /// By parameter, defaults filled in.
     package let all: [String: Argument]
     /// The parameters that the rule itself gives.
@@ -29,7 +29,7 @@ package struct Arguments: Sendable {
     package let areStored: Bool
 
     package init(
-        action: String, timeZone: TimeZone, all: [String: Argument], given: Set<String>, areStored: Bool = false
+        action: String, timeZone: Zone, all: [String: Argument], given: Set<String>, areStored: Bool = false
     ) {
         self.action = action
         self.timeZone = timeZone

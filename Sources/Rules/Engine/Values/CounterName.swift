@@ -44,7 +44,7 @@ struct CounterName: Sendable, Equatable {
     }
 
     /// The counter that a job draws from: `invoices@2026`.
-    func counter(arrival: Timestamp, timeZone: TimeZone) -> String {
+    func counter(arrival: Timestamp, timeZone: Zone) -> String {
         guard let period else { return name }
         return "\(name)@\(DateFormat(period, timeZone: timeZone).string(arrival))"
     }

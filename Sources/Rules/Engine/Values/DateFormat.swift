@@ -1,10 +1,9 @@
-import Foundation
 import Platform
 
 /// strftime's letters in English, in a given time zone, independent of the process's locale and zone.
 package struct DateFormat: Sendable {
     private let format: String
-    private let timeZone: TimeZone
+    private let timeZone: Zone
 
     private static let letters = "YmdHMSjyeBbAaVuzsFTIp%"
     private static let months = [
@@ -13,7 +12,7 @@ package struct DateFormat: Sendable {
     ]
     private static let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 
-    package init(_ format: String, timeZone: TimeZone) {
+    package init(_ format: String, timeZone: Zone) {
         self.format = format
         self.timeZone = timeZone
     }
@@ -33,13 +32,10 @@ package struct DateFormat: Sendable {
         return nil
     }
 
-    package func string(_ time: Timestamp) -> String {
-        var calendar = Calendar(identifier: .iso8601)
-        calendar.timeZone = timeZone
-        let date = Date(timeIntervalSince1970: time.seconds)
-        let parts = calendar.dateComponents(
-            [.year, .month, .day, .hour, .minute, .second, .weekday, .weekOfYear, .dayOfYear], from: date)
-        let offset = timeZone.secondsFromGMT(for: date)
+    package func string(_ time: Timestamp) -> String { string(timeZone.local(at: time)) }
+
+    /// A time that the clock shows, whatever the zone.
+    func string(_ local: LocalTime) -> String {
         var out = ""
         var rest = format[...]
         while let character = rest.popFirst() {
@@ -47,69 +43,72 @@ package struct DateFormat: Sendable {
                 out.append(character)
                 continue
             }
-            out += Self.field(letter, parts, offset: offset, time: time)
+            out += Self.field(letter, local)
         }
         return out
     }
 
-    private static func field(_ letter: Character, _ parts: DateComponents, offset: Int, time: Timestamp) -> String {
-        func two(_ value: Int?) -> String { (value ?? 0).padded(2) }
-        let hour = parts.hour ?? 0
-        let month = (parts.month ?? 1) - 1
-        let day = (parts.weekday ?? 1) - 1
+    private static func field(_ letter: Character, _ local: LocalTime) -> String {
+        let (civil, date) = (local.civil, local.civil.date)
         switch letter {
-        case "Y": return (parts.year ?? 0).padded(4)
-        case "y": return two((parts.year ?? 0) % 100)
-        case "m": return two(parts.month)
-        case "d": return two(parts.day)
-        case "e": return String(parts.day ?? 0)
-        case "H": return two(hour)
-        case "I": return two((hour + 11) % 12 + 1)
-        case "p": return hour < 12 ? "AM" : "PM"
-        case "M": return two(parts.minute)
-        case "S": return two(parts.second)
-        case "j": return (parts.dayOfYear ?? 0).padded(3)
-        case "B": return months.indices.contains(month) ? months[month] : ""
-        case "b": return months.indices.contains(month) ? String(months[month].prefix(3)) : ""
-        case "A": return days.indices.contains(day) ? days[day] : ""
-        case "a": return days.indices.contains(day) ? String(days[day].prefix(3)) : ""
-        case "V": return two(parts.weekOfYear)
-        case "u": return String(day == 0 ? 7 : day)
-        case "s": return String(Int(time.seconds.rounded(.down)))
-        case "F": return "\((parts.year ?? 0).padded(4))-\(two(parts.month))-\(two(parts.day))"
-        case "T": return "\(two(hour)):\(two(parts.minute)):\(two(parts.second))"
+        case "Y": return date.year.padded(4)
+        case "y": return (date.year % 100).padded(2)
+        case "m": return date.month.padded(2)
+        case "d": return date.day.padded(2)
+        case "e": return String(date.day)
+        case "H": return civil.hour.padded(2)
+        case "I": return ((civil.hour + 11) % 12 + 1).padded(2)
+        case "p": return civil.hour < 12 ? "AM" : "PM"
+        case "M": return civil.minute.padded(2)
+        case "S": return civil.second.padded(2)
+        case "j": return date.dayOfYear.padded(3)
+        case "B": return months[date.month - 1]
+        case "b": return String(months[date.month - 1].prefix(3))
+        case "A": return days[date.weekday % 7]
+        case "a": return String(days[date.weekday % 7].prefix(3))
+        case "V": return date.week.number.padded(2)
+        case "u": return String(date.weekday)
+        case "s": return String(local.secondsSince1970)
+        case "F": return date.description
+        case "T": return civil.time
         case "z":
-            if offset == 0 { return "Z" }
-            let minutes = abs(offset) / 60
-            return (offset < 0 ? "-" : "+") + two(minutes / 60) + ":" + two(minutes % 60)
+            if local.offset == 0 { return "Z" }
+            let minutes = abs(local.offset) / 60
+            return (local.offset < 0 ? "-" : "+") + (minutes / 60).padded(2) + ":" + (minutes % 60).padded(2)
         default: return String(letter)
         }
     }
 
     /// The date that a value holds: a date, or text that begins as ISO 8601 does (`2026-11-21`,
     /// `2026-11-21T09:30`, `2026-11-21 09:30:15Z`); without an offset, a time of `timeZone`.
-    package static func date(_ value: Value, _ timeZone: TimeZone) -> Timestamp? {
+    package static func date(_ value: Value, _ timeZone: Zone) -> Timestamp? {
         if case .date(let time) = value { return time }
-        guard case .text(let text) = value,
-            let match = text.trimmedSpaces.wholeMatch(
-                of: /(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?/)
-        else { return nil }
-        var zone = timeZone
-        if let offset = match.7 {
-            let digits = offset.compactMap(\.wholeNumberValue)
-            let seconds =
-                digits.count == 4 ? (digits[0] * 10 + digits[1]) * 3_600 + (digits[2] * 10 + digits[3]) * 60 : 0
-            guard let fixed = TimeZone(secondsFromGMT: offset.hasPrefix("-") ? -seconds : seconds) else { return nil }
-            zone = fixed
+        return local(value, timeZone)?.time
+    }
+
+    /// The same as a clock shows it: of what was written without an offset, as it was written, though the zone's clocks are
+    /// put forward past it.
+    static func local(_ value: Value, _ timeZone: Zone) -> LocalTime? {
+        switch value {
+        case .date(let time): return timeZone.local(at: time)
+        case .local(let local): return local
+        case .text(let text):
+            let form = /(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?:(:\d{2})(?:\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?/
+            guard let match = text.trimmedSpaces.wholeMatch(of: form),
+                let civil = CivilDateTime("\(match.1)\(match.2.map { "T\($0)\(match.3 ?? "")" } ?? "")")
+            else { return nil }
+            let found: LocalTime
+            if let offset = match.4 {
+                let digits = offset.compactMap(\.wholeNumberValue).reduce(0) { $0 * 10 + $1 }
+                let seconds = digits / 100 * 3_600 + digits % 100 * 60
+                guard seconds <= 18 * 3_600 else { return nil }
+                let written = LocalTime(civil, offset: offset.hasPrefix("-") ? -seconds : seconds)
+                found = timeZone.local(at: written.secondsSince1970)
+            } else {
+                found = timeZone.resolve(civil)
+            }
+            return found.time == nil ? nil : found
+        case .integer, .boolean, .list: return nil
         }
-        var calendar = Calendar(identifier: .iso8601)
-        calendar.timeZone = zone
-        let parts = DateComponents(
-            year: Int(match.1), month: Int(match.2), day: Int(match.3), hour: match.4.flatMap { Int($0) } ?? 0,
-            minute: match.5.flatMap { Int($0) } ?? 0, second: match.6.flatMap { Int($0) } ?? 0)
-        guard let month = parts.month, (1...12).contains(month), let day = parts.day, (1...31).contains(day),
-            (parts.hour ?? 0) < 24, (parts.minute ?? 0) < 60, let date = calendar.date(from: parts)
-        else { return nil }
-        return CalendarTime.timestamp(date)
     }
 }

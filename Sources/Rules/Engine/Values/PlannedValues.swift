@@ -36,7 +36,7 @@ package enum PlannedValues {
     }
 
     static func lookups(
-        _ names: [LookupName], _ tables: [String: LookupTable], in values: Values, _ timeZone: TimeZone
+        _ names: [LookupName], _ tables: [String: LookupTable], in values: Values, _ timeZone: Zone
     ) -> Values {
         var found: Values = [:]
         for name in names {

@@ -1,12 +1,13 @@
 import Foundation
+import Platform
 
 /// What a template is rendered with.
 package struct TemplateContext: Sendable {
     package let values: Values
     /// For the `date` filter; never taken from the process.
-    package let timeZone: TimeZone
+    package let timeZone: Zone
 
-    package init(values: Values, timeZone: TimeZone) {
+    package init(values: Values, timeZone: Zone) {
         self.values = values
         self.timeZone = timeZone
     }

@@ -8,6 +8,8 @@ package enum Value: Sendable, Equatable {
     case integer(Int)
     case boolean(Bool)
     case date(Timestamp)
+    /// A time that a clock has shown, as it was written.
+    case local(LocalTime)
     case list([Value])
 
     /// Whether it holds more text than the ledger keeps where nobody needs it.
@@ -15,16 +17,17 @@ package enum Value: Sendable, Equatable {
         switch self {
         case .text(let text): text.utf8.count > IntentText.limit
         case .list(let values): values.contains(where: \.isLong) || values.count > IntentText.limit
-        case .integer, .boolean, .date: false
+        case .integer, .boolean, .date, .local: false
         }
     }
 }
 
-/// As JSON's own: a text is a string, a number a number; a time, which JSON has not, is `{"date": …}` with its nanoseconds.
+/// As JSON's own: a text is a string, a number a number; a time, which JSON has not, is `{"date": …}` with its nanoseconds,
+/// or `{"local": […, …]}` with what the clock showed, as seconds, and its offset.
 /// A job has dozens of them, and the ledger writes and reads them for each of its steps.
 extension Value: Codable {
     private enum CodingKeys: String, CodingKey {
-        case date
+        case date, local
         // As versions before wrote them, each in an object of its own.
         case text, integer, boolean, list
     }
@@ -55,9 +58,14 @@ extension Value: Codable {
         if kind == .date, let time = try? container.decode(Int64.self, forKey: .date) {
             return .date(Timestamp(nanoseconds: time))
         }
+        if kind == .local {
+            var parts = try container.nestedUnkeyedContainer(forKey: .local)
+            let civil = CivilDateTime(secondsSince1970: try parts.decode(Int.self))
+            return .local(LocalTime(civil, offset: try parts.decode(Int.self)))
+        }
         let content = try container.nestedContainer(keyedBy: ContentKeys.self, forKey: kind)
         return switch kind {
-        case .date: .date(try content.decode(Timestamp.self, forKey: .content))
+        case .date, .local: .date(try content.decode(Timestamp.self, forKey: .content))
         case .text: .text(try content.decode(String.self, forKey: .content))
         case .integer: .integer(try content.decode(Int.self, forKey: .content))
         case .boolean: .boolean(try content.decode(Bool.self, forKey: .content))
@@ -74,6 +82,9 @@ extension Value: Codable {
         case .date(let time):
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(time.nanoseconds, forKey: .date)
+        case .local(let local):
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode([local.civil.secondsSince1970, local.offset], forKey: .local)
         }
     }
 }

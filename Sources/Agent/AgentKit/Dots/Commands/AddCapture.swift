@@ -89,7 +89,7 @@ package struct AddCapture: DotCommand {
 
     /// A picture, and when its camera says that it was taken.
     private static func picture(
-        _ path: BytePath, _ zone: TimeZone, _ now: Date
+        _ path: BytePath, _ zone: Zone, _ now: Date
     ) throws -> (source: AttachmentSource, taken: Date?) {
         let source = try source(path)
         let file = try Descriptor(path)

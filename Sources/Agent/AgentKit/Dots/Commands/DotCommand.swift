@@ -20,12 +20,12 @@ package protocol DotCommand: Command {
 
 /// Where an answer is shown, and in which zone's time.
 package struct DotDisplay: Sendable {
-    package let timeZone: TimeZone
+    package let timeZone: Zone
     /// Columns; nil where it is no terminal: nothing is shortened then.
     package let width: Int?
     package let hasColour: Bool
 
-    package init(timeZone: TimeZone, width: Int? = nil, hasColour: Bool = false) {
+    package init(timeZone: Zone, width: Int? = nil, hasColour: Bool = false) {
         (self.timeZone, self.width, self.hasColour) = (timeZone, width, hasColour)
     }
 }

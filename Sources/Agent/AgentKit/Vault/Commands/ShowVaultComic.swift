@@ -45,7 +45,7 @@ package struct VaultComicDetails: Codable, Sendable {
         bookmarks = (state.bookmarks[entry.id] ?? [:]).keys.sorted().map { Int($0) + 1 }
     }
 
-    fileprivate func lines(zone: TimeZone) -> [String] {
+    fileprivate func lines(zone: Zone) -> [String] {
         var facts: [(String, String)] = [
             ("id", comic.id.description), ("title", comic.title),
             ("series", [comic.series, comic.number].filter { !$0.isEmpty }.joined(separator: " ")),

@@ -14,7 +14,7 @@ struct CaptureHeader {
 
     /// - Throws: `Fault(.refused)` where front matter gives a time, moment or kind that is none. A first line that is none
     ///   is a person's sentence, and stays.
-    init(_ text: String, arrival: Date, timeZone: TimeZone) throws {
+    init(_ text: String, arrival: Date, timeZone: Zone) throws {
         let plain = Self.withLineFeeds(text)
         var lines = Self.lines(plain)
         body = ""
@@ -38,7 +38,7 @@ struct CaptureHeader {
     private typealias Field = (name: String, value: String)
 
     /// - Returns: false where the value means nothing, or the field has been given before.
-    private mutating func apply(_ field: Field, _ arrival: Date, _ timeZone: TimeZone) -> Bool {
+    private mutating func apply(_ field: Field, _ arrival: Date, _ timeZone: Zone) -> Bool {
         switch field.name {
         case "time":
             guard time == nil, let found = CaptureTime.parse(field.value, arrival: arrival, timeZone) else {

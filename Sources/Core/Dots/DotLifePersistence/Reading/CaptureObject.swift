@@ -11,7 +11,7 @@ struct CaptureObject {
     private static let keys = ["kind", "moment", "text", "time", "url"]
 
     /// - Throws: `Fault(.refused)` naming the key at fault.
-    init(_ text: String, arrival: Date, timeZone: TimeZone) throws {
+    init(_ text: String, arrival: Date, timeZone: Zone) throws {
         let values = try Self.values(text)
         var time = arrival
         if let value = values["time"] {

@@ -32,10 +32,10 @@ package struct CaptureReader: Sendable {
         }
     }
 
-    private let timeZone: TimeZone
+    private let timeZone: Zone
 
     /// - Parameter timeZone: in which times without an offset are meant.
-    package init(timeZone: TimeZone) { self.timeZone = timeZone }
+    package init(timeZone: Zone) { self.timeZone = timeZone }
 
     /// Reads as much of the open file as is needed. Blocks.
     ///

@@ -1,5 +1,6 @@
 import DotLifeDomain
 import Foundation
+import Platform
 
 /// Times as people write them into a capture.
 package enum CaptureTime {
@@ -9,39 +10,41 @@ package enum CaptureTime {
     /// comes twice the first is taken; a day alone means its first instant.
     ///
     /// - Returns: nil where the text is none of these or names a day or an hour that does not exist.
-    package static func parse(_ text: String, arrival: Date, _ timeZone: TimeZone) -> Date? {
+    package static func parse(_ text: String, arrival: Date, _ timeZone: Zone) -> Date? {
         var scanner = Scanner(text.trimmingCharacters(in: .whitespaces))
-        var calendar = TimeBucketingService(timeZone: timeZone).calendar
-        let today = calendar.dateComponents([.year, .month, .day], from: arrival)
-        var parts = DateComponents(year: today.year, month: today.month, day: today.day, hour: 0, minute: 0, second: 0)
-        var fraction = 0.0
+        var date = timeZone.local(at: arrival).civil.date
+        var (hour, minute, second, fraction) = (0, 0, 0, 0.0)
+        var offset: Int?
         var hasClock = true
         if scanner.next(is: ":", after: 2) == false {
             guard let year = scanner.digits(4), scanner.consume("-"), let month = scanner.digits(2),
-                scanner.consume("-"),
-                let day = scanner.digits(2)
+                scanner.consume("-"), let day = scanner.digits(2), (1700...2260).contains(year),
+                let found = CivilDate(year: year, month: month, day: day)
             else { return nil }
-            (parts.year, parts.month, parts.day) = (year, month, day)
+            date = found
             hasClock = scanner.consume("T") || scanner.consume("t") || scanner.consume(" ")
         }
         if hasClock {
-            guard let hour = scanner.digits(2), hour < 24, scanner.consume(":"), let minute = scanner.digits(2),
-                minute < 60
-            else { return nil }
-            (parts.hour, parts.minute) = (hour, minute)
+            guard let hours = scanner.digits(2), scanner.consume(":"), let minutes = scanner.digits(2) else {
+                return nil
+            }
+            (hour, minute) = (hours, minutes)
             if scanner.consume(":") {
-                guard let second = scanner.digits(2), second < 60 else { return nil }
-                parts.second = second
+                guard let seconds = scanner.digits(2) else { return nil }
+                second = seconds
                 if scanner.consume(".") || scanner.consume(",") {
                     guard let value = scanner.fraction() else { return nil }
                     fraction = value
                 }
             }
             _ = scanner.consume(" ")
-            if let zone = scanner.zone() { calendar.timeZone = zone }
+            offset = scanner.offset()
         }
-        guard scanner.isAtEnd, exists(parts) else { return nil }
-        return calendar.date(from: parts)?.addingTimeInterval(fraction)
+        guard scanner.isAtEnd, let civil = CivilDateTime(date, hour: hour, minute: minute, second: second) else {
+            return nil
+        }
+        let local = offset.map { LocalTime(civil, offset: $0) } ?? timeZone.resolve(civil)
+        return Date(timeIntervalSince1970: Double(local.secondsSince1970) + fraction)
     }
 
     /// Reads `now`, `today` or `this week`.
@@ -53,15 +56,6 @@ package enum CaptureTime {
     /// Reads `note`, `link`, `photo` or `dot`.
     package static func kind(_ text: String) -> ExperienceType? {
         ExperienceType.allCases.first { $0.label == text.lowercased() }
-    }
-
-    private static func exists(_ parts: DateComponents) -> Bool {
-        let calendar = TimeBucketingService.utc.calendar
-        guard let year = parts.year, let month = parts.month, let day = parts.day, (1700...2260).contains(year),
-            let noon = calendar.date(from: DateComponents(year: year, month: month, day: day, hour: 12))
-        else { return false }
-        return calendar.dateComponents([.year, .month, .day], from: noon)
-            == DateComponents(year: year, month: month, day: day)
     }
 }
 
@@ -96,19 +90,16 @@ private struct Scanner {
         return part.isEmpty ? nil : Double("0." + String(decoding: part.prefix(9), as: UTF8.self))
     }
 
-    /// `Z`, `+01:00`, `+0100` or `+01`.
-    mutating func zone() -> TimeZone? {
-        if consume("Z") || consume("z") { return .gmt }
+    /// Seconds of `Z`, `+01:00`, `+0100` or `+01`.
+    mutating func offset() -> Int? {
+        if consume("Z") || consume("z") { return 0 }
         var ahead = self
         let sign = ahead.consume("+") ? 1 : ahead.consume("-") ? -1 : 0
-        guard sign != 0, let hours = ahead.digits(2), hours <= 18 else { return nil }
+        guard sign != 0, let hours = ahead.digits(2) else { return nil }
         _ = ahead.consume(":")
         let minutes = ahead.isAtEnd ? 0 : ahead.digits(2)
-        guard let minutes, minutes < 60, let zone = TimeZone(secondsFromGMT: sign * (hours * 3600 + minutes * 60))
-        else {
-            return nil
-        }
+        guard let minutes, minutes < 60, hours * 60 + minutes <= 18 * 60 else { return nil }
         self = ahead
-        return zone
+        return sign * (hours * 3600 + minutes * 60)
     }
 }

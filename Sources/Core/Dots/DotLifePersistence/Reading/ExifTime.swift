@@ -1,5 +1,6 @@
 import Foundation
 import Sandbox
+import Platform
 
 /// When a picture was taken, as the EXIF data in a JPEG, TIFF, PNG, WebP, HEIC or AVIF file say.
 ///
@@ -13,14 +14,14 @@ package enum ExifTime {
     ///     have their EXIF data at the end.
     /// - Returns: nil where there is none, or it is no time.
     package static func original(
-        in head: Data, size: Int64? = nil, timeZone: TimeZone, read: ((Int64, Int) throws -> [UInt8])? = nil
+        in head: Data, size: Int64? = nil, timeZone: Zone, read: ((Int64, Int) throws -> [UInt8])? = nil
     ) throws -> Date? {
         let picture = PictureBytes(head: [UInt8](head), size: size ?? Int64(head.count), read: read)
         return try ExifTags(picture)?.taken().flatMap { date($0.clock, offset: $0.offset, timeZone) }
     }
 
     /// `2026:11:21 09:30:15`, the offset as `+01:00`.
-    private static func date(_ text: String, offset: String?, _ timeZone: TimeZone) -> Date? {
+    private static func date(_ text: String, offset: String?, _ timeZone: Zone) -> Date? {
         let parts = text.split(separator: " ")
         guard parts.count == 2 else { return nil }
         let day = parts[0].replacing(":", with: "-")

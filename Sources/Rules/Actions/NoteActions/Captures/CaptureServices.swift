@@ -5,9 +5,9 @@ import Platform
 package struct CaptureServices: Sendable {
     let captures: CaptureLibrary
     let files: BlockingLanes
-    let timeZone: TimeZone
+    let timeZone: Zone
 
-    package init(captures: CaptureLibrary, files: BlockingLanes, timeZone: TimeZone) {
+    package init(captures: CaptureLibrary, files: BlockingLanes, timeZone: Zone) {
         self.captures = captures
         self.files = files
         self.timeZone = timeZone

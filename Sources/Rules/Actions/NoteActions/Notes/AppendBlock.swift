@@ -91,7 +91,7 @@ struct AppendBlock: DecidingAction {
         let prefix = try arguments.lineText("anchor", values: input.values)
         let token: AnchorToken
         do {
-            token = try AnchorToken(prefix: prefix, hhmm: Dates.localHHMM(from: date, timeZone: services.timeZone))
+            token = try AnchorToken(prefix: prefix, hhmm: Dates.localHHMM(from: date, zone: services.timeZone))
         } catch {
             throw Fault(.failed, "the rule \"\(input.rule)\" makes an anchor that A4 refuses: \(error)")
         }

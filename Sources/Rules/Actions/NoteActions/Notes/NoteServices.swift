@@ -7,12 +7,12 @@ import Rules
 package struct NoteServices: Sendable {
     let notes: NoteWriter
     let placing: FileServices
-    let timeZone: TimeZone
+    let timeZone: Zone
 
     var files: BlockingLanes { placing.files }
     var journal: EffectJournal { placing.journal }
 
-    package init(notes: NoteWriter, placing: FileServices, timeZone: TimeZone) {
+    package init(notes: NoteWriter, placing: FileServices, timeZone: Zone) {
         self.notes = notes
         self.placing = placing
         self.timeZone = timeZone

@@ -71,7 +71,7 @@ struct NoteTarget: Sendable {
             let model = root.appending("routines/templates/daily.md")
             guard try files.status(note) == nil, try files.status(model) != nil else { return "" }
             let template = try files.openFollowing(model).readAll(limit: 1 << 20)
-            return String(decoding: Daily.fill(template: Data(template), date: date, timeZone: zone), as: UTF8.self)
+            return String(decoding: Daily.fill(template: Data(template), date: date, zone: zone), as: UTF8.self)
         }
     }
 }

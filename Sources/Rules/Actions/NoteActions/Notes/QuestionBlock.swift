@@ -27,7 +27,7 @@ struct QuestionBlock: Sendable {
         let starter = try await target.starter(for: note, date, files)
         let status = try await services.files.run { try files.status(source) }
         let token = try AnchorToken(
-            prefix: Self.prefix, hhmm: Dates.localHHMM(from: date, timeZone: services.timeZone))
+            prefix: Self.prefix, hhmm: Dates.localHHMM(from: date, zone: services.timeZone))
         let question = try arguments.blockText("text", values: input.values).split(whereSeparator: \.isNewline)
             .joined(separator: " ")
         return NoteRequest(

@@ -45,6 +45,7 @@ enum EventBody {
         case .integer(let number): .integer(number)
         case .boolean(let truth): .bool(truth)
         case .date(let time): .string(time.description)
+        case .local(let local): .string(Timestamp(whole: local.secondsSince1970).description)
         case .list(let values): .array(values.map(json))
         }
     }

@@ -27,7 +27,7 @@ package struct ActionServices: Sendable {
     package init(
         journal: EffectJournal, notes: NoteWriter, captures: CaptureLibrary, comics: ComicImporter,
         files: BlockingLanes,
-        timeZone: TimeZone, device: String, run: RunPolicy, programFolders: PrivateFolders, homeTrash: BytePath,
+        timeZone: Zone, device: String, run: RunPolicy, programFolders: PrivateFolders, homeTrash: BytePath,
         vaults: VaultKeeper = VaultKeeper(), reviews: ReviewTools = ReviewTools(),
         publishing: PublishServices? = nil, unpacker: BytePath? = nil,
         reader: BytePath? = nil,

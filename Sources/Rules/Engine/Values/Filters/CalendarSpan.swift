@@ -1,4 +1,3 @@
-import Foundation
 import Platform
 
 /// A span of time as people say it: `30d`, `-1 month`, `2 years 3 months`. Days and longer are the calendar's: a month
@@ -47,11 +46,19 @@ struct CalendarSpan: Sendable, Equatable {
         }
     }
 
-    /// - Returns: nil where it would lead out of the years that the agent knows.
-    func added(to time: Timestamp, _ timeZone: TimeZone, times sign: Int) -> Timestamp? {
-        let parts = DateComponents(month: sign * months, day: sign * days, second: sign * seconds)
-        let date = Date(timeIntervalSince1970: time.seconds)
-        return CalendarTime.calendar(timeZone).date(byAdding: parts, to: date).flatMap(CalendarTime.timestamp)
+    /// Months and days count by the clock, seconds as they pass.
+    ///
+    /// - Parameter shown: what the clock shows at `time`.
+    /// - Returns: nil where it would lead out of the years that nanoseconds can tell.
+    func added(to time: Timestamp, shown: LocalTime, _ timeZone: Zone, times sign: Int) -> Timestamp? {
+        var second = shown.secondsSince1970
+        if months != 0 || days != 0 {
+            let date = shown.civil.date.adding(months: sign * months).adding(days: sign * days)
+            second = timeZone.resolve(CivilDateTime(date, secondOfDay: shown.civil.secondOfDay)).secondsSince1970
+        }
+        let end = Timestamp(whole: second + sign * seconds)
+        guard end.wholeSeconds == second + sign * seconds else { return nil }
+        return end.adding(nanoseconds: time.fraction)
     }
 }
 
@@ -62,57 +69,24 @@ enum CalendarTime {
     /// For people.
     static let unitNames = units.map { "`\($0)`" }.joined(separator: ", ")
 
-    static func calendar(_ timeZone: TimeZone) -> Calendar {
-        var calendar = Calendar(identifier: .iso8601)
-        calendar.timeZone = timeZone
-        return calendar
-    }
-
-    /// Nil for a date outside of the years that nanoseconds in 64 bits can tell, 1678 to 2261.
-    static func timestamp(_ date: Date) -> Timestamp? {
-        let seconds = date.timeIntervalSince1970
-        return abs(seconds) < 9.22e9 ? Timestamp(seconds: seconds) : nil
-    }
-
-    /// The first second of the `unit` that `time` is in, and the last one.
-    static func bounds(_ unit: String, of time: Timestamp, _ timeZone: TimeZone) -> (Timestamp, Timestamp)? {
-        let calendar = Self.calendar(timeZone)
-        let date = Date(timeIntervalSince1970: time.seconds)
-        guard let (start, length) = Self.start(unit, date, calendar),
-            let next = calendar.date(byAdding: length, to: start),
-            let first = timestamp(start), let last = timestamp(next.addingTimeInterval(-1))
-        else { return nil }
-        return (first, last)
-    }
-
-    private static func start(_ unit: String, _ date: Date, _ calendar: Calendar) -> (Date, DateComponents)? {
-        let parts = calendar.dateComponents([.year, .month], from: date)
-        func first(ofMonth month: Int) -> Date? {
-            calendar.date(from: DateComponents(year: parts.year, month: month, day: 1))
-        }
+    /// The first second of the `unit` that a time is in, and the last one.
+    static func bounds(_ unit: String, of local: LocalTime, _ timeZone: Zone) -> (Timestamp, Timestamp)? {
+        let date = local.civil.date
+        let (first, next): (CivilDate, CivilDate)
         switch unit {
-        case "hour": return calendar.dateInterval(of: .hour, for: date).map { ($0.start, DateComponents(hour: 1)) }
-        case "day": return (calendar.startOfDay(for: date), DateComponents(day: 1))
+        case "hour":
+            let start = local.secondsSince1970 - local.civil.secondOfDay % 3_600
+            return (Timestamp(whole: start), Timestamp(whole: start + 3_599))
+        case "day": (first, next) = (date, date.adding(days: 1))
         case "week":
-            return calendar.dateInterval(of: .weekOfYear, for: date).map { ($0.start, DateComponents(day: 7)) }
-        case "month": return first(ofMonth: parts.month ?? 1).map { ($0, DateComponents(month: 1)) }
-        case "quarter":
-            return first(ofMonth: ((parts.month ?? 1) - 1) / 3 * 3 + 1).map { ($0, DateComponents(month: 3)) }
-        case "year": return first(ofMonth: 1).map { ($0, DateComponents(year: 1)) }
+            first = date.adding(days: 1 - date.weekday)
+            next = first.adding(days: 7)
+        case "month", "quarter", "year":
+            let length = unit == "month" ? 1 : unit == "quarter" ? 3 : 12
+            first = date.first(ofMonth: (date.month - 1) / length * length + 1)
+            next = first.adding(months: length)
         default: return nil
         }
-    }
-
-    /// How many days of the calendar lie between two times, whatever their hours.
-    static func days(from start: Timestamp, to end: Timestamp, _ timeZone: TimeZone) -> Int? {
-        let own = calendar(timeZone)
-        let universal = calendar(.gmt)
-        // Without changes of the clock, a day has as many seconds as any other.
-        func day(_ time: Timestamp) -> Double? {
-            let parts = own.dateComponents([.year, .month, .day], from: Date(timeIntervalSince1970: time.seconds))
-            return universal.date(from: parts).map { $0.timeIntervalSince1970 / 86_400 }
-        }
-        guard let start = day(start), let end = day(end) else { return nil }
-        return Int((end - start).rounded())
+        return (Timestamp(whole: timeZone.start(of: first)), Timestamp(whole: timeZone.start(of: next) - 1))
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Platform
 
 extension TemplateFilter {
@@ -12,7 +11,7 @@ extension TemplateFilter {
             example: "{{ arrived | date: \"%Y-%m-%d %H%M\" }}", argument: .required,
             fault: { DateFormat.fault($0.argument) }
         ) { call in
-            try call.date().map { .text(DateFormat(call.argument, timeZone: call.timeZone).string($0)) }
+            try call.local().map { .text(DateFormat(call.argument, timeZone: call.timeZone).string($0)) }
         },
         TemplateFilter(
             name: "days-since",
@@ -42,9 +41,10 @@ extension TemplateFilter {
             example: "{{ arrived | format: \"d. MMMM yyyy\", locale: de }}", argument: .required, options: ["locale"],
             fault: LocaleFormat.fault
         ) { call in
-            try call.date().map {
-                .text(LocaleFormat.string($0, call.argument, locale: call.setting.options["locale"], call.timeZone))
-            }
+            guard let date = try call.date(), let local = try call.local() else { return nil }
+            return .text(
+                LocaleFormat.string(
+                    date, local, call.argument, locale: call.setting.options["locale"], call.timeZone))
         },
         TemplateFilter(
             name: "start-of",
@@ -67,7 +67,7 @@ extension TemplateFilter {
     }
 
     private static func bounds(_ call: FilterCall) throws -> (Timestamp, Timestamp)? {
-        guard let date = try call.date() else { return nil }
+        guard let date = try call.local() else { return nil }
         return CalendarTime.bounds(call.argument, of: date, call.timeZone)
     }
 
@@ -75,8 +75,8 @@ extension TemplateFilter {
         let name = call.argument.isEmpty ? "arrived" : call.argument
         let other = FilterCall(
             value: call.context.values[name], setting: call.setting, name: name, context: call.context)
-        guard let date = try call.date(), let reference = try other.date() else { return nil }
-        return CalendarTime.days(from: date, to: reference, call.timeZone).map { .integer(sign * $0) }
+        guard let date = try call.local(), let reference = try other.local() else { return nil }
+        return .integer(sign * (reference.civil.date.daysSince1970 - date.civil.date.daysSince1970))
     }
 }
 
@@ -84,9 +84,14 @@ extension FilterCall {
     /// The date that the value holds; nil where it is missing or empty.
     ///
     /// - Throws: `Fault(.refused)` for anything else.
-    func date() throws -> Timestamp? {
+    func date() throws -> Timestamp? { try found(DateFormat.date) }
+
+    /// The same as a clock shows it.
+    func local() throws -> LocalTime? { try found(DateFormat.local) }
+
+    private func found<Found>(_ read: (Value, Zone) -> Found?) throws -> Found? {
         guard let value, text != nil else { return nil }
-        if let found = DateFormat.date(value, timeZone) { return found }
+        if let found = read(value, timeZone) { return found }
         throw refusal(value, holds: "date", "write it as 2026-11-21")
     }
 }

@@ -9,13 +9,20 @@ enum LocaleFormat {
     /// Dates have no languages of their own: what a pattern gives must not depend on the machine.
     private static let standard = "en"
 
-    static func string(_ time: Timestamp, _ pattern: String, locale: String?, _ timeZone: TimeZone) -> String {
+    /// - Parameter local: what the clock shows at `time`.
+    static func string(
+        _ time: Timestamp, _ local: LocalTime, _ pattern: String, locale: String?, _ timeZone: Zone
+    ) -> String {
+        let date = Date(timeIntervalSince1970: time.seconds)
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: identifier(locale ?? standard))
         formatter.calendar = Calendar(identifier: .gregorian)
-        formatter.timeZone = timeZone
+        // The offset is the system's; the formatter knows a zone's name, but has zones of its own.
+        let named = TimeZone(identifier: timeZone.identifier)
+        let isSame = named?.secondsFromGMT(for: date) == local.offset
+        formatter.timeZone = isSame ? named : TimeZone(secondsFromGMT: local.offset)
         formatter.dateFormat = pattern
-        return formatter.string(from: Date(timeIntervalSince1970: time.seconds))
+        return formatter.string(from: date)
     }
 
     static func fault(_ setting: TemplateFilter.Setting) -> String? {

@@ -114,8 +114,8 @@ extension FilterCall {
     /// stays so.
     func shifted(_ sign: Int) throws -> Value?? {
         guard let span = CalendarSpan(argument) else { return nil }
-        guard let date = try self.date() else { return .some(nil) }
-        guard let shifted = span.added(to: date, timeZone, times: sign) else {
+        guard let date = try self.date(), let shown = try local() else { return .some(nil) }
+        guard let shifted = span.added(to: date, shown: shown, timeZone, times: sign) else {
             throw Fault(.refused, "`\(name)` leads to no date between 1678 and 2261")
         }
         return .some(.date(shifted))

@@ -100,7 +100,7 @@ struct FilterCall: Sendable {
     let context: TemplateContext
 
     var argument: String { setting.argument }
-    var timeZone: TimeZone { context.timeZone }
+    var timeZone: Zone { context.timeZone }
 
     /// The value as text; nil where it is missing or empty.
     var text: String? {
@@ -119,26 +119,27 @@ struct FilterCall: Sendable {
 
 extension Value {
     /// As a template without filters shows it: dates as ISO 8601 with the zone's offset, lists with commas.
-    package func shown(_ timeZone: TimeZone) -> String {
+    package func shown(_ timeZone: Zone) -> String {
         switch self {
         case .text(let text): text
         case .integer(let number): String(number)
         case .boolean(let truth): truth ? "true" : "false"
-        case .date(let time): DateFormat("%Y-%m-%dT%H:%M:%S%z", timeZone: timeZone).string(time)
+        case .date(let time): Value.local(timeZone.local(at: time)).shown(timeZone)
+        case .local(let local): DateFormat("%FT%T%z", timeZone: timeZone).string(local)
         case .list(let items): items.map { $0.shown(timeZone) }.joined(separator: ", ")
         }
     }
 
-    func json(_ timeZone: TimeZone) -> JSON {
+    func json(_ timeZone: Zone) -> JSON {
         switch self {
-        case .text, .date: .string(shown(timeZone))
+        case .text, .date, .local: .string(shown(timeZone))
         case .integer(let number): .integer(number)
         case .boolean(let truth): .bool(truth)
         case .list(let items): .array(items.map { $0.json(timeZone) })
         }
     }
 
-    func mapped(_ timeZone: TimeZone, _ change: (String) -> String) -> Value {
+    func mapped(_ timeZone: Zone, _ change: (String) -> String) -> Value {
         guard case .list(let items) = self else { return .text(change(shown(timeZone))) }
         return .list(items.map { $0.mapped(timeZone, change) })
     }
