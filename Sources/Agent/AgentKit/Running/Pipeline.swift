@@ -243,10 +243,11 @@ package actor Pipeline {
                     }
                 }
                 let client = ContentPool.Client(place: name, user: owner)
-                await inflow.judging.enter()
+                // Cancelled when the agent stops; the next start finds the file as it is.
+                guard let permit = try? await inflow.judging.acquire() else { return endJudgement(key) }
                 Task {
                     if await self.judge(key, .later) { await self.lookInside(key, client) }
-                    inflow.judging.leave()
+                    permit.release()
                 }
             }
             await inflow.settler.acknowledge()
@@ -257,12 +258,12 @@ package actor Pipeline {
     private func judgeLarge(_ key: Key, _ owner: UInt32) {
         guard let reading = inflows[key.root]?.reading else { return }
         Task {
-            await reading.enter()
+            guard let permit = try? await reading.acquire() else { return self.endJudgement(key) }
             if await self.judge(key, .later) {
                 await self.lookInside(key, ContentPool.Client(place: key.root, user: owner))
             }
             self.beingRead[key] = nil
-            reading.leave()
+            permit.release()
         }
     }
 
@@ -270,7 +271,7 @@ package actor Pipeline {
     /// place among those that are judged are held meanwhile.
     private func lookInside(_ key: Key, _ client: ContentPool.Client) async {
         guard let inside = inflows[key.root]?.inside else { return }
-        await inside.enter()
+        guard let permit = try? await inside.acquire() else { return endJudgement(key) }
         core.contents.enter(client, for: key.path) { ticket in
             // On behalf of this place, whoever has given the ticket back.
             Task.detached {
@@ -278,7 +279,7 @@ package actor Pipeline {
                     await self.judgeInside(key, ticket)
                 }
                 ticket?.leave()
-                inside.leave()
+                permit.release()
             }
         }
     }

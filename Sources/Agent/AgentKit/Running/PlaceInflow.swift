@@ -18,11 +18,11 @@ struct PlaceInflow {
     /// Sees to the marks; nil while there are none.
     var looking: Task<Void, Never>?
     /// How many files are judged at the same time.
-    let judging = Gate(limit: 128)
+    let judging = AsyncSemaphore(permits: 128)
     /// How many files may wait to be looked into by a process; more keep the place's other files waiting.
-    let inside = Gate(limit: 8_192)
+    let inside = AsyncSemaphore(permits: 8_192)
     /// Large files wait for each other to be read, in the order in which they came.
-    let reading = Gate(limit: 1)
+    let reading = AsyncSemaphore(permits: 1)
 
     /// How many files a look at the disk finds before it sees whether there is room for more.
     static let part = 1_024

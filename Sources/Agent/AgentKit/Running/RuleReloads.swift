@@ -37,7 +37,7 @@ package final class RuleReloads: Sendable {
     private let core: AgentCore
     private let state: Mutex<State>
     /// One reload at a time: an older reading must not take effect after a newer one.
-    private let reloading = Gate(limit: 1)
+    private let reloading = AsyncSemaphore(permits: 1)
     /// Seconds, beside the settle time, for which a reload that somebody asks for waits for files that are being written.
     private static let patience = 10.0
 
@@ -108,8 +108,8 @@ package final class RuleReloads: Sendable {
     ///   - files: as they are now, whole.
     ///   - isAsked: whether they are read though they are the same: links lead from them, and rules name other files.
     private func read(_ files: RuleFiles, isAsked: Bool, _ adopt: Adoption) async throws -> [Diagnostic] {
-        await reloading.enter()
-        defer { reloading.leave() }
+        let permit = try await reloading.acquire()
+        defer { permit.release() }
         let isRead = state.withLock { state in
             guard state.read == files, !isAsked else { return false }
             state.term.ended = nil

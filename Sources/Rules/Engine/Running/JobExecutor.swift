@@ -19,7 +19,7 @@ package final class JobExecutor: Sendable {
         /// To be tried again when these jobs have ended, or, where none is named, soon.
         case heldUp(by: Set<String>)
         /// Of the kind of work that its next step needs there is as much as may be, and many wait already: it is to be run
-        /// again when there is less (``place(for:_:)``).
+        /// again when there is less (``permit(for:)``).
         case crowded(WorkKind, hasBegun: Bool)
         /// The agent is stopping; the job goes on at the next start.
         case stopped
@@ -30,7 +30,7 @@ package final class JobExecutor: Sendable {
     let quarantine: Quarantine
     let inWork: PathsInWork
     let meter: WorkMeter
-    private let gates: [WorkKind: Gate]
+    private let limits: [WorkKind: StepLimit]
     let log: Logger
     private let rulesInForce: @Sendable () -> RuleSet
     private let hungCalls: @Sendable () -> Int
@@ -67,7 +67,8 @@ package final class JobExecutor: Sendable {
         self.quarantine = quarantine
         self.inWork = inWork
         self.meter = meter
-        gates = Dictionary(uniqueKeysWithValues: WorkKind.allCases.map { ($0, Gate(limit: limits[$0] ?? 4)) })
+        self.limits = Dictionary(
+            uniqueKeysWithValues: WorkKind.allCases.map { ($0, StepLimit(permits: limits[$0] ?? 4)) })
         self.log = log
         rulesInForce = rules
         self.hungCalls = hungCalls
@@ -90,12 +91,12 @@ package final class JobExecutor: Sendable {
     /// Calls hang: steps that wait for such keep nobody else from working.
     package func makeRoom() {
         let hung = hungCalls()
-        for kind in Self.local { gates[kind]?.reclaim(hung: hung) }
+        for kind in Self.local { limits[kind]?.reclaim(hung: hung) }
     }
 
-    private func makeRoom(in gate: Gate, for work: WorkKind) {
+    private func makeRoom(in limit: StepLimit, for work: WorkKind) {
         let hung = hungCalls()
-        if hung > 0, Self.local.contains(work) { gate.reclaim(hung: hung) }
+        if hung > 0, Self.local.contains(work) { limit.reclaim(hung: hung) }
     }
 
     func stopAfterStep() {
@@ -108,22 +109,22 @@ package final class JobExecutor: Sendable {
     /// - Parameters:
     ///   - whose: as ``bulkhead(of:)``, so that it is read where it is carried out; nil where that is yet to be read.
     ///   - planned: what it was when it was planned, if that is known; it counts where nothing has changed since.
-    ///   - place: that of its next step, where it has one already.
+    ///   - permit: that of its next step, if it has one already.
     @concurrent
     func run(
-        _ id: String, for whose: Bulkhead? = nil, planned: LoadedJob? = nil, _ place: WorkPlace? = nil
+        _ id: String, for whose: Bulkhead? = nil, planned: LoadedJob? = nil, _ permit: StepPermit? = nil
     ) async -> Outcome {
         atWork.add(1, ordering: .relaxed)
         defer {
             atWork.subtract(1, ordering: .relaxed)
             // Nothing happens where the step has left it that it was for.
-            place?.leave()
+            permit?.release()
         }
         do {
             let loaded = try await BlockingThreads.run(for: whose) { try await self.load(id, planned) }
             guard let loaded, loaded.record.state.isOpen else { return .ended }
             return await BlockingThreads.run(for: Self.bulkhead(of: loaded.record)) {
-                await self.carryOut(loaded, place)
+                await self.carryOut(loaded, permit)
             }
         } catch {
             log.error("cannot read the job: \(explain(error))", metadata: LogFields.job(id))
@@ -138,16 +139,16 @@ package final class JobExecutor: Sendable {
     /// Jobs that come now are to wait behind others, or need not any more.
     func tell(othersWait: Bool) { self.othersWait.store(othersWait, ordering: .relaxed) }
 
-    private func placeAtOnce(in gate: Gate, for work: WorkKind) -> WorkPlace? {
-        makeRoom(in: gate, for: work)
-        return WorkPlace.acquiredAtOnce(in: gate)
+    private func permitIfFree(of limit: StepLimit, for work: WorkKind) -> StepPermit? {
+        makeRoom(in: limit, for: work)
+        return limit.acquireIfFree()
     }
 
-    /// Gives `body` a place for a kind of work, once there is one; it must not block.
-    func place(for work: WorkKind, _ body: @escaping @Sendable (WorkPlace) -> Void) {
-        guard let gate = gates[work] else { return }
-        makeRoom(in: gate, for: work)
-        gate.givePlace(to: body)
+    /// Waits for a permit for a kind of work; nil where that has no limit, or the task is cancelled.
+    func permit(for work: WorkKind) async -> StepPermit? {
+        guard let limit = limits[work] else { return nil }
+        makeRoom(in: limit, for: work)
+        return try? await limit.acquire()
     }
 
     /// What is at work does not wait: nobody may clear the intent of a step that is being carried out.
@@ -184,10 +185,10 @@ package final class JobExecutor: Sendable {
 
     /// Takes the steps of a job through their phases, one after the other.
     ///
-    /// - Parameter given: a place for the step that comes first.
-    private func carryOut(_ loaded: LoadedJob, _ given: WorkPlace?) async -> Outcome {
+    /// - Parameter given: a permit for the step that comes first.
+    private func carryOut(_ loaded: LoadedJob, _ given: StepPermit?) async -> Outcome {
         var record = loaded.record
-        var place = given
+        var permit = given
         let files = journal.files()
         do {
             guard let start = record.state == .waiting ? try await begin(record.id) : loaded else { return .ended }
@@ -210,21 +211,21 @@ package final class JobExecutor: Sendable {
                 later = known
                 let template = try rules.step(step, of: record)
                 let work = template.action.work
-                guard let gate = gates[work] else {
+                guard let limit = limits[work] else {
                     throw Fault(.failed, "no limit is set for \(work.rawValue) work")
                 }
-                if let held = place, !gate.holds(held) {
-                    held.leave()
-                    place = nil
+                if let held = permit, !held.isHeld(of: limit) {
+                    held.release()
+                    permit = nil
                 }
-                if place == nil {
-                    place = placeAtOnce(in: gate, for: work)
-                    if place == nil, isCrowded, index == 0 || open.count <= Self.fewSteps {
+                if permit == nil {
+                    permit = permitIfFree(of: limit, for: work)
+                    if permit == nil, isCrowded, index == 0 || open.count <= Self.fewSteps {
                         return .crowded(work, hasBegun: index > 0 || start.steps.contains { $0.state == .done })
                     }
                 }
-                let own = if let place { place } else { await WorkPlace.acquired(in: gate) }
-                place = nil
+                let own = if let permit { permit } else { try await limit.acquire() }
+                permit = nil
                 job = try await carryOut(machine, by: template, later: known[index], own)
             }
             if job.record.state.isOpen { try await end(job.record, .done, "done", "all steps done") }
@@ -238,15 +239,15 @@ package final class JobExecutor: Sendable {
     ///
     /// - Returns: the job as it is then.
     private func carryOut(
-        _ begun: StepMachine, by template: StepTemplate, later: StepsLater, _ place: WorkPlace
+        _ begun: StepMachine, by template: StepTemplate, later: StepsLater, _ permit: StepPermit
     ) async throws -> JobAtWork {
-        defer { place.leave() }
+        defer { permit.release() }
         var machine = begun
         let step = machine.step
         let start = ContinuousClock.now
         do {
-            try await WorkPlace.$current.withValue(place) {
-                // Only now: hundreds of jobs may wait for a place.
+            try await StepPermit.$current.withValue(permit) {
+                // Only now: hundreds of jobs may wait for a permit.
                 try rules.requireKnown(
                     template, step, of: machine.job.record, machine.job.values(of: step), in: journal.places)
                 machine.decide(by: template.action, later: later)

@@ -142,18 +142,19 @@ package actor Runner {
 
     /// The only way to the scheduler: tells it what has happened, and does what follows.
     ///
-    /// - Parameter place: one that was given for a kind of work; it is left where no job takes it.
-    func happened(given place: WorkPlace? = nil, _ event: (inout Scheduler) -> [Scheduler.Effect]) {
+    /// - Parameter permit: one for a kind of work; it is released if no job takes it.
+    func happened(given permit: StepPermit? = nil, _ event: (inout Scheduler) -> [Scheduler.Effect]) {
         scheduler.hasRules = executor.rules.isRead
-        var place = place
+        var permit = permit
         for effect in event(&scheduler) {
             switch effect {
             case .begin(let job, let hasPlace):
-                begin(job, hasPlace ? place : nil)
-                if hasPlace { place = nil }
+                begin(job, hasPlace ? permit : nil)
+                if hasPlace { permit = nil }
             case .awaitPlace(let kind):
-                executor.place(for: kind) { place in
-                    Task { await self.happened(given: place) { $0.placeGiven(kind) } }
+                Task {
+                    guard let permit = await executor.permit(for: kind) else { return }
+                    self.happened(given: permit) { $0.placeGiven(kind) }
                 }
             case .fetch(let limit): fetching = Task { await self.fetch(limit) }
             case .read(let id): Task { await self.read(id) }
@@ -164,18 +165,18 @@ package actor Runner {
             case .idle: tellIdle()
             }
         }
-        place?.leave()
+        permit?.release()
         executor.tell(othersWait: scheduler.count.parked > 0)
         changed()
     }
 
     /// Has a job carried out on its rule's threads.
     ///
-    /// - Parameter place: that of its next step, where it has one already.
-    private func begin(_ job: Scheduler.Job, _ place: WorkPlace?) {
+    /// - Parameter permit: that of its next step, if it has one already.
+    private func begin(_ job: Scheduler.Job, _ permit: StepPermit?) {
         let executor = executor
         BlockingThreads.start(for: job.whose) {
-            await executor.run(job.id, for: job.whose, planned: job.planned, place)
+            await executor.run(job.id, for: job.whose, planned: job.planned, permit)
         } then: { outcome in
             await self.ended(job.id, job.file, outcome)
         }

@@ -2,7 +2,7 @@ import DequeModule
 import Platform
 
 /// Whose turn it is. The limits stand here alone, but for those of each kind of work, which hold among the steps of jobs
-/// (``Gate``).
+/// (``StepLimit``).
 extension Scheduler {
     /// Whether jobs may begin.
     var canBegin: Bool { !isPaused && !isDraining && phase == nil && hasRules }

@@ -4,13 +4,13 @@ import Synchronization
 /// Where archives are looked into: a few quick places, and one for those that take long. An archive that has used up its
 /// share of a quick place (``WorkerLimits/quickShare(for:)``) gives that to others, whatever there is of its kind.
 final class ExaminationPlaces: Sendable {
-    private let quick: Seats
-    private let slow = Seats(1)
+    private let quick: AsyncSemaphore
+    private let slow = AsyncSemaphore(permits: 1)
     private let lanes: BlockingLanes
 
     /// - Parameter count: how many archives may be looked into at the same time, besides a slow one.
     init(count: Int) {
-        quick = Seats(max(1, count))
+        quick = AsyncSemaphore(permits: count)
         lanes = BlockingLanes("examine", count: max(1, count) + 1)
     }
 
@@ -23,8 +23,7 @@ final class ExaminationPlaces: Sendable {
     func run<R: Sendable>(
         share: QuickShare, aside: @escaping @Sendable () -> Void, _ body: @Sendable (ExaminationPass) throws -> R
     ) async throws -> R {
-        await quick.acquire()
-        let pass = ExaminationPass(share, quick: quick, slow: slow, aside: aside)
+        let pass = ExaminationPass(try await quick.acquire(), share, slow: slow, aside: aside)
         do {
             defer { pass.leave() }
             return try await lanes.run { try body(pass) }
@@ -32,9 +31,7 @@ final class ExaminationPlaces: Sendable {
             // A process that waits would keep its memory; few archives are slow, and a share is short.
             aside()
         }
-        await slow.acquire()
-        defer { slow.give() }
-        return try await lanes.run { try body(ExaminationPass(among: slow)) }
+        return try await slow.withPermit { try await lanes.run { try body(ExaminationPass()) } }
     }
 }
 
@@ -68,50 +65,52 @@ struct PutOff: Error {}
 
 /// One examination's claim to the place in which it runs; it may be of several processes, one after the other.
 final class ExaminationPass: Sendable {
-    private enum Place { case quick, slow, none }
-
     private struct State {
-        var place: Place
+        var permit: AsyncSemaphore.Permit?
+        var isQuick: Bool
         /// Seconds of the processor that processes which have ended had.
         var spent = 0.0
     }
 
     private let share: QuickShare
     private let began = SuspendingClock.now
-    private let quick: Seats?
-    private let slow: Seats
+    private let slow: AsyncSemaphore?
     private let aside: @Sendable () -> Void
     private let state: Mutex<State>
 
-    init(_ share: QuickShare, quick: Seats, slow: Seats, aside: @escaping @Sendable () -> Void) {
-        (self.share, self.quick, self.slow, self.aside) = (share, quick, slow, aside)
-        state = Mutex(State(place: .quick))
+    /// - Parameter permit: that of a quick place.
+    init(
+        _ permit: AsyncSemaphore.Permit, _ share: QuickShare, slow: AsyncSemaphore,
+        aside: @escaping @Sendable () -> Void
+    ) {
+        (self.share, self.slow, self.aside) = (share, slow, aside)
+        state = Mutex(State(permit: permit, isQuick: true))
     }
 
-    /// A pass without an end, whose seat somebody else gives back.
-    init(among slow: Seats) {
-        (share, quick, self.slow, aside) = (QuickShare(processor: .infinity), nil, slow, {})
-        state = Mutex(State(place: .none))
+    /// A pass in the slow place, without an end.
+    init() {
+        (share, slow, aside) = (QuickShare(processor: .infinity), nil, {})
+        state = Mutex(State(isQuick: false))
     }
 
     /// Whether its place may have to be given up, so that somebody should look.
-    var isQuick: Bool { state.withLock { $0.place == .quick } }
+    var isQuick: Bool { state.withLock { $0.isQuick } }
 
     /// Gives up the quick place where the share is used up.
     ///
     /// - Parameter seconds: of the processor that the process which is at work has had.
     /// - Throws: ``PutOff`` where the slow place is taken.
     func check(_ seconds: Double) throws {
-        let isMoved = try state.withLock { state in
-            guard state.place == .quick else { return false }
+        let quick: AsyncSemaphore.Permit? = try state.withLock { state in
+            guard state.isQuick else { return nil }
             let clock = began.duration(to: .now) / .seconds(1)
-            guard state.spent + seconds > share.processor || clock > share.clock else { return false }
-            guard slow.acquireIfFree() else { throw PutOff() }
-            state.place = .slow
-            return true
+            guard state.spent + seconds > share.processor || clock > share.clock else { return nil }
+            guard let permit = slow?.acquireIfFree() else { throw PutOff() }
+            defer { (state.permit, state.isQuick) = (permit, false) }
+            return state.permit
         }
-        guard isMoved else { return }
-        quick?.give()
+        guard let quick else { return }
+        quick.release()
         aside()
     }
 
@@ -119,59 +118,10 @@ final class ExaminationPass: Sendable {
     func add(_ seconds: Double) { state.withLock { $0.spent += seconds } }
 
     func leave() {
-        let place = state.withLock { state in
-            defer { state.place = .none }
-            return state.place
+        let permit = state.withLock { state in
+            defer { (state.permit, state.isQuick) = (nil, false) }
+            return state.permit
         }
-        switch place {
-        case .quick: quick?.give()
-        case .slow: slow.give()
-        case .none: break
-        }
-    }
-}
-
-/// So many seats; who finds none waits, in the order in which they came.
-final class Seats: Sendable {
-    private struct State {
-        var free: Int
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state: Mutex<State>
-
-    init(_ count: Int) { state = Mutex(State(free: count)) }
-
-    func acquire() async {
-        await withCheckedContinuation { continuation in
-            let hasSeat = state.withLock { state in
-                guard state.free > 0 else {
-                    state.waiting.append(continuation)
-                    return false
-                }
-                state.free -= 1
-                return true
-            }
-            if hasSeat { continuation.resume() }
-        }
-    }
-
-    func acquireIfFree() -> Bool {
-        state.withLock { state in
-            guard state.free > 0 else { return false }
-            state.free -= 1
-            return true
-        }
-    }
-
-    func give() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard !state.waiting.isEmpty else {
-                state.free += 1
-                return nil
-            }
-            return state.waiting.removeFirst()
-        }
-        next?.resume()
+        permit?.release()
     }
 }

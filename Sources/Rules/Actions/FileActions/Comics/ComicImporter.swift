@@ -20,7 +20,7 @@ package actor ComicImporter {
         try await Bulkhead.$current.withValue(Bulkhead("the library \(library)")) { try await shelf.run(work) }
     }
 
-    /// Judges the archive in the worker. One that takes long leaves the place that its step has, and goes on among the
+    /// Judges the archive in the worker. One that takes long gives up its step's permit, and goes on among the
     /// slow ones.
     ///
     /// - Throws: `Fault(.transient)` where there is no worker now; else as `ComicValidator`.
@@ -28,8 +28,8 @@ package actor ComicImporter {
         on file: Descriptor, mode: ValidationMode, pages: PageExamination = .headers, names: EntryNames = .told
     ) async throws -> Verdict {
         let validator = ComicValidator(worker: try started())
-        let place = WorkPlace.current
-        let aside: @Sendable () -> Void = { place?.leave() }
+        let permit = StepPermit.current
+        let aside: @Sendable () -> Void = { permit?.release() }
         let verdict = try await validator.validate(
             file, mode: mode, hashes: false, names: names, aside: aside)
         return pages == .decode

@@ -30,16 +30,7 @@ extension ReviewDraft {
     /// What is to be written: the intent itself, or what follows from the answers to its question.
     func plan(_ intent: Intent, _ context: StepContext) async throws -> Intent {
         guard let question = intent.question else { return intent }
-        let turns = services.reviews.turns
-        await turns.begin(intent.draft)
-        do {
-            let plan = try await plan(intent, question, context)
-            await turns.end(intent.draft)
-            return plan
-        } catch {
-            await turns.end(intent.draft)
-            throw error
-        }
+        return try await services.reviews.turns.run(intent.draft) { try await plan(intent, question, context) }
     }
 
     private func plan(_ intent: Intent, _ question: ReviewQuestion, _ context: StepContext) async throws -> Intent {

@@ -65,18 +65,24 @@ package final class ReviewTools: Sendable {
 }
 
 /// One review at a time of each draft: of two jobs that want the same answers, the second finds those of the first.
-actor ReviewTurns {
-    private var gates: [BytePath: (gate: Gate, users: Int)] = [:]
+final class ReviewTurns: Sendable {
+    private let turns = Mutex<[BytePath: (semaphore: AsyncSemaphore, users: Int)]>([:])
 
-    func begin(_ draft: BytePath) async {
-        let (gate, users) = gates[draft] ?? (Gate(limit: 1), 0)
-        gates[draft] = (gate, users + 1)
-        await gate.enter()
-    }
-
-    func end(_ draft: BytePath) {
-        guard let (gate, users) = gates[draft] else { return }
-        gates[draft] = users > 1 ? (gate, users - 1) : nil
-        gate.leave()
+    /// Runs `body` when no other review of the draft runs.
+    ///
+    /// - Throws: what `body` throws, and `CancellationError` if the task is cancelled while it waits.
+    func run<R>(_ draft: BytePath, _ body: () async throws -> R) async throws -> R {
+        let semaphore = turns.withLock { turns in
+            let (semaphore, users) = turns[draft] ?? (AsyncSemaphore(permits: 1), 0)
+            turns[draft] = (semaphore, users + 1)
+            return semaphore
+        }
+        defer {
+            turns.withLock { turns in
+                guard let (semaphore, users) = turns[draft] else { return }
+                turns[draft] = users > 1 ? (semaphore, users - 1) : nil
+            }
+        }
+        return try await semaphore.withPermit(body)
     }
 }
