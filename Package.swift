@@ -143,7 +143,7 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/Core/Ground/System/CLinux"),
         .target(name: "CCommit", path: "Sources/Core/Ground/System/CCommit", cSettings: commit),
 
-        core("Platform", in: "Ground", ["CLinux", "COpenSSL", heap]),
+        core("Platform", in: "Ground", ["CLinux", "COpenSSL", deque, heap]),
         core("OwnFiles", in: "Ground", ["Platform"]),
         core("JSONText", in: "Ground", ["Platform"]),
         core("HTTPKit", in: "Ground", [http, nio, nioPosix, nioHTTP, nioTLS]),

@@ -134,7 +134,7 @@ struct FileTests {
     @Test("Writers at the same time lose nothing", .timeLimit(.minutes(30)))
     func concurrent() async throws {
         let sample = self.sample
-        let lanes = BlockingLanes("a4-writers", count: 8)
+        let lanes = BlockingPool("a4-writers", threads: 8)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<120 {
                 group.addTask {

@@ -24,7 +24,7 @@ import Testing
         let folder = try TemporaryFolder("photo")
         let zone = try #require(Zone(identifier: "Europe/Berlin"))
         let inspector = CagedInspector(program: Built.program("steward-worker"), timeZone: zone)
-        let found = try await BlockingLane("photo").run {
+        let found = try await BlockingPool("photo").run {
             let file = try Descriptor(folder.write("photo.tif", Self.photo(text)))
             return try inspector.inspect(.picture, of: file, mime: "image/tiff", hash: nil)
         }

@@ -71,7 +71,7 @@ struct ContentPoolTests {
         for name in ["a", "b"] { enter(pool, "one", 1_000, name) }
         let first = try #require(given.last)
         try first.check()
-        let blocked = Task { try await BlockingLane("test").run { _ = try pool.ticket(.init(place: "two", user: 1)) } }
+        let blocked = Task { try await BlockingPool("test").run { _ = try pool.ticket(.init(place: "two", user: 1)) } }
         try await waitUntil("it waits") { pool.waiting == 2 }
         pool.stop()
         #expect(given.names == ["a", "b"] && given.last == nil)

@@ -60,12 +60,12 @@ struct ControlPatienceTests {
 
     /// Asks on a thread of its own, for it blocks, and with the time that it takes beside many other tests.
     static func answer(_ path: BytePath) async throws -> [String]? {
-        try await BlockingLane("test").run { try ControlClient.ask(Ask(), at: path, patience: 600) }
+        try await BlockingPool("test").run { try ControlClient.ask(Ask(), at: path, patience: 600) }
     }
 
     /// On a thread of its own, for it blocks.
     private func sending() -> Task<Result<Void, any Error>, Never> {
-        let (lane, writer, answer) = (BlockingLane("test"), writer, answer)
+        let (lane, writer, answer) = (BlockingPool("test"), writer, answer)
         return Task {
             do {
                 return .success(try await lane.run { try answer.withUnsafeBytes { try writer.write($0) } })
@@ -196,7 +196,7 @@ struct ControlPatienceTests {
         let listener = try BareListener(path, queue: 0)
         for _ in 0..<2 {
             let error = await #expect(throws: Fault.self) {
-                try await BlockingLane("test").run {
+                try await BlockingPool("test").run {
                     try ControlClient.ask(Ask(), at: path, patience: 1)
                 }
             }

@@ -24,7 +24,7 @@ struct MetricsServerTests {
         var answers: [String] = []
         for request in requests {
             answers.append(
-                try await BlockingLane("ask").run {
+                try await BlockingPool("ask").run {
                     let caller = try Caller(address.port)
                     caller.say(request)
                     return caller.answer()

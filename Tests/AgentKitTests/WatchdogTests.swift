@@ -87,7 +87,7 @@ struct WatchdogTests {
         var options = WatchOptions()
         options.events = .calls
         let set = options
-        let (working, ended) = try await BlockingLane("test").run {
+        let (working, ended) = try await BlockingPool("test").run {
             let source = try InotifySource(set)
             let working = source.turning(within: 60)
             source.stop()

@@ -24,7 +24,7 @@ import Testing
         let program = folder.path.appending("steward-worker")
         try FileManager.default.copyItem(
             atPath: #require(Built.program("steward-worker")).text, toPath: program.text)
-        let said = try await BlockingLane("held").run {
+        let said = try await BlockingPool("held").run {
             let worker = try ContentWorker(program: program)
             let other = try folder.write("other", "#!/bin/sh\nexit 3\n")
             try #require(chmod(other.text, 0o755) == 0 && rename(other.text, program.text) == 0)
@@ -36,7 +36,7 @@ import Testing
 
     private func probed(_ what: String) async throws -> String {
         let folder = try TemporaryFolder("cage")
-        return try await BlockingLane("probe").run {
+        return try await BlockingPool("probe").run {
             try builtContentWorker().probe(what, Descriptor(folder.write("file", "anything")))
         }
     }

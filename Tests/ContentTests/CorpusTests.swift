@@ -49,7 +49,7 @@ private enum Corpora {
     func reports(_ aspect: ContentAspect) async throws {
         let found = await Corpora.folder
         let corpora = try #require(found)
-        let counts = try await BlockingLane("corpus").run { () -> [String: Int] in
+        let counts = try await BlockingPool("corpus").run { () -> [String: Int] in
             var random = SeededGenerator(for: "CorpusTests.reports, \(aspect)")
             let worker = try builtContentWorker()
             let folder = try TemporaryFolder("corpus")

@@ -32,7 +32,7 @@ import Testing
             cases.append(changed)
         }
         let bytes = cases
-        let (told, silent) = try await BlockingLane("mutated").run { () -> (Int, Int) in
+        let (told, silent) = try await BlockingPool("mutated").run { () -> (Int, Int) in
             let worker = try builtContentWorker()
             var (told, silent) = (0, 0)
             for (number, one) in bytes.enumerated() {
@@ -84,7 +84,7 @@ import Testing
         func report(_ script: String, patience: Int64 = 60) async throws -> ContentReport {
             let program = try folder.write("worker", "#!/bin/sh\n\(script)\n")
             #expect(chmod(program.text, 0o755) == 0)
-            return try await BlockingLane("foreign").run {
+            return try await BlockingPool("foreign").run {
                 try ContentWorker(program: program, patience: patience).look(.picture, in: Descriptor(file), mime: "")
             }
         }
@@ -107,7 +107,7 @@ import Testing
         let own = try folder.write(
             "worker", "#!/bin/sh\necho x >> \(folder.path.text)/starts\nexec \(program.text) \"$@\"\n")
         #expect(chmod(own.text, 0o755) == 0)
-        try await BlockingLane("remembered").run {
+        try await BlockingPool("remembered").run {
             let library = ContentLibrary(program: own)
             let hash = ContentHash(of: Sample.photo())
             for _ in 0..<3 {

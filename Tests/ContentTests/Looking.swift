@@ -10,7 +10,7 @@ func builtContentWorker() throws -> ContentWorker { try ContentWorker(program: B
 /// What the worker finds in a file with these bytes.
 func look(_ aspect: ContentAspect, _ bytes: [UInt8], mime: String = "") async throws -> ContentReport {
     let folder = try TemporaryFolder("contents")
-    return try await BlockingLane("look").run {
+    return try await BlockingPool("look").run {
         let file = try Descriptor(folder.write("file", bytes))
         return try builtContentWorker().look(aspect, in: file, mime: mime)
     }

@@ -35,7 +35,7 @@ import Testing
             .genre: "Jazz", .comment: "from tape",
         ]
         let folder = try TemporaryFolder("contents")
-        let (before, after, made) = try await BlockingLane("look").run {
+        let (before, after, made) = try await BlockingPool("look").run {
             let file = try Descriptor(folder.write("old", old))
             let worker = try builtContentWorker()
             let made = try worker.retag(tags, in: file)
@@ -57,7 +57,7 @@ import Testing
     func notRetagged(_ bytes: [UInt8]) async throws {
         let folder = try TemporaryFolder("contents")
         let fault = await #expect(throws: Fault.self) {
-            try await BlockingLane("look").run {
+            try await BlockingPool("look").run {
                 _ = try builtContentWorker().retag([.title: "x"], in: Descriptor(folder.write("file", bytes)))
             }
         }

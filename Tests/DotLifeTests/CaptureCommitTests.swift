@@ -26,7 +26,7 @@ struct CaptureCommitTests {
     private static func on<R: Sendable>(
         threads: Bool, _ body: @concurrent @Sendable () async throws -> R
     ) async throws -> R {
-        threads ? try await BlockingThreads.run(for: nil, body) : try await body()
+        threads ? try await BlockingPool.run(for: nil, body) : try await body()
     }
 
     @Test(
@@ -59,7 +59,7 @@ struct CaptureCommitTests {
         let refused = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<200 {
                 group.addTask {
-                    try await BlockingThreads.run(for: nil) {
+                    try await BlockingPool.run(for: nil) {
                         do {
                             let time = number % 10 == 3 ? never : Date(timeIntervalSince1970: 1_795_000_000)
                             _ = try await store.add(.note("note \(number)", timestamp: time), key: "job/\(number)")
@@ -89,7 +89,7 @@ struct CaptureCommitTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<16 {
                     group.addTask {
-                        try await BlockingThreads.run(for: nil) {
+                        try await BlockingPool.run(for: nil) {
                             for round in 0..<200 {
                                 let key = "\(writer).\(round)"
                                 _ = try await store.add(.note("note \(key)"), key: key)

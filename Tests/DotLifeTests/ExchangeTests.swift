@@ -308,7 +308,7 @@ struct ExchangeTests {
         let end = End()
         let opened = try OpenWatch(path)
         // On a thread of its own: one of the pool would be waited for by the export, or wait for it.
-        async let meddled = BlockingLane("meddler").run {
+        async let meddled = BlockingPool("meddler").run {
             while !end.hasCome.withLock({ $0 }) {
                 guard opened.hasBeenOpened(within: 100) else { continue }
                 if isReplaced { _ = rename(other.text, path.text) } else { try Durable.remove(path) }

@@ -104,7 +104,7 @@ struct CommitTests {
 
     @Test("Blocking writes and shared ones go together")
     func blocking() async throws {
-        let lanes = BlockingLanes("test", count: 4)
+        let lanes = BlockingPool("test", threads: 4)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<100 {
                 group.addTask { [ledger] in try await ledger.write { try $0.setMeta("a\(number)", "1") } }
@@ -162,7 +162,7 @@ struct CommitTests {
         let copy = folder.path.appending("copy.sqlite")
         let growing = folder.path.appending("copy.sqlite.new")
         // On a thread of its own, which writes again and again while the copy grows: nobody's turn has to come in between.
-        let lane = BlockingLane("writes")
+        let lane = BlockingPool("writes")
         var wasWritten = false
         for _ in 1...20 where !wasWritten {
             let isDone = Atomic<Bool>(false)
@@ -240,7 +240,7 @@ struct CommitTests {
         try await ledger.write { transaction in
             for number in 0..<50 { try transaction.setMeta("k\(number)", "0") }
         }
-        let lanes = BlockingLanes("test", count: 12)
+        let lanes = BlockingPool("test", threads: 12)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [ledger] in
                 for round in 1...40 {

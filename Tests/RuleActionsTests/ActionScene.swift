@@ -176,7 +176,7 @@ struct ActionWorld: Sendable {
         let services = ActionServices(
             journal: journal, notes: notes, captures: captures,
             comics: ComicImporter(program: try options.unpacker ?? builtWorker().program),
-            files: BlockingLanes("files", count: 2), timeZone: Self.zone, device: "desk", run: options.run,
+            files: BlockingPool("files", threads: 2), timeZone: Self.zone, device: "desk", run: options.run,
             programFolders: PrivateFolders {
                 try Durable.makeDirectory(state.appending("programs"), mode: 0o700)
                 return Folder(try Descriptor(state.appending("programs"), O_RDONLY | O_DIRECTORY))

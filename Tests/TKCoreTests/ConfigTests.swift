@@ -220,7 +220,7 @@ struct ConfigTests {
         let store = store()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (name, value) in zip(names, values) {
-                let lane = BlockingLane("config-\(name)")
+                let lane = BlockingPool("config-\(name)")
                 group.addTask { try await lane.run { _ = try store.set(name, to: value) } }
             }
             try await group.waitForAll()

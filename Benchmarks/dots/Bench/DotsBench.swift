@@ -20,7 +20,7 @@ struct DotsBench {
         case ("insert", 3): try await insert(folder, count: Int(words[2]) ?? 0)
         case ("insert-job", 3):
             // As the agent's jobs do: on a thread that may block.
-            try await BlockingThreads.run(for: nil) { try await insert(folder, count: Int(words[2]) ?? 0) }
+            try await BlockingPool.run(for: nil) { try await insert(folder, count: Int(words[2]) ?? 0) }
         case ("import", 3): try await timed { try await report(store(folder).importCaptures(from: BytePath(words[2]))) }
         case ("export", 3): try await timed { _ = try await store(folder).export(to: BytePath(words[2])) }
         case ("backup", 3): try await timed { _ = try await store(folder).backUp(to: BytePath(words[2])) }

@@ -3,7 +3,7 @@ import Platform
 /// Something that says where to look (docs/design/events.md). The rest of the code knows no more of it than this.
 ///
 /// All calls but ``status()`` block until the owner thread has obeyed, which may take as long as
-/// a walk through the roots: call them on a `BlockingLane`.
+/// a walk through the roots: call them on a `BlockingPool`.
 package protocol EventSource: Sendable {
     /// Where the marks arrive.
     var dirty: DirtySet { get }

@@ -40,7 +40,7 @@ package actor FolderSettler {
     }
 
     private let root: WatchRoot
-    private let lanes = BlockingLanes("settle.folders", count: 2, apart: true)
+    private let lanes = BlockingPool("settle.folders", threads: 2, perBulkhead: true)
     private let wants: Wants
     private let handle: Handler
     private var entries: [BytePath: Entry] = [:]

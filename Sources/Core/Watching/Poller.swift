@@ -17,7 +17,7 @@ final class Poller: Sendable {
     private let root: WatchRoot
     private let from: BytePath
     private let ignore: IgnoreList
-    private let lanes: BlockingLanes
+    private let lanes: BlockingPool
     private let emit: @Sendable (DirtyMark) -> Void
     private let stateChanged: @Sendable () -> Void
     private let state = Mutex(State())
@@ -35,7 +35,7 @@ final class Poller: Sendable {
         self.ignore = ignore
         self.emit = emit
         self.stateChanged = stateChanged
-        lanes = BlockingLanes("poll", count: 1, apart: true)
+        lanes = BlockingPool("poll", threads: 1, perBulkhead: true)
     }
 
     func start() {

@@ -24,7 +24,7 @@ package actor Settler {
     private var nextWaiter = 0
     private var lastTurn = 0
     private var waitingForRoom: [Int: (limit: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
-    private let lanes: BlockingLanes
+    private let lanes: BlockingPool
     private let width: Int
     private let patience: Double
     private let settled: @Sendable (_ seconds: Double) -> Void
@@ -50,7 +50,7 @@ package actor Settler {
         Lease.ignoreBreakSignal()
         self.width = max(1, width)
         self.patience = patience
-        lanes = BlockingLanes("settle", count: width, apart: true)
+        lanes = BlockingPool("settle", threads: width, perBulkhead: true)
     }
 
     deinit {

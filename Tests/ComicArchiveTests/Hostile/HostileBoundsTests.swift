@@ -96,7 +96,7 @@ struct HostileBoundsTests {
             : RawSevenZip([RawSevenZip.Entry("1.png", picture(1))]).bytes
         let path = try folder.write("comic", bytes)
         let program = try builtWorker().executable
-        let rows = try await BlockingLane("limits").run {
+        let rows = try await BlockingPool("limits").run {
             var rows: [[Substring]] = []
             let process = WorkerProcess(
                 program: program, archive: .file(try Descriptor(path)), arguments: ["inspect"], patience: 120)

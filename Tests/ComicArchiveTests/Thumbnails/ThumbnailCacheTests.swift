@@ -154,7 +154,7 @@ struct ThumbnailCacheTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for part in 0..<8 {
                 group.addTask {
-                    let lane = BlockingLane("test.\(part)")
+                    let lane = BlockingPool("test.\(part)")
                     try await lane.run {
                         for number in 0..<40 {
                             try cache.keep(jpeg(number), for: key(number))

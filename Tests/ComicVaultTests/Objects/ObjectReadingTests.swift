@@ -54,7 +54,7 @@ struct ObjectReadingTests {
     func concurrent() async throws {
         let bytes = pattern(700_000)
         let reader = try scene.open(scene.seal(bytes))
-        let lanes = BlockingLanes("test", count: 4)
+        let lanes = BlockingPool("test", threads: 4)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<4 {
                 group.addTask {

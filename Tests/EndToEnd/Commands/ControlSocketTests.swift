@@ -55,7 +55,7 @@ struct ControlSocketTests {
         }
         try await waitUntil("they dribble") { rounds.withLock { $0 } > 2 }
         for _ in 0..<5 {
-            let reply = try await BlockingLane("status").run { try steward.run(["status", "--json"]) }
+            let reply = try await BlockingPool("status").run { try steward.run(["status", "--json"]) }
             #expect(try Answer(parsing: reply.check().output)["isRunning"].isTrue)
         }
         #expect(rounds.withLock { $0 } < 3_000, "they were answered while the others dribbled")
@@ -71,7 +71,7 @@ struct ControlSocketTests {
         let (slow, silent) = (try SocketCaller(socket), try SocketCaller(socket))
         let dribbling = Task { while slow.say([UInt8(ascii: " ")]) { try await Task.sleep(for: .milliseconds(100)) } }
         for caller in [silent, slow] {
-            let answer = try await BlockingLane("answer").run { caller.answer() }
+            let answer = try await BlockingPool("answer").run { caller.answer() }
             #expect(try Answer(parsing: answer)["problem"].text.contains("in time"))
         }
         try await dribbling.value
@@ -199,7 +199,7 @@ struct ControlSocketTests {
         try await steward.until("there is room") { try steward.run(["status"]).status == 0 }
         guard isAtWork else { return }
         try steward.home.write("go", "")
-        let answer = try await BlockingLane("answer").run { patient.answer() }
+        let answer = try await BlockingPool("answer").run { patient.answer() }
         #expect(try !Answer(parsing: answer)["answer"]["quietSince"].text.isEmpty)
         try await steward.stop()
     }
@@ -212,7 +212,7 @@ struct ControlSocketTests {
         defer { kill(agent, SIGCONT) }
         try await withThrowingTaskGroup(of: ProgramResult.self) { group in
             for command in ["health", "status", "metrics"] {
-                group.addTask { try await BlockingLane("ask").run { try steward.run([command]) } }
+                group.addTask { try await BlockingPool("ask").run { try steward.run([command]) } }
             }
             for try await result in group {
                 #expect(result.status == 1)
@@ -228,7 +228,7 @@ struct ControlSocketTests {
         other.variables["STEWARD_RUNTIME"] = steward.home.path.appending("run").text
         try other.rule(CommandDaemonTests.captures)
         try other.drop("dropbox/a.md", "capture 1")
-        let result = try await BlockingLane("second").run {
+        let result = try await BlockingPool("second").run {
             try other.shell(["/usr/bin/timeout", "60", AgentFixture.binary, "run"])
         }
         #expect(result.status == 1)
@@ -248,7 +248,7 @@ struct ControlSocketTests {
         let socket = steward.home.path.appending("run/control.sock")
         // Each of them waits for its turn to be asked for something.
         let many = try (0..<200).map { _ in try SocketCaller(socket) }
-        let last = try await BlockingLane("answer").run { many[199].answer() }
+        let last = try await BlockingPool("answer").run { many[199].answer() }
         #expect(try Answer(parsing: last)["problem"].text.contains("busy"))
         let reply = try steward.run(["status"])
         #expect(reply.status == 0 || reply.errors.contains("busy"))

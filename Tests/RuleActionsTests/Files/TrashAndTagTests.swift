@@ -43,7 +43,7 @@ import Testing
         let world = try scene.open()
         let input = try world.input("a.txt")
         let services = FileServices(
-            files: BlockingLanes("files", count: 1), journal: world.journal, homeTrash: scene.path("trash"))
+            files: BlockingPool("files", threads: 1), journal: world.journal, homeTrash: scene.path("trash"))
         let trashed = try TrashedFile(of: input, in: services.trash)
         try Durable.makeDirectory(trashed.slot.parent)
         try FileManager.default.copyItem(atPath: file.text, toPath: trashed.slot.text)

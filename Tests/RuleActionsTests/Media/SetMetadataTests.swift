@@ -17,7 +17,7 @@ import Testing
     }
 
     private func fields(_ path: BytePath) async throws -> [ContentField: String] {
-        try await BlockingLane("look").run {
+        try await BlockingPool("look").run {
             try ContentWorker(program: Built.program("steward-worker")).look(.media, in: Descriptor(path), mime: "")
                 .fields
         }

@@ -23,7 +23,7 @@ import Testing
         var limits = NotePatience()
         (limits.open, limits.editor, limits.settle) = (3600, 3600, 3600)
         change(&limits)
-        return EditorPatience(limits, BlockingLanes("patience", count: 2))
+        return EditorPatience(limits, BlockingPool("patience", threads: 2))
     }
 
     @Test("Without an editor nothing is waited for") func withoutEditorNothing() async throws {

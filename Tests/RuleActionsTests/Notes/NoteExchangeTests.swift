@@ -65,7 +65,7 @@ import Testing
     func whatIsSavedBetweenTheReadingAndTheExchangeStaysWhereItIs() async throws {
         let hold = LedgerHold(world.ledger)
         await hold.begin()
-        let lane = BlockingLane("exchange")
+        let lane = BlockingPool("exchange")
         let (exchange, world, note) = (exchange, world, note)
         let appended = Task {
             try await lane.run {

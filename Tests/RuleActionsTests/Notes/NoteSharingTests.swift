@@ -116,7 +116,7 @@ import Testing
         }
         await Task.detached { Self.wait(isHeld) }.value
         let appended = Task { try await world.notes.append(world.request("new")) }
-        try await BlockingLane("beside").run { try world.untilLeased(note) }
+        try await BlockingPool("beside").run { try world.untilLeased(note) }
         let saved = "# Inbox\n\nsaved by an editor\n"
         let other = try scene.home.write("notes/.inbox.new", saved)
         rename(other.text, note.text)
@@ -145,11 +145,11 @@ import Testing
         }
         await Task.detached { Self.wait(isHeld) }.value
         let inPlace = InPlaceNote(journal: world.journal, device: "desk", limit: limit)
-        let lane = BlockingLane("append")
+        let lane = BlockingPool("append")
         async let attempt = lane.run {
             try inPlace.append([world.request("new")], to: note, world.journal.files())
         }
-        let shell = try await BlockingLane("beside").run {
+        let shell = try await BlockingPool("beside").run {
             // Also where it fails, so that what waits for the ledger comes to its end.
             defer { hold.signal() }
             try world.untilLeased(note)

@@ -38,7 +38,7 @@ import Testing
         scene = try ActionScene()
         world = try scene.open()
         note = world.home.appending("notes/inbox.md")
-        patience = EditorPatience(NotePatience(), BlockingLanes("saved", count: 1))
+        patience = EditorPatience(NotePatience(), BlockingPool("saved", threads: 1))
         saved = SavedNotes(
             journal: world.journal, patience: patience, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             delay: 0.01)

@@ -152,7 +152,7 @@ final class Bench: Sendable {
                     Probe(name: try $0.literal("name"), arguments: $0, script: script)
                 },
             ])
-        let lanes = BlockingLanes("test", count: 2)
+        let lanes = BlockingPool("test", threads: 2)
         planner = Planner(
             ledger: ledger, presence: journal.presence, rules: RuleSet(try Self.rules(yaml, registry, places)),
             blocksOf: { bytes in

@@ -76,7 +76,11 @@ extension ComicOperations {
         let (found, unreadable) = try await named(root) { try await library.allComics() }
         let folder = root
         let files = found.filter { $0.type.family != .image }.map { folder.appending($0.path) }
-        let review = await lane.reviewDuplicates(files, meter)
+        let review = await lane.runQuietly {
+            Duplicates.find(among: files) { done, total in
+                meter.show(done, of: total, "comparing, \(ComicText.bytes(done)) of \(ComicText.bytes(total))")
+            }
+        }
         meter.clear()
         return DuplicateReview(
             folder: folder,
@@ -114,15 +118,5 @@ extension ComicOperations {
         var done = review
         done.removed = removed
         return done
-    }
-}
-
-extension BlockingLane {
-    fileprivate func reviewDuplicates(
-        _ files: [BytePath], _ meter: ProgressMeter
-    ) -> (groups: [DuplicateGroup], unreadable: [BytePath]) {
-        Duplicates.find(among: files) { done, total in
-            meter.show(done, of: total, "comparing, \(ComicText.bytes(done)) of \(ComicText.bytes(total))")
-        }
     }
 }

@@ -10,7 +10,7 @@ import Platform
 package actor ComicOperations {
     package nonisolated let library: ComicLibrary
     package nonisolated let directories: Directories
-    nonisolated let lane = BlockingLane("comics.operations")
+    nonisolated let lane = BlockingPool("comics.operations")
     private var opened: ProgressService?
     private var started: ArchiveWorker?
 

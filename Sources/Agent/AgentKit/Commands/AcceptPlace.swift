@@ -20,7 +20,7 @@ package struct AcceptPlace: Command {
     package func run(in agent: AgentContext) async throws -> Answer {
         let place = try agent.place(place)
         let presence = agent.core.journal.presence
-        try await BlockingLane("accept").run { try presence.accept(place) }
+        try await BlockingPool("accept").run { try presence.accept(place) }
         await agent.agent?.pipeline.lookThrough(place)
         return Answer(place: place.name, path: place.root)
     }

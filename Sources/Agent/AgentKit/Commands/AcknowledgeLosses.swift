@@ -20,7 +20,7 @@ package struct ListLosses: Query {
 
     /// Without a ledger, which may be what was lost.
     package func read(_ losses: LossRegistry) async throws -> [StoreLoss] {
-        try await BlockingLane("losses").run { try losses.standing() }
+        try await BlockingPool("losses").run { try losses.standing() }
     }
 
     package func lines(_ answer: [StoreLoss]) -> [String] {
@@ -38,7 +38,7 @@ package struct AcknowledgeLosses: Command {
 
     package func run(in agent: AgentContext) async throws -> [StoreLoss] {
         let losses = agent.core.directories.losses
-        return try await BlockingLane("losses").run { try acknowledge(losses) }
+        return try await BlockingPool("losses").run { try acknowledge(losses) }
     }
 
     /// Blocks.

@@ -133,7 +133,7 @@ struct JobAnswers {
         guard try await core.ledger.read({ try $0.hasQuestions(in: note) }) else { return false }
         let open = try await core.ledger.read { try $0.openQuestions(note: note) }
         let (files, policy, places) = (core.journal.files(), core.configuration.ticks, core.configuration.map)
-        let ticks = try await BlockingLane("questions").run { () -> [Tick] in
+        let ticks = try await BlockingPool("questions").run { () -> [Tick] in
             guard try files.status(note)?.kind == .file else { return [] }
             // What is judged is the file that was read, whatever has its name by then.
             let file = try files.file(note)

@@ -13,7 +13,7 @@ package struct ExplainFile: Query {
     package func read(_ records: Records) async throws -> Explanation {
         let configuration = try records.requireConfiguration()
         // It reads rules and the file itself, on a disk that may not answer.
-        return try await BlockingThreads.run(for: Bulkhead("what is to be explained")) {
+        return try await BlockingPool.run(for: Bulkhead("what is to be explained")) {
             try await .of(path, event: event, configuration, records.directories)
         }
     }

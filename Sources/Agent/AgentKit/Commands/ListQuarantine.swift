@@ -16,7 +16,7 @@ package struct ListQuarantine: Query {
     package func read(_ records: Records) async throws -> [QuarantineRecord] {
         let held = try await records.ledger?.read { try $0.quarantine() } ?? []
         let state = records.directories.state
-        return try await BlockingLane("quarantine").run {
+        return try await BlockingPool("quarantine").run {
             try held.map { try Quarantine.located($0, HeldFiles(below: [state])) }
         }
     }

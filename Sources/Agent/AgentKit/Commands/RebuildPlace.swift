@@ -15,7 +15,7 @@ package struct RebuildPlace: Command {
         let count = try await agent.process(try agent.place(place), rules: nil, within: "", again: false)
         let (losses, file) = (agent.core.directories.losses, agent.ledger.file)
         // Whoever asks for this knows of the loss.
-        try await BlockingLane("losses").run {
+        try await BlockingPool("losses").run {
             for loss in try losses.standing(of: file) { _ = try losses.acknowledge(loss.id) }
         }
         return PlannedJobs(jobs: count)

@@ -33,7 +33,7 @@ package struct ReprocessFiles: Command {
     package func lines(_ answer: PlannedJobs) -> [String] { ["\(answer.jobs) jobs planned"] }
 
     private func whereabouts(_ path: BytePath, _ places: PlaceMap) async throws -> (PlaceInfo, BytePath) {
-        let path = try await BlockingLane("reprocess").run { places.known(path) }
+        let path = try await BlockingPool("reprocess").run { places.known(path) }
         if let found = places.locate(path) { return found }
         if let place = places.places.first(where: { $0.root == path }) { return (place, "") }
         let names = places.places.map(\.name).joined(separator: ", ")

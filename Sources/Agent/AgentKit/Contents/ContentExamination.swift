@@ -8,7 +8,7 @@ package struct ContentExamination: Sendable {
     /// Has the worker break a rule of its cage to see that the cage holds.
     package func findings() async -> [Examination.Finding] {
         do {
-            let end = try await BlockingLane("doctor.contents").run {
+            let end = try await BlockingPool("doctor.contents").run {
                 try ContentWorker().probe("open", Descriptor(inMemory: "the doctor's sample"))
             }
             guard end.hasPrefix("killed") else {

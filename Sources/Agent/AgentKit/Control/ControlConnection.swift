@@ -7,7 +7,7 @@ import Synchronization
 /// One end of a control connection. Blocks.
 final class ControlConnection: Sendable {
     /// What is said over it is read and written here: whoever is slow holds up himself alone.
-    let lane = BlockingLane("control")
+    let lane = BlockingPool("control")
     private let descriptor: Int32
     /// See ``ChangeNotice`` for why it is a structure.
     private struct Waiting {

@@ -23,7 +23,7 @@ package final class ControlServer: Sendable {
     private let held = Mutex<Descriptor?>(nil)
     /// What this server has bound to the path.
     private let bound = Mutex<FileStatus?>(nil)
-    private let lane = BlockingLane("control.listen")
+    private let lane = BlockingPool("control.listen")
     private let patience: Int
     private let most: Int
     private let group: gid_t?

@@ -50,7 +50,7 @@ package struct Explanation: Codable, Sendable {
     ) async throws -> Explanation {
         let core = try AgentCore.forPlanning(configuration, directories)
         let places = core.places
-        let path = try await BlockingLane("explain").run { places.known(written) }
+        let path = try await BlockingPool("explain").run { places.known(written) }
         guard let (place, relative) = core.places.locate(path) else {
             let names = core.places.places.map { "\($0.name) (\($0.root))" }.joined(separator: ", ")
             throw Fault(.usage, "\(path) is in none of the places: \(names)")

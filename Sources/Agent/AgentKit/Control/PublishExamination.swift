@@ -39,7 +39,7 @@ package struct PublishExamination: Sendable {
         let credentials = PublishCredentials(directories, environment: ProcessInfo.processInfo.environment)
         for name in [target.token, target.secret].compactMap({ $0 }) {
             do {
-                guard try await BlockingLane("credentials").run({ try credentials.origin(name) }) == nil else {
+                guard try await BlockingPool("credentials").run({ try credentials.origin(name) }) == nil else {
                     continue
                 }
                 return finding(

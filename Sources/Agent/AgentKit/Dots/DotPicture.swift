@@ -11,7 +11,7 @@ package enum DotPicture {
 
     /// - Throws: `Fault(.failed)` where the program is not installed, or makes nothing.
     package static func png(_ svg: String) async throws -> [UInt8] {
-        try await BlockingLane("dots.png").run {
+        try await BlockingPool("dots.png").run {
             let (input, output) = (try Descriptor(inMemory: "the grid"), try Descriptor(inMemory: "the PNG"))
             let errors = try Descriptor(inMemory: "what rsvg-convert says")
             try input.write(Array(svg.utf8), at: 0)

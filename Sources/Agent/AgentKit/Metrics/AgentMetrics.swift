@@ -22,7 +22,7 @@ package struct AgentMetrics: Sendable {
 
     package func families() async -> [MetricFamily] {
         let (ledger, losses) = (agent.core.ledger, agent.core.directories.losses)
-        let files = await BlockingLane("metrics").runQuietly {
+        let files = await BlockingPool("metrics").runQuietly {
             Self.sizes(of: ledger.file) + Self.lastBackup(in: ledger.file.parent) + Self.losses(losses)
                 + ProcessNumbers.families()
         }

@@ -36,7 +36,7 @@ package struct ExampleReport: Codable, Sendable {
         // Notes are written under leases, whose breaking would end this process.
         Lease.ignoreBreakSignal()
         let configuration = configuration ?? Configuration()
-        let all = try await BlockingLane("examples").run { () -> [(BytePath, [UInt8])] in
+        let all = try await BlockingPool("examples").run { () -> [(BytePath, [UInt8])] in
             let paths = try files ?? inForce(configuration, directories)
             return try paths.map { ($0, try ConfigurationFiles.read($0, limit: RuleFileReader.limit)) }
         }
@@ -57,7 +57,7 @@ package struct ExampleReport: Codable, Sendable {
         let names = NamesInRules(file: file.description, bytes: bytes)
         var number = 0
         while true {
-            let home = try await BlockingLane("examples").run {
+            let home = try await BlockingPool("examples").run {
                 try ExampleHome(configuration, naming: names)
             }
             do {
@@ -72,11 +72,11 @@ package struct ExampleReport: Codable, Sendable {
                     results.append(try await Self.result(rule, example, home, file.parent, allowsPrograms))
                 }
                 number += 1
-                try await BlockingLane("examples").run { try home.close() }
+                try await BlockingPool("examples").run { try home.close() }
                 if number >= examples.count { return }
             } catch {
                 // What went wrong is told, and not that its home could not be removed either.
-                try? await BlockingLane("examples").run { try home.close() }
+                try? await BlockingPool("examples").run { try home.close() }
                 throw error
             }
         }

@@ -26,7 +26,7 @@ struct ExampleRun {
     func complaints() async throws -> [Diagnostic] {
         let (place, path) = (try home.place(example.file.place ?? rule.places[0].name), example.file.path)
         home.core.planner.ruleSet = RuleSet([rule])
-        let lane = BlockingLane("examples")
+        let lane = BlockingPool("examples")
         try await lane.run {
             for file in example.there {
                 try home.write(file, in: try home.place(file.place ?? place.name), beside: folder)

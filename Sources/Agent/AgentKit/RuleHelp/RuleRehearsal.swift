@@ -87,7 +87,7 @@ struct RuleRehearsal {
     mutating func addFolder(_ folder: BytePath) async throws {
         guard let (place, path) = core.places.locate(folder), ruleSet.hasFolderRules(place.name) else { return }
         let held = held
-        let (status, contents) = try await BlockingLane("try").run {
+        let (status, contents) = try await BlockingPool("try").run {
             let opened = try held.folder(folder)
             return (try opened.status(), try FolderContents(opened))
         }
@@ -123,7 +123,7 @@ struct RuleRehearsal {
 
     private func subject(_ found: TrialFiles.Found) async throws -> Subject {
         let held = held
-        let (file, status) = try await BlockingLane("try").run {
+        let (file, status) = try await BlockingPool("try").run {
             let file = found.isThere ? try held.spot(found.file).openFile() : try Descriptor(found.file)
             return (file, try file.status())
         }
@@ -155,7 +155,7 @@ struct RuleRehearsal {
         if matches.isEmpty, explains, start.depth == 0 { result.notTaken = why(facts) }
         if !matches.isEmpty, subject.hash == nil {
             let file = subject.file
-            subject.hash = try await BlockingLane("try").run { try ContentHash.of(file) }
+            subject.hash = try await BlockingPool("try").run { try ContentHash.of(file) }
         }
         for match in matches {
             guard !subject.isGone else { break }
@@ -331,7 +331,7 @@ struct RuleRehearsal {
         _ target: BytePath, _ ifTaken: Forecast.IfTaken, _ hash: ContentHash, _ taking: inout RuleTrial.Taking
     ) async throws -> BytePath? {
         let files = files
-        let landing = try await BlockingLane("try").run { try files.landing(target, ifTaken, hash) }
+        let landing = try await BlockingPool("try").run { try files.landing(target, ifTaken, hash) }
         guard let landing else {
             taking.warnings.append("\(target) is taken, so the file stays where it is")
             return nil

@@ -66,7 +66,7 @@ package struct RuleTrial: Codable, Sendable {
         _ request: Request, _ configuration: Configuration, _ directories: Directories
     ) async throws -> RuleTrial {
         let core = try AgentCore.forPlanning(configuration, directories)
-        let (loaded, found) = try await BlockingLane("try").run {
+        let (loaded, found) = try await BlockingPool("try").run {
             let loaded = core.loadRules()
             return (loaded, try TrialFiles(core, request, try rules(loaded, request)).all())
         }

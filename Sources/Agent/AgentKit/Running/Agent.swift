@@ -27,7 +27,7 @@ package final class Agent: Service {
     private let lock: StateLock
     private let server: ControlServer
     /// Where vaults are used for commands.
-    let vaultLanes = BlockingLanes("vault.answers", count: 8)
+    let vaultLanes = BlockingPool("vault.answers", threads: 8)
     private let opening: Ledger.Opening
     private let log: Logger
     /// By which its log is written.
@@ -50,7 +50,7 @@ package final class Agent: Service {
         lines: LogQueue
     ) async throws -> Agent {
         Blocking.forbidOnPool()
-        let lane = BlockingLane("start")
+        let lane = BlockingPool("start")
         // The library selects on its descriptor, which must be a low one: first of all.
         var options = WatchOptions(ignore: IgnoreList(extra: configuration.ignore))
         options.onMessage = { log.warning("\($0)") }
@@ -190,7 +190,7 @@ package final class Agent: Service {
         }
         let roots = pipeline.roots
         let source = source
-        try await BlockingLane("watch.start").run { try source.start(roots) }
+        try await BlockingPool("watch.start").run { try source.start(roots) }
         if reloadDiagnostics.hasErrors {
             log.error("the rules are not valid: files wait until they are. `steward check` shows what is wrong")
         } else {
@@ -276,7 +276,7 @@ package final class Agent: Service {
         // Once: a start must not need room on a disk that has none left.
         let alive = core.directories.alive
         let text = "\(started)\n"
-        try await BlockingLane("alive").run {
+        try await BlockingPool("alive").run {
             if try FileStatus.of(alive) == nil { try Durable.replaceOwn(alive, with: Array(text.utf8)) }
         }
     }
@@ -301,7 +301,7 @@ package final class Agent: Service {
         await pipeline.drain()
         await time.stop()
         let (core, source, timer) = (core, source, timer)
-        try await BlockingLane("timer").run { timer.stop() }
+        try await BlockingPool("timer").run { timer.stop() }
         // Not for longer than an end may take: a vault, or a folder above a place, may lie where nothing answers.
         async let watching: Void? = answer(within: 30) { source.stop() }
         async let locking: Void? = outcome(within: 30) { await core.vaults.lock(.stop) }

@@ -76,7 +76,7 @@ package final class AgentCore: Sendable {
         ) { log.warning("\($0)") }
         let services = ActionServices(
             journal: journal, notes: notes, captures: captures, comics: ComicImporter(),
-            files: BlockingLanes("files", count: 4, apart: true),
+            files: BlockingPool("files", threads: 4, perBulkhead: true),
             timeZone: configuration.timeZone,
             device: configuration.device,
             run: configuration.run, programFolders: Self.programFolders(directories),
@@ -88,7 +88,7 @@ package final class AgentCore: Sendable {
         registry = StandardActions.registry(services)
         quarantine = Quarantine(
             root: directories.quarantine, limit: configuration.quarantineLimit, journal: journal)
-        let lanes = BlockingLanes("judge", count: 4, apart: true)
+        let lanes = BlockingPool("judge", threads: 4, perBulkhead: true)
         planner = Planner(
             ledger: ledger, presence: journal.presence, rules: .notYetRead, blocksOf: Self.blocks, lanes: lanes,
             host: configuration.device, clock: seen.clock,

@@ -50,7 +50,7 @@ package struct Demonstration: Sendable {
         let made = try Setup(directories: directories, base: home.appending("Steward").text).carryOut(dryRun: false)
         for path in made.created { tell("  made \(path.relative(to: home) ?? path)") }
 
-        let lane = BlockingLane("demo")
+        let lane = BlockingPool("demo")
         let base = home.appending("Steward")
         let vault = try DemonstrationVault(base: base, directories: directories, lane: lane)
         try vault.prepare(rules: home.appending("rules.d"))

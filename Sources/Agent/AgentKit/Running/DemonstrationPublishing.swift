@@ -21,10 +21,10 @@ struct DemonstrationPublishing: Sendable {
 
     private let program: BytePath
     private let record: BytePath
-    private let lane: BlockingLane
+    private let lane: BlockingPool
 
     /// - Returns: nil where there is no such program.
-    init?(home: BytePath, lane: BlockingLane) throws {
+    init?(home: BytePath, lane: BlockingPool) throws {
         let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         program = BytePath(own.deletingLastPathComponent().appendingPathComponent("ron-mock-plane").path)
         guard try FileStatus.of(program)?.kind == .file else { return nil }

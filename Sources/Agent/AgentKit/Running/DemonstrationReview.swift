@@ -15,7 +15,7 @@ struct DemonstrationReview: Sendable {
 
     let base: BytePath
     let socket: BytePath
-    let lane: BlockingLane
+    let lane: BlockingPool
 
     /// Tells what was found, answers, and tells what the draft is then; the agent runs.
     func run(_ tell: @Sendable (String) -> Void) async throws {

@@ -10,11 +10,11 @@ struct DemonstrationVault: Sendable {
 
     private let base: BytePath
     private let directories: Directories
-    private let lane: BlockingLane
+    private let lane: BlockingPool
     /// Instead of a password, which would take the demo a moment to derive a key from.
     private let credential: Credential
 
-    init(base: BytePath, directories: Directories, lane: BlockingLane) throws {
+    init(base: BytePath, directories: Directories, lane: BlockingPool) throws {
         self.base = base
         self.directories = directories
         self.lane = lane

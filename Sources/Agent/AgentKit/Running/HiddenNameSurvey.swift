@@ -31,7 +31,7 @@ extension AgentCore {
     }
 
     private func learnHiddenNamesUnlessHung(of place: PlaceInfo) async throws {
-        let lanes = BlockingLanes("names", count: 1, apart: true)
+        let lanes = BlockingPool("names", threads: 1, perBulkhead: true)
         let whose = Bulkhead.place(place.name)
         let learned: Void? = try await outcome(unlessHung: whose) {
             try await Bulkhead.$current.withValue(whose) {

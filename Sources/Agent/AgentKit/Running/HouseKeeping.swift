@@ -37,7 +37,7 @@ struct HouseKeeping {
     func tidy() async throws {
         let (ledger, losses) = (core.ledger, core.directories.losses)
         // The copy may be all that is left of a ledger that was lost.
-        guard try await BlockingLane("losses").run({ try losses.standing(of: ledger.file).isEmpty }) else { return }
+        guard try await BlockingPool("losses").run({ try losses.standing(of: ledger.file).isEmpty }) else { return }
         try await ledger.backUp(replacing: core.directories.state.appending("ledger.backup.sqlite"))
         let old = core.seen.look().time.adding(seconds: -core.configuration.history)
         let pruned = try await ledger.prune(before: old)

@@ -13,8 +13,8 @@ package actor Pipeline {
     let core: AgentCore
     let runner: Runner
     let source: InotifySource
-    let scanLanes = BlockingLanes("scan", count: 1, apart: true)
-    private let watchLane = BlockingLane("watch")
+    let scanLanes = BlockingPool("scan", threads: 1, perBulkhead: true)
+    private let watchLane = BlockingPool("watch")
     let log: Logger
     private let meters: PlaceMeters
     let changed: @Sendable () -> Void

@@ -44,7 +44,7 @@ struct RuleFiles: Equatable, Sendable {
     /// still for the settle time, and nobody has them open for writing. So do those that are gone since `before`: an editor
     /// may be about to put another in their place.
     static func whole(in folders: [BytePath], after before: RuleFiles, settle: Double) async throws -> RuleFiles {
-        let lane = BlockingLane("rules.watch")
+        let lane = BlockingPool("rules.watch")
         while true {
             let files = await lane.runQuietly { RuleFiles(folders) }
             let settler = Settler(lanes: 1)
@@ -63,9 +63,4 @@ struct RuleFiles: Equatable, Sendable {
             if await lane.runQuietly({ RuleFiles(folders) }) == files { return files }
         }
     }
-}
-
-extension BlockingLane {
-    /// For work that cannot fail.
-    func runQuietly<R: Sendable>(_ work: @Sendable () -> R) -> R { work() }
 }

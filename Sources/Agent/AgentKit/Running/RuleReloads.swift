@@ -68,7 +68,7 @@ package final class RuleReloads: Sendable {
             try await RuleFiles.whole(in: core.directories.rules, after: before, settle: core.configuration.settle)
         }
         guard let files = whole else {
-            let names = try await BlockingLane("rules").run {
+            let names = try await BlockingPool("rules").run {
                 RuleFiles(core.directories.rules).unfinished(settle: core.configuration.settle)
             }
             throw Fault(
@@ -83,7 +83,7 @@ package final class RuleReloads: Sendable {
     func watch(_ source: InotifySource, _ adopt: Adoption) async throws {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (core, folders) = (core, core.directories.rules)
-        let lane = BlockingLane("rules.watch")
+        let lane = BlockingPool("rules.watch")
         await lane.runQuietly {
             for folder in folders { source.watchFolder(folder) { continuation.yield() } }
         }
@@ -120,7 +120,7 @@ package final class RuleReloads: Sendable {
         SystemNotification.sendReloading()
         defer { SystemNotification.send("READY=1") }
         let (core, log) = (core, core.log)
-        let loaded = try await BlockingLane("rules").run { core.loadRules() }
+        let loaded = try await BlockingPool("rules").run { core.loadRules() }
         state.withLock { ($0.diagnostics, $0.read) = (loaded.diagnostics, files) }
         for diagnostic in loaded.diagnostics { log.warning("\(diagnostic.headline)") }
         if loaded.diagnostics.hasErrors {

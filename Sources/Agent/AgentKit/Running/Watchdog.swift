@@ -42,7 +42,7 @@ package struct Watchdog: Sendable {
 /// The way that a file takes through the agent, gone along by nothing.
 package actor WorkTrip {
     private let agent: Agent
-    private let lane = BlockingLane("watchdog")
+    private let lane = BlockingPool("watchdog")
     private var waitedForDisk = false
     private var marks: Int?
 

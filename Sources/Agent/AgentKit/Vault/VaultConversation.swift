@@ -40,7 +40,7 @@ package struct VaultCall: Sendable {
     let service: VaultService
     fileprivate let connection: ControlConnection
     /// Where vaults are used, and what they hold is written, which may wait for whoever reads it: a pager, a slow pipe.
-    fileprivate let lanes: BlockingLanes
+    fileprivate let lanes: BlockingPool
     fileprivate let promised: [VaultSecret]
 
     /// Asks for the secrets that were promised.

@@ -20,7 +20,7 @@ final class EventSink: Sendable {
 
     private let state: Mutex<State>
     private let file: LineFile?
-    private let lane = BlockingLane("ron-mock-plane.events")
+    private let lane = BlockingPool("ron-mock-plane.events")
 
     /// - Throws: `Fault` where the file cannot be opened, or holds something else than events.
     init(_ path: BytePath?) async throws {

@@ -4,7 +4,7 @@ import Platform
 import Synchronization
 
 /// A file of lines that grows at its end, held by one process at a time. Everything here blocks: use it on a
-/// `BlockingLane`.
+/// `BlockingPool`.
 final class LineFile: Sendable {
     private let file: Descriptor
     private let end: Mutex<Int64>

@@ -48,7 +48,7 @@ final class RequestRecorder: Sendable {
     private let kept = Mutex<[RecordedRequest]>([])
     private let limit: Int
     private let file: LineFile?
-    private let lane = BlockingLane("ron-mock-plane.record")
+    private let lane = BlockingPool("ron-mock-plane.record")
 
     /// - Throws: `Fault` where the file cannot be opened.
     init(_ path: BytePath?, kept limit: Int) async throws {

@@ -62,7 +62,7 @@ struct GridOptions: ParsableArguments {
                     ? Array(report.svg(theme: theme).utf8)
                     // What makes a PNG prefers neither light nor dark.
                     : try await DotPicture.png(report.svg(theme: theme == "automatic" ? "light" : theme))
-                let written = try await BlockingLane("dots.picture").run {
+                let written = try await BlockingPool("dots.picture").run {
                     try target.deliver(named: Array("\(report.name).\(ending)".utf8)) {
                         try PictureTarget.write(picture, to: $0)
                     }

@@ -16,7 +16,7 @@ package final class CaptureStore: Sendable {
     let pool: DatabasePool
     private let grouped: GroupedWrites
     let photos: PhotoFolder
-    let lane: BlockingLane
+    let lane: BlockingPool
     let shrink: Thumbnailer?
     let complain: @Sendable (any Error) -> Void
     let clock: @Sendable () -> Timestamp
@@ -38,7 +38,7 @@ package final class CaptureStore: Sendable {
     package static let thumbnailSide = 200
 
     private init(
-        _ folder: BytePath, _ pool: DatabasePool, _ photos: PhotoFolder, _ lane: BlockingLane,
+        _ folder: BytePath, _ pool: DatabasePool, _ photos: PhotoFolder, _ lane: BlockingPool,
         _ shrink: Thumbnailer?, _ complain: @escaping @Sendable (any Error) -> Void,
         _ clock: @escaping @Sendable () -> Timestamp
     ) {
@@ -76,7 +76,7 @@ package final class CaptureStore: Sendable {
         complain: @escaping @Sendable (any Error) -> Void = { _ in },
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) async throws -> Opened {
-        let lane = BlockingLane("captures")
+        let lane = BlockingPool("captures")
         return try await lane.run {
             try Durable.makeDirectory(folder, mode: 0o700)
             let photos = try PhotoFolder(in: folder)
@@ -206,7 +206,7 @@ package final class CaptureStore: Sendable {
 extension CaptureStore {
     func read<R: Sendable>(_ body: @escaping @Sendable (Database) throws -> R) async throws -> R {
         do {
-            if BlockingThreads.current(isolation: #isolation) != nil { return try readBlocking(body) }
+            if BlockingPool.isCurrent(isolation: #isolation) { return try readBlocking(body) }
             return try await pool.read(body)
         } catch let error as CancellationError {
             throw error

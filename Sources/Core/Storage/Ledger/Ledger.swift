@@ -70,7 +70,7 @@ package final class Ledger: Sendable {
     ///
     /// - Throws: what `body` throws; `Fault(.transient)` where the ledger cannot be read just now.
     package func read<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
-        if BlockingThreads.current(isolation: #isolation) != nil { return try readBlocking(body) }
+        if BlockingPool.isCurrent(isolation: #isolation) { return try readBlocking(body) }
         return try await database.read { [names] in try body(LedgerTransaction(connection: $0, names: names)) }
     }
 

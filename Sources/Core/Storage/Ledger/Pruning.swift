@@ -11,7 +11,7 @@ extension Ledger {
     /// - Returns: how many jobs were forgotten.
     /// - Throws: `Fault(.transient)` where the ledger cannot be written just now; what was forgotten until then stays so.
     @discardableResult package func prune(before: Timestamp) async throws -> Int {
-        try await BlockingLane("ledger.prune").run {
+        try await BlockingPool("ledger.prune").run {
             var (pruned, part) = (0, 0)
             repeat {
                 part = try writeBlocking { try $0.forgetJobs(before: before) }

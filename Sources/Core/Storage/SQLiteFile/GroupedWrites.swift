@@ -47,7 +47,7 @@ package final class GroupedWrites: Sendable {
     package func write<R: Sendable>(
         _ durability: Durability = .now, _ body: @Sendable @escaping (Database) throws -> R
     ) async throws -> R {
-        let mayBlock = BlockingThreads.current(isolation: #isolation) != nil
+        let mayBlock = BlockingPool.isCurrent(isolation: #isolation)
         return try await withCheckedThrowingContinuation { continuation in
             let write = TypedWrite(durability, body: body, continuation: continuation)
             let mustDrain = waiting.withLock { state in

@@ -360,15 +360,15 @@ package struct SQLiteFile {
     }
 }
 
-extension BlockingLane {
+extension BlockingPool {
     /// Uses a database; an error of SQLite's comes out as ``SQLiteFile/fault(_:_:)`` makes it.
     ///
     /// - Parameter doing: for the message: `search by the index at PATH`.
     package func use<R: Sendable>(
         _ pool: DatabasePool, _ doing: String, _ body: @Sendable (DatabasePool) throws -> R
-    ) throws -> R {
+    ) async throws -> R {
         do {
-            return try body(pool)
+            return try await run { try body(pool) }
         } catch {
             throw SQLiteFile.fault(doing, error)
         }

@@ -4,14 +4,14 @@ import Synchronization
 /// Reads files to their end for their hashes, so that none of the small ones waits for a large one, and none goes on when
 /// the agent stops.
 package final class ContentReader: Sendable {
-    private let lanes: BlockingLanes
-    private let largeLane = BlockingLanes("judge.large", count: 1, apart: true)
+    private let lanes: BlockingPool
+    private let largeLane = BlockingPool("judge.large", threads: 1, perBulkhead: true)
     private let stopping = Atomic<Bool>(false)
 
     /// Bytes from which on a file waits for others of its size.
     package static let large: Int64 = 256 << 20
 
-    package init(lanes: BlockingLanes) { self.lanes = lanes }
+    package init(lanes: BlockingPool) { self.lanes = lanes }
 
     /// Runs work that reads a file of `size` bytes, and hashes by ``hash(_:)``, on the lane for it.
     func run<R: Sendable>(_ size: Int64, _ work: @Sendable () throws -> R) async throws -> R {

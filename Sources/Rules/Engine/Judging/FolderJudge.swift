@@ -39,7 +39,7 @@ package struct FolderJudge: Sendable {
         _ place: PlaceInfo, _ path: BytePath, baseline: Judge.Baseline = .normal, began: Timestamp? = nil,
         isMovedIn: Bool = false
     ) async throws -> Verdict {
-        try await BlockingThreads.run(for: .place(place.name)) {
+        try await BlockingPool.run(for: .place(place.name)) {
             try await judgeHere(place, path, baseline, began, isMovedIn: isMovedIn)
         }
     }

@@ -32,11 +32,11 @@ package final class Judge: Sendable {
     let planner: Planner
     private let presence: PlacePresence
     private let inWork: PathsInWork
-    let lanes: BlockingLanes
+    let lanes: BlockingPool
     private let unjudged = Mutex<(@Sendable (Fingerprint, _ place: String) async -> BytePath?)?>(nil)
 
     package init(
-        ledger: Ledger, planner: Planner, presence: PlacePresence, inWork: PathsInWork, lanes: BlockingLanes
+        ledger: Ledger, planner: Planner, presence: PlacePresence, inWork: PathsInWork, lanes: BlockingPool
     ) {
         self.ledger = ledger
         self.planner = planner
@@ -64,7 +64,7 @@ package final class Judge: Sendable {
         _ place: PlaceInfo, _ path: BytePath, baseline: Baseline = .normal, began: Timestamp? = nil,
         wasThere: Bool = false, isMovedIn: Bool = false, isBacklog: Bool = false, on threads: Bulkhead? = nil
     ) async throws -> Verdict {
-        try await BlockingThreads.run(for: threads ?? .place(place.name)) {
+        try await BlockingPool.run(for: threads ?? .place(place.name)) {
             do {
                 return try await self.judgeHere(
                     place, path, baseline, began, wasThere: wasThere, isMovedIn: isMovedIn, isBacklog: isBacklog)

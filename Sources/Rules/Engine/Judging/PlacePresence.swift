@@ -22,7 +22,7 @@ package final class PlacePresence: Sendable {
     /// Nil where nothing is done in places: rules are only read or planned.
     package let claims: PlaceClaims?
     let places: PlaceMap
-    package let lanes = BlockingLanes("places", count: 4, apart: true)
+    package let lanes = BlockingPool("places", threads: 4, perBulkhead: true)
     /// What the ledger holds of each place that was looked at.
     private let known = Mutex<[String: PlaceRecord]>([:])
 

@@ -40,11 +40,11 @@ package final class Planner: Sendable {
     package let sources: FactSources
     private let rules: Mutex<InForce>
     private let blocksOf: BlockFinder
-    let lanes: BlockingLanes
+    let lanes: BlockingPool
     let host: String
 
     package init(
-        ledger: Ledger, presence: PlacePresence, rules: RuleSet, blocksOf: @escaping BlockFinder, lanes: BlockingLanes,
+        ledger: Ledger, presence: PlacePresence, rules: RuleSet, blocksOf: @escaping BlockFinder, lanes: BlockingPool,
         host: String, clock: WallClock = .system, inspector: (any ContentInspector)? = nil
     ) {
         self.presence = presence

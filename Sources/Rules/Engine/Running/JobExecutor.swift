@@ -121,9 +121,9 @@ package final class JobExecutor: Sendable {
             permit?.release()
         }
         do {
-            let loaded = try await BlockingThreads.run(for: whose) { try await self.load(id, planned) }
+            let loaded = try await BlockingPool.run(for: whose) { try await self.load(id, planned) }
             guard let loaded, loaded.record.state.isOpen else { return .ended }
-            return await BlockingThreads.run(for: Self.bulkhead(of: loaded.record)) {
+            return await BlockingPool.run(for: Self.bulkhead(of: loaded.record)) {
                 await self.carryOut(loaded, permit)
             }
         } catch {

@@ -11,7 +11,7 @@ package struct Quarantine: Sendable {
     /// Bytes that may lie there.
     private let limit: Int64
     private let journal: EffectJournal
-    let lane = BlockingLanes("quarantine", count: 1, apart: true)
+    let lane = BlockingPool("quarantine", threads: 1, perBulkhead: true)
     private let tally = Tally()
 
     private final class Tally: Sendable {

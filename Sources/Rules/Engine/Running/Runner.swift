@@ -175,7 +175,7 @@ package actor Runner {
     /// - Parameter permit: that of its next step, if it has one already.
     private func begin(_ job: Scheduler.Job, _ permit: StepPermit?) {
         let executor = executor
-        BlockingThreads.start(for: job.whose) {
+        BlockingPool.start(for: job.whose) {
             await executor.run(job.id, for: job.whose, planned: job.planned, permit)
         } then: { outcome in
             await self.ended(job.id, job.file, outcome)

@@ -112,7 +112,7 @@ extension Runner {
         let targets = await executor.targetsBegun(by: job)
         executor.inWork.begin(targets)
         let hasEnded = await patience.waits(for: whose) {
-            let end = await BlockingThreads.run(for: whose) { await executor.recoverInterrupted(job) }
+            let end = await BlockingPool.run(for: whose) { await executor.recoverInterrupted(job) }
             executor.inWork.end(targets)
             await self.recovered(job, end)
         }

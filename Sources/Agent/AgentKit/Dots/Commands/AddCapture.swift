@@ -42,7 +42,7 @@ package struct AddCapture: DotCommand {
     package func run(in dots: DotContext) async throws -> CaptureReport {
         let moment = try dots.moment(moment)
         let given = try time.map { try dots.time($0) }
-        let lane = BlockingLane("dots.add")
+        let lane = BlockingPool("dots.add")
         let files = try await lane.run { try attached.map { try Self.source($0) } }
         let request: ExperienceRequest
         switch kind {

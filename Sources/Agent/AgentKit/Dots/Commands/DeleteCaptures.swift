@@ -33,7 +33,7 @@ package struct DeleteCaptures: DotCommand {
         }
         // What took them in has passed through it.
         let ledger = dots.ledger
-        if try await !BlockingLane("dots.delete").run({ try SQLiteFile.emptyLog(of: ledger) }) {
+        if try await !BlockingPool("dots.delete").run({ try SQLiteFile.emptyLog(of: ledger) }) {
             dots.notice("what the log of \(ledger) says of them stays for now: somebody has been reading it for long")
         }
         return captures

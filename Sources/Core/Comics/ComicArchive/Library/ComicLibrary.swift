@@ -8,7 +8,7 @@ import Platform
 /// blocks the caller: all work goes to a lane of the library's own.
 package final class ComicLibrary: Sendable {
     package let root: BytePath
-    private let lane = BlockingLane("comics.library")
+    private let lane = BlockingPool("comics.library")
 
     /// - Parameter root: absolute; it need not exist yet.
     package init(root: BytePath) { self.root = root }

@@ -46,7 +46,7 @@ extension ArchiveReader {
 /// Chooses a reader by what a file is, then by what its name says.
 package struct ArchiveReaderFactory: Sendable {
     private let worker: ArchiveWorker
-    private let lane = BlockingLane("comics")
+    private let lane = BlockingPool("comics")
 
     package init(worker: ArchiveWorker) { self.worker = worker }
 

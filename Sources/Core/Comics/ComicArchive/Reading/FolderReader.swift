@@ -6,9 +6,9 @@ import Platform
 /// A folder of pictures, with the folders in it; symbolic links and hidden files are passed over.
 package struct FolderReader: ArchiveReader {
     package let archive: BytePath
-    private let lane: BlockingLane
+    private let lane: BlockingPool
 
-    package init(archive: BytePath, lane: BlockingLane) {
+    package init(archive: BytePath, lane: BlockingPool) {
         self.archive = archive
         self.lane = lane
     }
@@ -57,9 +57,9 @@ package struct FolderReader: ArchiveReader {
 /// One picture, as a comic of one page.
 package struct SingleImageReader: ArchiveReader {
     package let archive: BytePath
-    private let lane: BlockingLane
+    private let lane: BlockingPool
 
-    package init(archive: BytePath, lane: BlockingLane) {
+    package init(archive: BytePath, lane: BlockingPool) {
         self.archive = archive
         self.lane = lane
     }

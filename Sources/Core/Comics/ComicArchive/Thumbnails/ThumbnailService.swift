@@ -13,7 +13,7 @@ package final class ThumbnailService: Sendable {
     private let cache: ThumbnailCache
     private let library: ComicLibrary
     private let complain: @Sendable (any Error) -> Void
-    private let lane = BlockingLane("thumbnail.cache")
+    private let lane = BlockingPool("thumbnail.cache")
     private let known = Mutex<[Fingerprint: ContentHash]>([:])
 
     /// - Parameters:

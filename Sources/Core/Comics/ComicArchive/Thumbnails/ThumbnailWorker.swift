@@ -9,14 +9,14 @@ import Sandbox
 /// this module needs it.
 package struct ThumbnailWorker: Sendable {
     private let worker: ArchiveWorker
-    private let lanes: BlockingLanes
+    private let lanes: BlockingPool
 
     /// - Parameters:
     ///   - worker: names the program.
     ///   - count: how many processes may make thumbnails at the same time.
     package init(_ worker: ArchiveWorker, count: Int = 2) {
         self.worker = worker
-        lanes = BlockingLanes("thumbnails", count: count)
+        lanes = BlockingPool("thumbnails", threads: count)
     }
 
     /// Thumbnails of entries of one archive, in one pass over it and by one warm process.

@@ -10,7 +10,7 @@ package struct ArchiveWorker: Sendable {
     package let limits: WorkerLimits
     /// A program in `unar`'s place, with its arguments; empty for `unar` itself.
     let unar: [String]
-    let lanes: BlockingLanes
+    let lanes: BlockingPool
     let places: ExaminationPlaces
     /// The examination that its processes are part of.
     var pass: ExaminationPass?
@@ -40,7 +40,7 @@ package struct ArchiveWorker: Sendable {
         executable = unpacker
         self.limits = limits
         self.unar = unar
-        lanes = BlockingLanes("unpack", count: count)
+        lanes = BlockingPool("unpack", threads: count)
         places = ExaminationPlaces(count: count)
     }
 

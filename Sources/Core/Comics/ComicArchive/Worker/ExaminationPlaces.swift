@@ -6,12 +6,12 @@ import Synchronization
 final class ExaminationPlaces: Sendable {
     private let quick: AsyncSemaphore
     private let slow = AsyncSemaphore(permits: 1)
-    private let lanes: BlockingLanes
+    private let lanes: BlockingPool
 
     /// - Parameter count: how many archives may be looked into at the same time, besides a slow one.
     init(count: Int) {
         quick = AsyncSemaphore(permits: count)
-        lanes = BlockingLanes("examine", count: max(1, count) + 1)
+        lanes = BlockingPool("examine", threads: max(1, count) + 1)
     }
 
     /// Runs a blocking examination: first in a quick place; where its share is used up, it goes on in the slow one if

@@ -20,7 +20,7 @@ extension CaptureStore {
     ///
     /// - Throws: `Fault(.usage)` where `target` is there already.
     package func export(to target: BytePath) async throws -> StoreExport {
-        try await BlockingLane("captures.export").run { [self] in
+        try await BlockingPool("captures.export").run { [self] in
             try StagedFolder.fill(target) { staged in
                 var export = StoreExport()
                 let encoder = ExportLines.encoder

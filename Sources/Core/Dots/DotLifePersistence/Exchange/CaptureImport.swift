@@ -44,7 +44,7 @@ extension CaptureStore {
     ///
     /// - Throws: `Fault`; `.refused` where the folder holds no export, or one of a newer version. Then nothing was taken.
     package func importCaptures(from source: BytePath) async throws -> StoreImport {
-        try await BlockingLane("captures.import").run { [self] in
+        try await BlockingPool("captures.import").run { [self] in
             let path = source.appending("captures.jsonl")
             guard try FileStatus.of(path) != nil else {
                 throw Fault(.refused, "\(source) holds no export: there is no captures.jsonl in it", path: source)

@@ -25,7 +25,7 @@ extension CaptureStore {
     ///
     /// - Throws: `Fault(.usage)` where `target` is there already.
     package func backUp(to target: BytePath) async throws -> StoreBackup {
-        try await BlockingLane("captures.backup").run { [self] in
+        try await BlockingPool("captures.backup").run { [self] in
             try StagedFolder.fill(target) { staged in
                 // A file that is removed meanwhile is no loss yet: what counts is what the copied database names.
                 _ = try addFiles(into: staged)

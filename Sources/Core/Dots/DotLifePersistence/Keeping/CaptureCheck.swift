@@ -12,7 +12,7 @@ extension CaptureStore {
     ///
     /// - Parameter contents: whether each file is read and compared with its hash; else only its presence and size are.
     package func check(contents: Bool = true) async throws -> StoreCheck {
-        try await BlockingLane("captures.check").run { [self] in
+        try await BlockingPool("captures.check").run { [self] in
             var check = StoreCheck()
             check.findings = try using("check the captures in \(folder)") { try DatabaseCheck.findings($0) }
             try using("check the captures in \(folder)") { pool in

@@ -13,7 +13,7 @@ extension CaptureStore {
     package func repair() async throws -> [StoreFinding] {
         let found = try await check(contents: false).findings.filter(\.isRepairable)
         if shrink != nil, found.contains(where: { $0.kind == .missingThumbnail }) { await remakeThumbnails() }
-        return try await BlockingLane("captures.repair").run { [self] in
+        return try await BlockingPool("captures.repair").run { [self] in
             found.filter { finding in
                 do {
                     return try mend(finding)

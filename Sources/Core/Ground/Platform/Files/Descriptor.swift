@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// An open file descriptor, closed when the last reference goes. Calls block: use it on a ``BlockingLane``.
+/// An open file descriptor, closed when the last reference goes. Calls block: use it on a ``BlockingPool``.
 package final class Descriptor: Sendable {
     package let raw: Int32
     package let path: BytePath

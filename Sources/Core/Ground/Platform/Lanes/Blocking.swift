@@ -2,10 +2,9 @@ import CLinux
 import Synchronization
 
 /// The cooperative pool is never blocked (law 10): in a debug build of the agent, a call that blocks traps on one of the
-/// pool's threads. Whoever waits for a disk has a queue or a thread of his own, such as a ``BlockingLane``.
+/// pool's threads. Such calls belong on a ``BlockingPool``.
 ///
-/// A token that lanes hand out would hold that at compile time, but every call on a file would carry it, through closures
-/// of GRDB and OpenSSL that have no room for it; `docs/design/blocking.md` shows both on one module.
+/// Why not at compile time: `docs/design/blocking.md`, "Rejected".
 package enum Blocking {
     #if DEBUG
         private static let isForbidden = Atomic<Bool>(false)
@@ -20,7 +19,7 @@ package enum Blocking {
         }
 
         private static func check(_ name: StaticString) {
-            // The name that Swift's runtime gives the queue behind its pool; lanes and GRDB's queues have names of their own,
+            // The name that Swift's runtime gives the queue behind its pool; blocking pools' and GRDB's queues have names of their own,
             // and a thread that is none of dispatch's counts to its root queues.
             let isPool = String(cString: steward_queue_at_work()) == "Swift global concurrent queue"
             precondition(!isPool, "\(name) blocks, and was called on the cooperative pool")

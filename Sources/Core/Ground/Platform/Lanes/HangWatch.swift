@@ -98,7 +98,7 @@ package final class HangWatch: Sendable {
         return try work()
     }
 
-    /// The same for a thread that belongs to no lane: that its call hangs shows, and nobody else is asked to make room.
+    /// The same for a thread of no pool: that its call hangs shows, and nobody else is asked to make room.
     package func watching<R>(_ whose: Bulkhead, _ work: () throws -> R) rethrows -> R {
         try watching(whose, changed: { _ in }, work)
     }
@@ -182,7 +182,7 @@ package final class HangWatch: Sendable {
 package func answer<R: Sendable>(
     within seconds: Double, _ work: @escaping @Sendable () throws -> R
 ) async throws -> R? {
-    try await outcome(within: seconds) { try await BlockingLane("answer").run(work) }
+    try await outcome(within: seconds) { try await BlockingPool("answer").run(work) }
 }
 
 /// The same for work that waits and does not block.

@@ -172,7 +172,7 @@ final class SQLiteDatabase: LedgerDatabase {
             do { try await Task.sleep(for: Self.whileItIsRead) } catch { return }
             (pool as? DatabasePool)?.releaseMemoryEventually()
             // One that could not be closed is not used again either.
-            _ = try? await BlockingLane("ledger.release").run { try readers?.release() }
+            _ = try? await BlockingPool("ledger.release").run { try readers?.release() }
         }
         releasing.withLock { pending in
             pending?.cancel()
@@ -256,7 +256,7 @@ final class SQLiteDatabase: LedgerDatabase {
     /// By VACUUM INTO.
     func backUp(replacing target: BytePath) async throws {
         let temporary = BytePath(target.text + ".new")
-        let lane = BlockingLane("ledger.backup")
+        let lane = BlockingPool("ledger.backup")
         let file = file
         let source = try await lane.run {
             try Durable.remove(temporary)

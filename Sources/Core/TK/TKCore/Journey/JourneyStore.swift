@@ -9,11 +9,11 @@ import SQLiteFile
 package final class JourneyStore: Sendable {
     private let path: BytePath
     private let pool: DatabasePool
-    private let lane: BlockingLane
+    private let lane: BlockingPool
     private let clock: @Sendable () -> Timestamp
 
     private init(
-        _ path: BytePath, _ pool: DatabasePool, _ lane: BlockingLane, _ clock: @escaping @Sendable () -> Timestamp
+        _ path: BytePath, _ pool: DatabasePool, _ lane: BlockingPool, _ clock: @escaping @Sendable () -> Timestamp
     ) {
         self.path = path
         self.pool = pool
@@ -31,7 +31,7 @@ package final class JourneyStore: Sendable {
     package static func open(
         _ path: BytePath, clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) async throws -> Opened {
-        let lane = BlockingLane("journeys")
+        let lane = BlockingPool("journeys")
         return try await lane.run {
             let opened = try TKFile.open(
                 SQLiteFile(

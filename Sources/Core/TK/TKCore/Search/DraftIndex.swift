@@ -8,14 +8,14 @@ import SQLiteFile
 package final class DraftIndex: Sendable {
     private let path: BytePath
     private let pool: DatabasePool
-    private let lane: BlockingLane
+    private let lane: BlockingPool
     /// Larger files are left out.
     package static let mostBytes: Int64 = 4 << 20
     package static let extensions: Set<String> = [
         "md", "markdown", "txt", "text", "mdown", "rst", "adoc", "org", "fountain",
     ]
 
-    private init(_ path: BytePath, _ pool: DatabasePool, _ lane: BlockingLane) {
+    private init(_ path: BytePath, _ pool: DatabasePool, _ lane: BlockingPool) {
         self.path = path
         self.pool = pool
         self.lane = lane
@@ -25,7 +25,7 @@ package final class DraftIndex: Sendable {
     package static func open(
         _ path: BytePath, now: Timestamp = .now()
     ) async throws -> (index: DraftIndex, notices: [String]) {
-        let lane = BlockingLane("search")
+        let lane = BlockingPool("search")
         return try await lane.run {
             let opened = try TKFile.open(
                 SQLiteFile(

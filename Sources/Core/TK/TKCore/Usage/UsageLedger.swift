@@ -12,7 +12,7 @@ import SQLiteFile
 public final class UsageLedger: Sendable {
     private let path: BytePath
     private let pool: DatabasePool
-    private let lane: BlockingLane
+    private let lane: BlockingPool
     private let process: String
     private let budget: Cost?
     private let timeZone: Zone
@@ -21,7 +21,7 @@ public final class UsageLedger: Sendable {
     public let prices: ModelTable
 
     private init(
-        _ path: BytePath, _ pool: DatabasePool, _ lane: BlockingLane, _ process: String, _ prices: ModelTable,
+        _ path: BytePath, _ pool: DatabasePool, _ lane: BlockingPool, _ process: String, _ prices: ModelTable,
         _ budget: Cost?, _ timeZone: Zone, _ clock: @escaping @Sendable () -> Timestamp
     ) {
         self.path = path
@@ -48,7 +48,7 @@ public final class UsageLedger: Sendable {
         _ path: BytePath, prices: ModelTable, budget: Cost?, timeZone: Zone, process: String? = nil,
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) async throws -> Opened {
-        let lane = BlockingLane("usage")
+        let lane = BlockingPool("usage")
         return try await lane.run {
             let opened = try TKFile.open(
                 SQLiteFile(

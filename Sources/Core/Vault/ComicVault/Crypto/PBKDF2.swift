@@ -3,7 +3,7 @@ import Platform
 
 /// PBKDF2 with HMAC-SHA256 (RFC 8018).
 package enum PBKDF2 {
-    /// Takes a quarter of a second for 600,000 iterations. Blocks: use it on a ``BlockingLane``.
+    /// Takes a quarter of a second for 600,000 iterations. Blocks: use it on a ``BlockingPool``.
     package static func derive(
         password: SecretBytes, salt: [UInt8], iterations: Int, count: Int
     ) throws -> SecretBytes {

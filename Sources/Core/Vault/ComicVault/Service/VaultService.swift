@@ -16,10 +16,10 @@ package actor VaultService {
     /// How long what failed by itself waits at first, before it is tried again.
     private nonisolated let pause: Duration
     nonisolated let notice: @Sendable (VaultNotice) -> Void
-    private nonisolated let gate: BlockingLane
-    nonisolated let work: BlockingLanes
+    private nonisolated let gate: BlockingPool
+    nonisolated let work: BlockingPool
     /// Apart from the work: whoever asks how the vault stands waits for no import, and is told where its disk does not answer.
-    private nonisolated let looks: BlockingLanes
+    private nonisolated let looks: BlockingPool
 
     private var session: Session?
     private var isUnlocking = false
@@ -75,9 +75,9 @@ package actor VaultService {
         self.key = key
         self.pause = pause
         self.notice = notice
-        gate = BlockingLane("vault.\(place.name)")
-        work = BlockingLanes("vault.\(place.name).work", count: 3)
-        looks = BlockingLanes("vault.\(place.name).look", count: 1, apart: true)
+        gate = BlockingPool("vault.\(place.name)")
+        work = BlockingPool("vault.\(place.name).work", threads: 3)
+        looks = BlockingPool("vault.\(place.name).look", threads: 1, perBulkhead: true)
     }
 
     package var isUnlocked: Bool { session != nil }
@@ -129,7 +129,7 @@ package actor VaultService {
     /// - Throws: as ``unlock(_:dropsTornTail:)``; ``VaultError/away(_:)`` where it waits for the vault.
     package func unlockWithKeyAtHand() async throws {
         let key = key
-        guard let credential = try await BlockingLane("credential").run({ try key() }) else { return }
+        guard let credential = try await BlockingPool("credential").run({ try key() }) else { return }
         do {
             try await unlock(credential)
         } catch VaultError.away(let path) {
@@ -229,7 +229,7 @@ package actor VaultService {
         do {
             // Its disk first: a key is not fetched in vain each time.
             _ = try await look { try place.open() }
-            guard let credential = try await BlockingLane("credential").run({ try key() }) else { return true }
+            guard let credential = try await BlockingPool("credential").run({ try key() }) else { return true }
             try await unlock(credential)
         } catch let error as VaultError where error.fault.kind == .transient {
             return false
@@ -258,7 +258,7 @@ package actor VaultService {
     /// - Throws: ``VaultError/locked``, also where the vault's folder turned out not to be the one of its name any more, and
     ///   what `body` throws.
     package func use<R: Sendable>(
-        on lanes: BlockingLanes? = nil, _ body: @Sendable (SealedVault) throws -> R
+        on lanes: BlockingPool? = nil, _ body: @Sendable (SealedVault) throws -> R
     ) async throws -> R {
         guard let vault = session?.vault else { throw VaultError.locked }
         users += 1
@@ -409,11 +409,6 @@ extension SealedVault {
 
 /// Held while a deposit is ingested.
 private let ingesting = Mutex(())
-
-extension BlockingLane {
-    /// For work that cannot fail.
-    fileprivate func runQuietly(_ work: @Sendable () -> Void) { work() }
-}
 
 extension VaultService {
     /// Looks at the locked vault's files, on a thread that may block. Does not count as use.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A vault of comics in a folder: locked, or unlocked with its keys in memory.
 ///
-/// Every call blocks, long ones for as long as the bytes take: use a ``BlockingLane``. Calls may come from several
+/// Every call blocks, long ones for as long as the bytes take: use a ``BlockingPool``. Calls may come from several
 /// threads; what they add is sealed side by side and recorded one after the other. Errors are ``VaultError`` and `Fault`.
 package final class SealedVault: Sendable {
     package let folder: SealedVaultFolder

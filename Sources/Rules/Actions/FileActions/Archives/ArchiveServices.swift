@@ -6,7 +6,7 @@ import Rules
 package struct ArchiveServices: Sendable {
     let placing: FileServices
     /// Archives take long, and nothing else is to wait for them.
-    let lanes = BlockingLanes("archives", count: 2)
+    let lanes = BlockingPool("archives", threads: 2)
     private let program: BytePath?
 
     var journal: EffectJournal { placing.journal }

@@ -8,7 +8,7 @@ package actor ComicImporter {
     private let program: BytePath?
     private var worker: ArchiveWorker?
     /// One import at a time looks for copies and puts its file down, so that of two equal comics one finds the other.
-    private nonisolated let shelf = BlockingLanes("library", count: 1, apart: true)
+    private nonisolated let shelf = BlockingPool("library", threads: 1, perBulkhead: true)
     nonisolated let placed = PlacedComics()
     nonisolated let read = ReadComics()
 

@@ -8,7 +8,7 @@ package struct ComicServices: Sendable {
     let vaults: VaultKeeper
     let placing: FileServices
 
-    var files: BlockingLanes { placing.files }
+    var files: BlockingPool { placing.files }
     var journal: EffectJournal { placing.journal }
     var trash: TrashCan { placing.trash }
 

@@ -6,7 +6,7 @@ import Rules
 package struct MediaServices: Sendable {
     let placing: FileServices
     /// Reading and writing a film's worth of bytes takes long, and nothing else is to wait for it.
-    let lanes = BlockingLanes("media", count: 2)
+    let lanes = BlockingPool("media", threads: 2)
     private let program: BytePath?
     private let unpacker: BytePath?
 

@@ -42,7 +42,7 @@ package struct Destination: Codable, Sendable, Equatable {
     ///   fixed.
     package static func decide(
         root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
-        content: ContentHash, size: Int64?, lanes: BlockingLanes, files: HeldFiles
+        content: ContentHash, size: Int64?, lanes: BlockingPool, files: HeldFiles
     ) async throws -> Destination {
         if let complaint = complaint(folder: folder) { throw Fault(isFixed.folder ? .failed : .refused, complaint) }
         if let complaint = complaint(name: name) { throw Fault(isFixed.name ? .failed : .refused, complaint) }

@@ -13,7 +13,7 @@ package struct FilePlacement: Codable, Sendable, Equatable {
     /// By the `name` and `exists` of a rule; `place` and `folder` say the rest unless `stays`: then it is the file's own
     /// folder.
     package static func decide(
-        _ input: StepInput, _ arguments: Arguments, stays: Bool = false, lanes: BlockingLanes
+        _ input: StepInput, _ arguments: Arguments, stays: Bool = false, lanes: BlockingPool
     ) async throws -> FilePlacement {
         try await decide(
             input, root: stays ? input.file.root : arguments.root(input),
@@ -24,7 +24,7 @@ package struct FilePlacement: Codable, Sendable, Equatable {
 
     package static func decide(
         _ input: StepInput, root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
-        lanes: BlockingLanes
+        lanes: BlockingPool
     ) async throws -> FilePlacement {
         guard let hash = input.file.hash else {
             throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)

@@ -6,7 +6,7 @@ import Rules
 package struct FileRewrite: Primitive {
     private let replaced: ReplacedVersion
     private let services: FileServices
-    private let lanes: BlockingLanes
+    private let lanes: BlockingPool
     private let summary: String
     private let make: @Sendable (_ old: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void
     private let verify: @Sendable (_ old: Descriptor, _ new: Descriptor) throws -> Void
@@ -17,7 +17,7 @@ package struct FileRewrite: Primitive {
     ///   - make: is given the file, and what takes the next part of the new version. Blocks.
     ///   - verify: throws where the new version is not what it is to be. Blocks.
     package init(
-        _ replaced: ReplacedVersion, _ services: FileServices, on lanes: BlockingLanes, summary: String,
+        _ replaced: ReplacedVersion, _ services: FileServices, on lanes: BlockingPool, summary: String,
         make: @escaping @Sendable (_ old: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void,
         verify: @escaping @Sendable (_ old: Descriptor, _ new: Descriptor) throws -> Void
     ) {

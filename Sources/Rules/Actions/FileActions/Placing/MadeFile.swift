@@ -8,7 +8,7 @@ import Rules
 package struct MadeFile: Primitive {
     private let placement: FilePlacement
     private let services: FileServices
-    private let lanes: BlockingLanes
+    private let lanes: BlockingPool
     /// What is said where the destination says that nothing is to be done: `made no picture`.
     private let nothing: String
     private let summary: @Sendable (BytePath) -> String
@@ -27,7 +27,7 @@ package struct MadeFile: Primitive {
     ///   - stage: makes the file, on the disk, where ``EffectJournal/recordStaged(_:_:step:)`` knows it, and says how it is
     ///     compared with what it was made of.
     package init(
-        _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingLanes, nothing: String,
+        _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingPool, nothing: String,
         trashed: TrashedFile? = nil, summary: @escaping @Sendable (BytePath) -> String,
         verifier: @escaping @Sendable (StepContext) throws -> Verify = { _ in unverified },
         tidy: @escaping @Sendable (StepContext) throws -> Void = { _ in },
@@ -41,7 +41,7 @@ package struct MadeFile: Primitive {
     /// - Parameter make: is given the file that was judged, and what takes the next part of the new one, whose mode is no
     ///   wider than that of the file. Blocks.
     package init(
-        _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingLanes, nothing: String,
+        _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingPool, nothing: String,
         summary: @escaping @Sendable (BytePath) -> String,
         make: @escaping @Sendable (_ source: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void
     ) {

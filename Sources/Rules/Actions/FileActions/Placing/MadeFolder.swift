@@ -7,7 +7,7 @@ import Rules
 package struct MadeFolder: Primitive {
     private let placement: FilePlacement
     private let services: FileServices
-    private let lanes: BlockingLanes
+    private let lanes: BlockingPool
     /// What names the folder of the step that is at work: the action's name.
     private let purpose: String
     private let skipped: @Sendable (BytePath) -> Receipt
@@ -25,7 +25,7 @@ package struct MadeFolder: Primitive {
     ///   - fill: is given the folder's name, which is free, and the file that was judged; makes the folder, fills it, and says
     ///     what is to be placed: that one, or one within. Blocks.
     package init(
-        _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingLanes, by purpose: String,
+        _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingPool, by purpose: String,
         skipped: @escaping @Sendable (BytePath) -> Receipt,
         receipt: @escaping @Sendable (_ folder: BytePath, _ files: Int) -> Receipt, nothing: String,
         fill: @escaping @Sendable (_ staging: Spot, _ source: Descriptor) throws -> Spot

@@ -9,7 +9,7 @@ package struct ProcessServices: Sendable {
     /// Where programs are started.
     let folders: PrivateFolders
 
-    var files: BlockingLanes { placing.files }
+    var files: BlockingPool { placing.files }
     var journal: EffectJournal { placing.journal }
 
     package init(run: RunPolicy, notify: NotifyPolicy, placing: FileServices, folders: PrivateFolders) {

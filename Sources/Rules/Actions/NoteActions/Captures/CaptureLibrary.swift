@@ -10,7 +10,7 @@ package actor CaptureLibrary {
     private let directory: BytePath
     private let thumbnailer: CaptureStore.Thumbnailer?
     private let notice: @Sendable (String) -> Void
-    private let lane = BlockingLane("captures.folder")
+    private let lane = BlockingPool("captures.folder")
     private var opened: Open?
     /// Whether there was a store here since the start: then none is begun in a folder that has none.
     private var isKnown = false

@@ -9,7 +9,7 @@ package struct NoteServices: Sendable {
     let placing: FileServices
     let timeZone: Zone
 
-    var files: BlockingLanes { placing.files }
+    var files: BlockingPool { placing.files }
     var journal: EffectJournal { placing.journal }
 
     package init(notes: NoteWriter, placing: FileServices, timeZone: Zone) {

@@ -72,7 +72,7 @@ package struct ReviewModels: Sendable {
     /// - Throws: `Fault(.transient)` for such a failure otherwise, and `CancellationError`. Every other failure is told
     ///   in what is returned.
     package func ask(
-        _ draft: DraftText, _ settings: ReviewSettings, _ team: ReviewTeam, mayGiveUp: Bool, lanes: BlockingLanes
+        _ draft: DraftText, _ settings: ReviewSettings, _ team: ReviewTeam, mayGiveUp: Bool, lanes: BlockingPool
     ) async throws -> ModelFindings {
         guard draft.scalars.contains(where: { !$0.properties.isWhitespace }) else {
             return ModelFindings(suggestions: [])
@@ -133,7 +133,7 @@ package struct ReviewModels: Sendable {
     }
 
     private func access(
-        _ setup: Setup, _ kept: KeptAnswers, _ heard: Heard, _ lanes: BlockingLanes
+        _ setup: Setup, _ kept: KeptAnswers, _ heard: Heard, _ lanes: BlockingPool
     ) async throws -> (ModelAccess, UsageLedger) {
         try CoreDumps.forbid()
         let environment = environment

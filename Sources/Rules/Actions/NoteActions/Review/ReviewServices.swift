@@ -4,12 +4,12 @@ import Rules
 /// What reviews act through.
 package struct ReviewServices: Sendable {
     let reviews: ReviewTools
-    let files: BlockingLanes
+    let files: BlockingPool
     let journal: EffectJournal
     /// This machine's name.
     let device: String
 
-    package init(reviews: ReviewTools, files: BlockingLanes, journal: EffectJournal, device: String) {
+    package init(reviews: ReviewTools, files: BlockingPool, journal: EffectJournal, device: String) {
         self.reviews = reviews
         self.files = files
         self.journal = journal

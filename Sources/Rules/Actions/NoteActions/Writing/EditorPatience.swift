@@ -23,10 +23,10 @@ final class EditorPatience: Sendable {
     }
 
     let limits: NotePatience
-    private let lanes: BlockingLanes
+    private let lanes: BlockingPool
     private let state = Mutex(State())
 
-    init(_ limits: NotePatience, _ lanes: BlockingLanes) {
+    init(_ limits: NotePatience, _ lanes: BlockingPool) {
         self.limits = limits
         self.lanes = lanes
     }

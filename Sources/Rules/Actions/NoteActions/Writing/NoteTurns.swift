@@ -69,7 +69,7 @@ final class NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable>: Senda
                 return state.atWork.insert(note).inserted
             }
             guard isFirst else { return }
-            BlockingThreads.start(for: whose) { await self.serve(note, work) }
+            BlockingPool.start(for: whose) { await self.serve(note, work) }
         }
     }
 

@@ -36,7 +36,7 @@ package final class NoteWriter: Sendable {
     private let patience: EditorPatience
     private let turns = Turns(memory: LastDraft.init, mayKeep: \.isSmall)
     private let saved: SavedNotes
-    let lanes = BlockingLanes("notes", count: 4, apart: true)
+    let lanes = BlockingPool("notes", threads: 4, perBulkhead: true)
     let log: Logger
 
     /// - Parameters:

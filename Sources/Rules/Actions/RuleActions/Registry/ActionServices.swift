@@ -26,7 +26,7 @@ package struct ActionServices: Sendable {
     ///   - publishing: nil where there is nothing to publish to.
     package init(
         journal: EffectJournal, notes: NoteWriter, captures: CaptureLibrary, comics: ComicImporter,
-        files: BlockingLanes,
+        files: BlockingPool,
         timeZone: Zone, device: String, run: RunPolicy, programFolders: PrivateFolders, homeTrash: BytePath,
         vaults: VaultKeeper = VaultKeeper(), reviews: ReviewTools = ReviewTools(),
         publishing: PublishServices? = nil, unpacker: BytePath? = nil,

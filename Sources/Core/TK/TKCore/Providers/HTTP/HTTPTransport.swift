@@ -10,7 +10,7 @@ public final class HTTPTransport: Sendable {
     private let connectTimeout: Duration
     private let client: PooledClient
     private let loopback: LoopbackGuard
-    private let lanes = BlockingLanes("hosts", count: 4)
+    private let lanes = BlockingPool("hosts", threads: 4)
 
     /// `environment` names the proxies. `allowsAnyLocalServer` is for servers on this machine that another user runs:
     /// they may be asked.

@@ -48,7 +48,7 @@ public struct ServerEndpoint: Sendable {
     package var isLoopback: Bool { ProxySettings.isLoopback(baseURL.host ?? "") }
 
     /// Where keys are read: they lie in files.
-    static let lanes = BlockingLanes("keys", count: 2)
+    static let lanes = BlockingPool("keys", threads: 2)
 
     /// The key, checked; nil where the endpoint takes none. Throws ``LLMError`` (`keyMissing`, `authentication`).
     package func currentKey(for provider: String) async throws -> Secret? {

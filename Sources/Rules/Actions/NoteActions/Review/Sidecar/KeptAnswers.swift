@@ -8,11 +8,11 @@ import TKCore
 /// never paid for again, whatever happens to the agent after it (`docs/review.md`).
 package final class KeptAnswers: CallRecorder {
     private let folder: BytePath
-    private let lanes: BlockingLanes
+    private let lanes: BlockingPool
     private let used = Mutex<Set<String>>([])
 
     /// - Parameter folder: made when the first answer comes.
-    package init(folder: BytePath, lanes: BlockingLanes) {
+    package init(folder: BytePath, lanes: BlockingPool) {
         self.folder = folder
         self.lanes = lanes
     }

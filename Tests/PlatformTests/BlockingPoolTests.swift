@@ -7,12 +7,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Lanes for calls that block", .timeLimit(.minutes(30)))
-struct BlockingLaneTests {
+@Suite("Thread pools for calls that block", .timeLimit(.minutes(30)))
+struct BlockingPoolTests {
     @Test("The pool goes on while more calls block than it has threads")
     func poolIsFree() async throws {
         let count = ProcessInfo.processInfo.activeProcessorCount * 2 + 2
-        let lanes = BlockingLanes("test", count: count)
+        let lanes = BlockingPool("test", threads: count)
         let gate = DispatchSemaphore(value: 0)
         let inside = Tally()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -36,9 +36,9 @@ struct BlockingLaneTests {
         }
     }
 
-    @Test("A long call holds up nothing while another lane is idle")
+    @Test("A long call holds up nothing while another thread is idle")
     func least() async throws {
-        let lanes = BlockingLanes("test", count: 2)
+        let lanes = BlockingPool("test", threads: 2)
         let (begun, gate) = (Tally(), DispatchSemaphore(value: 0))
         async let long: Void = lanes.run {
             begun.enter()
@@ -56,19 +56,19 @@ struct BlockingLaneTests {
     func started() async throws {
         let whose = Bulkhead("started")
         let (inside, after): (Bool, Bool) = await withCheckedContinuation { continuation in
-            BlockingThreads.start(for: whose) {
-                BlockingThreads.current(isolation: nil) != nil && Bulkhead.current == whose
+            BlockingPool.start(for: whose) {
+                BlockingPool.isCurrent(isolation: nil) && Bulkhead.current == whose
             } then: { inside in
-                continuation.resume(returning: (inside, BlockingThreads.current(isolation: nil) != nil))
+                continuation.resume(returning: (inside, BlockingPool.isCurrent(isolation: nil)))
             }
         }
         #expect(inside)
         #expect(!after)
     }
 
-    @Test("One lane does one thing after the other")
+    @Test("A pool of one thread does one thing after the other")
     func serial() async throws {
-        let lane = BlockingLane("serial")
+        let lane = BlockingPool("serial")
         let running = Tally()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<200 {
@@ -86,7 +86,7 @@ struct BlockingLaneTests {
 
     @Test("Calls that do not return hold up nobody else's, are told of, and refuse those behind them until they do")
     func hanging() async throws {
-        let lanes = BlockingLanes("test", count: 2, apart: true)
+        let lanes = BlockingPool("test", threads: 2, perBulkhead: true)
         let (silent, well) = (Bulkhead("the place silent"), Bulkhead("the place well"))
         let (begun, gate) = (Tally(), DispatchSemaphore(value: 0))
         // Not for long: it is what hangs that is given up, not what takes its time.
@@ -126,7 +126,7 @@ struct BlockingLaneTests {
 
     @Test("Work that goes on for long is not taken for a call that does not return")
     func busy() async throws {
-        let lanes = BlockingLanes("test", count: 1, apart: true)
+        let lanes = BlockingPool("test", threads: 1, perBulkhead: true)
         let whose = Bulkhead("the place busy")
         let isHung = try await Bulkhead.$current.withValue(whose) {
             try await lanes.run { () -> Bool in
@@ -151,7 +151,7 @@ struct BlockingLaneTests {
         }
         await #expect(processExitsWith: .success) {
             Blocking.forbidOnPool()
-            _ = try await BlockingLane("test").run { try Folder(Descriptor(".", O_RDONLY | O_DIRECTORY)).entries() }
+            _ = try await BlockingPool("test").run { try Folder(Descriptor(".", O_RDONLY | O_DIRECTORY)).entries() }
         }
     }
 
@@ -164,9 +164,9 @@ struct BlockingLaneTests {
         await #expect(throws: Fault.self) { try await answer(within: 60) { throw Fault(.failed, "x") } }
     }
 
-    @Test("What the work throws reaches the caller, and the lane goes on")
+    @Test("What the work throws reaches the caller, and the pool goes on")
     func throwing() async throws {
-        let lane = BlockingLane("throwing")
+        let lane = BlockingPool("throwing")
         await #expect(throws: Fault.self) { try await lane.run { throw Fault(.failed, "x") } }
         #expect(try await lane.run { 7 } == 7)
     }
