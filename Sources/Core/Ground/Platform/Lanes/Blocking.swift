@@ -19,8 +19,8 @@ package enum Blocking {
         }
 
         private static func check(_ name: StaticString) {
-            // The name that Swift's runtime gives the queue behind its pool; blocking pools' and GRDB's queues have names of their own,
-            // and a thread that is none of dispatch's counts to its root queues.
+            // The name of the queue behind Swift's pool. Blocking pools' and GRDB's queues have other names, and threads that
+            // are not dispatch's count as those of its root queues.
             let isPool = String(cString: steward_queue_at_work()) == "Swift global concurrent queue"
             precondition(!isPool, "\(name) blocks, and was called on the cooperative pool")
         }
