@@ -123,7 +123,7 @@ import Testing
         let paths = (0..<20).map { BytePath("d\($0)") }
         let top = folder.path
         let opened = Atomic<Int>(0)
-        let next = FoldersAhead.read(paths) { path in
+        let next = DirectoryPrefetch.read(paths) { path in
             if opened.wrappingAdd(1, ordering: .relaxed).newValue == 5 {
                 throw Fault(.transient, "none is free", errno: EMFILE)
             }

@@ -66,7 +66,7 @@ package struct RootWalk: Sendable {
     /// Folders that are yet to be read.
     private var folders = PackedPaths()
     /// Those that come before them; none between two parts.
-    private var ahead: [FoldersAhead.Next] = []
+    private var ahead: [DirectoryPrefetch.Next] = []
     /// The one that is being gone through.
     private var current: (path: BytePath, names: FolderListing)?
 
@@ -111,7 +111,7 @@ package struct RootWalk: Sendable {
     /// - Returns: false where `body` has enough.
     private mutating func goOn(_ top: Root, _ body: (FoundFile) throws -> Bool) throws -> Bool {
         let isNew = current == nil
-        let begun = current.map { FoldersAhead.Next(path: $0.path, names: $0.names) }
+        let begun = current.map { DirectoryPrefetch.Next(path: $0.path, names: $0.names) }
         current = nil
         guard let next = begun ?? takeNext(top) else { return true }
         var folder: Descriptor?
@@ -135,11 +135,11 @@ package struct RootWalk: Sendable {
         return try goThrough(folder.map(Folder.init), body)
     }
 
-    private mutating func takeNext(_ top: Root) -> FoldersAhead.Next? {
+    private mutating func takeNext(_ top: Root) -> DirectoryPrefetch.Next? {
         if ahead.isEmpty {
             var paths: [BytePath] = []
-            while paths.count < FoldersAhead.most, let path = folders.popLast() { paths.append(path) }
-            ahead = FoldersAhead.read(paths) { try Self.reading(top, $0) }
+            while paths.count < DirectoryPrefetch.most, let path = folders.popLast() { paths.append(path) }
+            ahead = DirectoryPrefetch.read(paths) { try Self.reading(top, $0) }
         }
         return ahead.popLast()
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Reads folders that a walk has yet to come to with two threads: of a tree of many folders that is most of what a look
 /// through it costs, and from a cold disk each waits by itself. Nothing is open any more when it is done.
-enum FoldersAhead {
+enum DirectoryPrefetch {
     /// A folder whose turn comes later.
     struct Next: Sendable {
         let path: BytePath
