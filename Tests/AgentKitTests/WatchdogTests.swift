@@ -19,11 +19,11 @@ struct WatchdogTests {
             environment: ["NOTIFY_SOCKET": receiver.path.text, "WATCHDOG_USEC": "60000"].merging(more) { $1 })
     }
 
-    @Test("The watchdog hears a word after each trip through the work, again and again")
+    @Test("The watchdog hears a word after each probe, again and again")
     func beats() async throws {
-        let trips = Atomic<Int>(0)
+        let probes = Atomic<Int>(0)
         let watchdog = Watchdog(manager()) {
-            trips.add(1, ordering: .relaxed)
+            probes.add(1, ordering: .relaxed)
             return true
         }
         #expect(watchdog.isWanted)
@@ -32,7 +32,7 @@ struct WatchdogTests {
         running.cancel()
         await running.value
         #expect(receiver.texts.allSatisfy { $0 == "WATCHDOG=1" })
-        #expect(trips.load(ordering: .relaxed) >= receiver.texts.count)
+        #expect(probes.load(ordering: .relaxed) >= receiver.texts.count)
     }
 
     @Test(
@@ -51,7 +51,7 @@ struct WatchdogTests {
         #expect(receiver.texts == [word, word])
     }
 
-    @Test("A trip that does not come back, and one that finds something standing still, say nothing")
+    @Test("A probe that does not come back, and one that finds something standing still, say nothing")
     func silent() async throws {
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
         let began = Atomic<Int>(0)
@@ -65,7 +65,7 @@ struct WatchdogTests {
             }
         }
         let running = Task { await watchdog.run() }
-        try await waitUntil("a trip does not come back") { began.load(ordering: .relaxed) == 7 }
+        try await waitUntil("a probe does not come back") { began.load(ordering: .relaxed) == 7 }
         #expect(receiver.texts == ["WATCHDOG=1"])
         running.cancel()
         open.finish()

@@ -143,8 +143,8 @@ package final class Agent: Service {
         } catch is CancellationError {
             return
         }
-        let trip = WorkTrip(self)
-        let watchdog = Watchdog(.manager) { await trip.go() }
+        let probe = HealthProbe(self)
+        let watchdog = Watchdog(.manager) { await probe.run() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             if watchdog.isWanted { group.addTask { await watchdog.run() } }
             if let address = core.configuration.metricsAddress {

@@ -4,21 +4,20 @@ import Platform
 import Rules
 import Watching
 
-/// Tells the service manager that the work goes on, for as long as it does: each word follows a trip along the way that a
-/// file takes, from the thread that reads events to a transaction of the ledger. A trip that does not come back says
-/// nothing, and the manager starts the agent anew.
+/// Tells the service manager that the agent works, after each successful ``HealthProbe``. If a probe fails or does not return,
+/// nothing is told, and the manager restarts the agent.
 ///
-/// Nothing runs where no manager waits for it (`WatchdogSec=`).
+/// Does nothing unless a manager expects it (`WatchdogSec=`).
 package struct Watchdog: Sendable {
     private let manager: SystemNotification
-    private let trip: @Sendable () async -> Bool
+    private let probe: @Sendable () async -> Bool
 
     /// - Parameters:
     ///   - manager: says how often it wants to hear.
-    ///   - trip: along the way; false where something on it stands still. One that does not return says nothing either.
-    package init(_ manager: SystemNotification, trip: @escaping @Sendable () async -> Bool) {
+    ///   - probe: false if something does not work; may not return.
+    package init(_ manager: SystemNotification, probe: @escaping @Sendable () async -> Bool) {
         self.manager = manager
-        self.trip = trip
+        self.probe = probe
     }
 
     /// Whether there is anything to do.
@@ -28,7 +27,7 @@ package struct Watchdog: Sendable {
     package func run() async {
         guard let limit = manager.watchdog else { return }
         while !Task.isCancelled {
-            if await trip() { manager.send("WATCHDOG=1") }
+            if await probe() { manager.send("WATCHDOG=1") }
             do {
                 // Twice the word may be late before it is missed.
                 try await Task.sleep(for: limit / 3)
@@ -39,8 +38,8 @@ package struct Watchdog: Sendable {
     }
 }
 
-/// The way that a file takes through the agent, gone along by nothing.
-package actor WorkTrip {
+/// Checks each stage that a file passes in the agent: the thread that reads events, the marks, the rules, the ledger.
+package actor HealthProbe {
     private let agent: Agent
     private let lane = BlockingPool("watchdog")
     private var waitedForDisk = false
@@ -53,7 +52,7 @@ package actor WorkTrip {
 
     /// - Returns: whether all on it does its work. What fails and says so does: a disk that is full is no reason to be ended.
     ///   Nor is a place whose disk does not answer, whoever waits for it.
-    package func go() async -> Bool {
+    package func run() async -> Bool {
         guard await watching(), await marking() else { return false }
         _ = await agent.runner.status()
         _ = agent.core.planner.ruleSet.rules.count
@@ -81,7 +80,7 @@ package actor WorkTrip {
         }
     }
 
-    /// Whether what events have marked is taken up: marks that wait were taken since the last trip.
+    /// Whether what events have marked is taken up: marks that wait were taken since the last probe.
     private func marking() async -> Bool {
         let taken = await agent.pipeline.marksTaken
         defer { marks = taken }
