@@ -130,7 +130,7 @@ struct BlockingPoolTests {
         let whose = Bulkhead("the place busy")
         let isHung = try await Bulkhead.$current.withValue(whose) {
             try await lanes.run { () -> Bool in
-                let end = ContinuousClock.now.advanced(by: .seconds(HangWatch.patience * 1.5))
+                let end = ContinuousClock.now.advanced(by: .seconds(HangWatch.threshold * 1.5))
                 var found = false
                 while ContinuousClock.now < end {
                     usleep(20_000)

@@ -118,7 +118,7 @@ final class ActionScene: Sendable {
 /// What the actions act through, opened on the folders of an ``ActionScene``: one life of the agent.
 struct ActionWorld: Sendable {
     struct Options: Sendable {
-        var patience = NotePatience()
+        var patience = NoteTimeouts()
         var run = RunPolicy(isAllowed: true, timeout: 20)
         var notify = NotifyPolicy()
         /// The program that unpacks comics; nil for the one that was built.

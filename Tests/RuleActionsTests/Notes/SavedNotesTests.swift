@@ -13,7 +13,7 @@ import Testing
     private let scene: ActionScene
     private let world: ActionWorld
     private let note: BytePath
-    private let patience: EditorPatience
+    private let patience: EditorTimeout
     private let saved: SavedNotes
     private let looks = Looks()
 
@@ -38,7 +38,7 @@ import Testing
         scene = try ActionScene()
         world = try scene.open()
         note = world.home.appending("notes/inbox.md")
-        patience = EditorPatience(NotePatience(), BlockingPool("saved", threads: 1))
+        patience = EditorTimeout(NoteTimeouts(), BlockingPool("saved", threads: 1))
         saved = SavedNotes(
             journal: world.journal, patience: patience, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             delay: 0.01)

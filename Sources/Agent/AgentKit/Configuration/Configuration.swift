@@ -32,7 +32,7 @@ package struct Configuration: Sendable {
     package var notify = NotifyPolicy()
     /// Where rules may publish events.
     package var publish: [PublishTarget] = []
-    package var patience = NotePatience()
+    package var patience = NoteTimeouts()
     /// Whose ticks in notes answer what `confirm` asks.
     package var ticks = TickPolicy()
     package var limits: [WorkKind: Int] = Self.standardLimits

@@ -63,7 +63,7 @@ package final class Agent: Service {
         if !configuration.vaults.isEmpty { FreedMemory.wipe() }
         // Before a key is handed to it: with the first one it would be too late for whoever looks in already.
         if !configuration.vaults.isEmpty { try CoreDumps.forbid() }
-        var state = try await StartPatience(log: log).until("opening the ledger") {
+        var state = try await StartTimeout(log: log).until("opening the ledger") {
             try await lane.run { try State(directories) }
         }
         if state.opening == .new, let trace = try await AgentTraces(configuration, directories).find() {
@@ -170,7 +170,7 @@ package final class Agent: Service {
     private func begin() async throws {
         // Before a recovery that may take long: an upgrade may come meanwhile.
         await Workers.find(log)
-        let patience = StartPatience(log: log)
+        let patience = StartTimeout(log: log)
         try await patience.until("learning the time") {
             try await self.core.learnTime()
             try await self.core.keepTime()

@@ -100,7 +100,7 @@ extension JobExecutor {
     ///
     /// - Parameter only: which jobs; nil for all.
     func resumeUndoing(_ only: Set<String>? = nil) async throws {
-        let patience = RecoveryPatience()
+        let patience = RecoveryTimeout()
         for id in try await ledger.read({ try $0.jobsBeingUndone() }) where only?.contains(id) ?? true {
             // An earlier try may be at it yet.
             guard !undos.withLock({ $0.contains(id) }), let job = try await load(id)?.record else { continue }

@@ -96,7 +96,7 @@ extension Runner {
             if jobs[held.file] == nil { files.append(held.file) }
             jobs[held.file, default: []].append(job)
         }
-        let patience = RecoveryPatience()
+        let patience = RecoveryTimeout()
         await withTaskGroup(of: Void.self) { group in
             for (number, file) in files.enumerated() {
                 if number >= Self.mostRecoveries { _ = await group.next() }
@@ -106,7 +106,7 @@ extension Runner {
         }
     }
 
-    private func recover(_ job: JobRecord, _ patience: RecoveryPatience) async {
+    private func recover(_ job: JobRecord, _ patience: RecoveryTimeout) async {
         let (executor, whose) = (executor, JobExecutor.bulkhead(of: job))
         // From now on: others' calls may hang before it is this one's turn.
         let targets = await executor.targetsBegun(by: job)

@@ -31,7 +31,7 @@ final class StepLimit: Sendable {
     ///
     /// - Parameter hung: how many calls hang.
     func reclaim(hung: Int) {
-        let latest = ContinuousClock.now - .seconds(HangWatch.patience)
+        let latest = ContinuousClock.now - .seconds(HangWatch.threshold)
         permits.withLock { permits in
             let reclaimed = permits.values.count { !$0.isHeld }
             let old = permits.values.filter { $0.isHeld && $0.since <= latest }.sorted { $0.since < $1.since }

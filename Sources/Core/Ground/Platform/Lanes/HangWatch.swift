@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// Notices calls into the kernel that do not return: those of a server that is gone, or of a file system whose program
-/// has stopped. A call is one when its thread has used no processor time for ``patience``; reading a large file slowly
+/// has stopped. A call is one when its thread has used no processor time for ``threshold``; reading a large file slowly
 /// uses some.
 ///
 /// Nothing runs while no call is open.
@@ -45,7 +45,7 @@ package final class HangWatch: Sendable {
     private let state = Mutex(State())
 
     /// Seconds after which a call counts as one that hangs.
-    package static let patience = 10.0
+    package static let threshold = 10.0
     /// Counted in looks, not by the clock: a process that was stopped itself does not take its calls for hung ones.
     private static let looks = 4
 
@@ -111,7 +111,7 @@ package final class HangWatch: Sendable {
     package static func wait(until condition: @escaping @Sendable () async -> Bool) async -> Bool {
         // In a task of its own: the caller's has been cancelled as a rule, and cannot sleep.
         await Task.detached {
-            var left = patience
+            var left = threshold
             while !(await condition()) {
                 if left <= 0 { return false }
                 do { try await Task.sleep(for: .milliseconds(20)) } catch { return false }
@@ -142,7 +142,7 @@ package final class HangWatch: Sendable {
         Task.detached {
             repeat {
                 // Not cancelled by anybody: it ends with the calls.
-                do { try await Task.sleep(for: .seconds(Self.patience / Double(Self.looks))) } catch { return }
+                do { try await Task.sleep(for: .seconds(Self.threshold / Double(Self.looks))) } catch { return }
             } while self.look()
         }
     }

@@ -5,7 +5,7 @@ import Platform
 import Rules
 
 /// Appends blocks to notes that people and other programs write as well. Requests that wait for the same note are
-/// written in one go (``NoteTurns``), people who have it open get time to save (``EditorPatience``), and what a save
+/// written in one go (``NoteTurns``), people who have it open get time to save (``EditorTimeout``), and what a save
 /// loses comes back (``SavedNotes``). Nothing that somebody else wrote is ever replaced unread.
 package final class NoteWriter: Sendable {
     /// What is asked for in a note's turn.
@@ -33,7 +33,7 @@ package final class NoteWriter: Sendable {
     let inWork: PathsInWork
     let inPlace: InPlaceNote
     let exchange: ExchangedNote
-    private let patience: EditorPatience
+    private let patience: EditorTimeout
     private let turns = Turns(memory: LastDraft.init, mayKeep: \.isSmall)
     private let saved: SavedNotes
     let lanes = BlockingPool("notes", threads: 4, perBulkhead: true)
@@ -43,12 +43,12 @@ package final class NoteWriter: Sendable {
     ///   - device: the suffix for anchors that a note already holds.
     ///   - backups: where a copy is kept of a note that has to be replaced instead of written in place.
     package init(
-        journal: EffectJournal, inWork: PathsInWork, patience: NotePatience, device: String, backups: BytePath,
+        journal: EffectJournal, inWork: PathsInWork, patience: NoteTimeouts, device: String, backups: BytePath,
         log: Logger
     ) {
         self.journal = journal
         self.inWork = inWork
-        self.patience = EditorPatience(patience, lanes)
+        self.patience = EditorTimeout(patience, lanes)
         saved = SavedNotes(journal: journal, patience: self.patience, log: log)
         self.log = log
         inPlace = InPlaceNote(journal: journal, device: device)

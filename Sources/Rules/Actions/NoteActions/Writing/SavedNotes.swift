@@ -10,14 +10,14 @@ actor SavedNotes {
     typealias Look = @concurrent @Sendable (BytePath) async throws -> Void
 
     private let journal: EffectJournal
-    private let patience: EditorPatience
+    private let patience: EditorTimeout
     private let log: Logger
     /// Seconds until the first of the later tries.
     private let delay: Double
     /// Notes whose lost blocks could not be put back yet.
     private var owed: Set<BytePath> = []
 
-    init(journal: EffectJournal, patience: EditorPatience, log: Logger, delay: Double = 5) {
+    init(journal: EffectJournal, patience: EditorTimeout, log: Logger, delay: Double = 5) {
         self.journal = journal
         self.patience = patience
         self.log = log

@@ -2,8 +2,8 @@ import Foundation
 import Platform
 import Synchronization
 
-/// How long the note writer is patient.
-package struct NotePatience: Sendable {
+/// How long the note writer waits.
+package struct NoteTimeouts: Sendable {
     /// Seconds to wait while somebody has the note open; then a mere reader is written past, a writer is come back to.
     package var open: Double = 30
     /// Seconds to wait while an editor's swap or lock file stands beside the note.
@@ -16,17 +16,17 @@ package struct NotePatience: Sendable {
 
 /// Waiting for people who have a note open, so that they can save first; tells for `status` who is waited for. Whoever is
 /// stopping waits no longer. No actor: each write comes by, and would change its thread for it.
-final class EditorPatience: Sendable {
+final class EditorTimeout: Sendable {
     private struct State {
         var isStopping = false
         var heldUp: [BytePath: String] = [:]
     }
 
-    let limits: NotePatience
+    let limits: NoteTimeouts
     private let lanes: BlockingPool
     private let state = Mutex(State())
 
-    init(_ limits: NotePatience, _ lanes: BlockingPool) {
+    init(_ limits: NoteTimeouts, _ lanes: BlockingPool) {
         self.limits = limits
         self.lanes = lanes
     }

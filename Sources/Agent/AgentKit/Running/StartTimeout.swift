@@ -3,7 +3,7 @@ import Platform
 import ServiceLifecycle
 
 /// Has a start wait for what passes by itself, such as a full disk under the ledger, instead of ending the process.
-struct StartPatience: Sendable {
+struct StartTimeout: Sendable {
     let log: Logger
     private static let longest = 30.0
 

@@ -8,7 +8,7 @@ import Testing
 @testable import NoteActions
 
 /// Waiting for people who have a note open, alone.
-@Suite("Waiting for people who have a note open") struct EditorPatienceTests {
+@Suite("Waiting for people who have a note open") struct EditorTimeoutTests {
     private let folder: TemporaryFolder
     private let note: BytePath
     private let files: HeldFiles
@@ -19,11 +19,11 @@ import Testing
         files = HeldFiles(own: folder.path)
     }
 
-    private func patience(_ change: (inout NotePatience) -> Void) -> EditorPatience {
-        var limits = NotePatience()
+    private func patience(_ change: (inout NoteTimeouts) -> Void) -> EditorTimeout {
+        var limits = NoteTimeouts()
         (limits.open, limits.editor, limits.settle) = (3600, 3600, 3600)
         change(&limits)
-        return EditorPatience(limits, BlockingPool("patience", threads: 2))
+        return EditorTimeout(limits, BlockingPool("patience", threads: 2))
     }
 
     @Test("Without an editor nothing is waited for") func withoutEditorNothing() async throws {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// For how long a start waits for what an earlier life had begun and that may need any file system: not for a call that
 /// hangs, and where nothing comes to its end for no longer than a minute. What is not waited for goes on by itself.
-final class RecoveryPatience: Sendable {
+final class RecoveryTimeout: Sendable {
     private struct State {
         /// How much has come to its end.
         var ended = 0
@@ -17,7 +17,7 @@ final class RecoveryPatience: Sendable {
     /// Looks in a row in which nothing has come to its end, after which nothing is waited for: a minute.
     private static let looks = 240
     /// The same while calls hang on behalf of others, which may be what is waited for.
-    private static let looksBesideHangs = Int(HangWatch.patience * 4)
+    private static let looksBesideHangs = Int(HangWatch.threshold * 4)
     /// The same after that, for what comes next.
     private static let looksOfNext = 4
 
