@@ -23,7 +23,7 @@ struct ControlPathTests {
         Task { try await server.run(Ask.answered(word)) }
     }
 
-    private func asked() async throws -> [String]? { try await ControlPatienceTests.answer(path) }
+    private func asked() async throws -> [String]? { try await ControlTimeoutTests.answer(path) }
 
     @Test("A second agent that would listen at the same path is refused, also before the first one listens")
     func second() async throws {

@@ -22,7 +22,7 @@ final class BackupInstant {
     static func begin(_ directories: Directories) throws -> BackupInstant {
         guard let connection = try ControlConnection.connect(directories.socket) else { return try alone(directories) }
         do {
-            try connection.loseThePatience(after: patience)
+            try connection.setTimeout(patience)
             try connection.send(ControlRequest(HoldSteps()))
             let hold = try connection.receive(HoldSteps.Begun.self)
             return BackupInstant(connection, nil, hold.isQuiet ? .held : .stepAtWork)

@@ -24,7 +24,7 @@ struct HoldSteps: Conversation {
         defer { hold.release() }
         try await connection.lane.run {
             try connection.send(begun)
-            try connection.loseThePatience(after: Self.longest)
+            try connection.setTimeout(Self.longest)
             _ = try connection.receiveLine(limit: 4096, within: .seconds(Self.longest))
             // That it was answered tells the other side that nothing has begun meanwhile.
             try connection.send(begun)

@@ -33,7 +33,7 @@ final class ControlConnection: Sendable {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Fault.system("make a socket") }
         let connection = ControlConnection(owning: descriptor)
-        if let patience { try connection.loseThePatience(after: patience) }
+        if let patience { try connection.setTimeout(patience) }
         guard let result = UnixAddress.with(path.text, { Glibc.connect(descriptor, $0, $1) }) else {
             throw Fault(
                 .usage, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
@@ -174,17 +174,17 @@ final class ControlConnection: Sendable {
     }
 
     /// A side that neither reads nor writes for so many seconds counts as gone.
-    func loseThePatience(after seconds: Int = 60) throws {
+    func setTimeout(_ seconds: Int = 60) throws {
         waiting.withLock { $0 = nil }
         try limitWaits(to: seconds)
     }
 
-    /// From now on a side that is there and takes nothing is waited for, until `check` throws.
+    /// From now on waits for a side that is there and takes nothing, until `check` throws.
     ///
     /// - Parameters:
     ///   - seconds: how often `check` is called meanwhile.
     ///   - check: told how long it has taken nothing.
-    func keepThePatience(
+    func waitWithoutTimeout(
         asking seconds: Int = 1, _ check: @escaping @Sendable (_ waited: Duration) throws -> Void
     ) throws {
         try limitWaits(to: seconds)

@@ -64,7 +64,7 @@ package final class ControlServer: Sendable {
                 if accepted >= 0 {
                     let connection = ControlConnection(owning: accepted)
                     do {
-                        try connection.loseThePatience(after: self.patience)
+                        try connection.setTimeout(self.patience)
                         if try self.accepts(connection) { continuation.yield(connection) }
                     } catch {
                         self.log.debug("a command went away: \(explain(error))")

@@ -12,7 +12,7 @@ struct VaultConversation<Request: VaultRequest>: Conversation {
 
     func hold(on connection: ControlConnection, with agent: Agent) async throws {
         do {
-            try connection.loseThePatience()
+            try connection.setTimeout()
             let call = VaultCall(
                 service: try agent.core.vaults.service(vault), connection: connection, lanes: agent.vaultLanes,
                 promised: secrets)
@@ -21,7 +21,7 @@ struct VaultConversation<Request: VaultRequest>: Conversation {
         } catch {
             let failure = VaultFailure(error)
             try await connection.lane.run {
-                try connection.loseThePatience()
+                try connection.setTimeout()
                 try connection.send(.failure, failure)
             }
         }
@@ -60,7 +60,7 @@ extension VaultCommand {
         let limit = service.place.idle.map { Duration.seconds($0) }
         return try await service.use(on: call.lanes) { vault in
             // Who reads slowly is waited for; an unlocked vault that nobody takes anything from is used by nobody.
-            try connection.keepThePatience { waited in
+            try connection.waitWithoutTimeout { waited in
                 if !vault.isUnlocked { throw VaultContext.lockedMeanwhile }
                 if let limit, waited > limit { throw Fault(.failed, "nobody has taken the answer") }
             }

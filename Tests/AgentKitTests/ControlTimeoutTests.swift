@@ -46,7 +46,7 @@ private struct Change: Command {
 
 /// How long the daemon waits for a command that takes nothing of its answer.
 @Suite("Patience with commands")
-struct ControlPatienceTests {
+struct ControlTimeoutTests {
     private let writer: ControlConnection
     private let reader: ControlConnection
     /// More than two sockets hold.
@@ -78,8 +78,8 @@ struct ControlPatienceTests {
     @Test("A slow reader gets all of it, however long it has taken nothing")
     func slow() async throws {
         let asked = Mutex(0)
-        try writer.loseThePatience(after: 1)
-        try writer.keepThePatience(asking: 1) { _ in asked.withLock { $0 += 1 } }
+        try writer.setTimeout(1)
+        try writer.waitWithoutTimeout(asking: 1) { _ in asked.withLock { $0 += 1 } }
         let sending = sending()
         try await waitUntil("it waited longer than it was given before") { asked.withLock { $0 } >= 2 }
         var got = [UInt8](repeating: 0, count: answer.count)
@@ -91,7 +91,7 @@ struct ControlPatienceTests {
     @Test("The one that waits may be called off; without patience it gives up by itself")
     func calledOff() async throws {
         struct Enough: Error {}
-        try writer.keepThePatience(asking: 1) { if $0 > .zero { throw Enough() } }
+        try writer.waitWithoutTimeout(asking: 1) { if $0 > .zero { throw Enough() } }
         await #expect(throws: Enough.self) { try await sending().value.get() }
         // What would be taken for the rest of it is not written.
         #expect(throws: Fault.self) { try answer.prefix(10).withUnsafeBytes { try writer.write($0) } }
@@ -100,8 +100,8 @@ struct ControlPatienceTests {
 
     @Test("Without patience a side that takes nothing counts as gone")
     func gone() async throws {
-        try writer.keepThePatience { _ in }
-        try writer.loseThePatience(after: 1)
+        try writer.waitWithoutTimeout { _ in }
+        try writer.setTimeout(1)
         let error = await #expect(throws: Fault.self) { try await sending().value.get() }
         #expect(error?.message.contains("went away") == true)
         withExtendedLifetime(reader) {}
