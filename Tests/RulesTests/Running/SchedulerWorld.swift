@@ -21,7 +21,7 @@ struct SchedulerWorld {
         case submit(Int)
         case read(Int), tell(Int, Scheduler.Found)
         case fetch(Int), tellFetched([Scheduler.Job], Int)
-        case run(Int, hasPlace: Bool), end(Int, Scheduler.End)
+        case run(Int, hasPermit: Bool), end(Int, Scheduler.End)
         case place(WorkKind)
         case expire(Int), finishUndo(Int), undoWaits(Int), check(Int, Set<String>), unblock(Int)
     }
@@ -67,8 +67,8 @@ struct SchedulerWorld {
     mutating func happened(_ effects: [Scheduler.Effect]) {
         for effect in effects {
             switch effect {
-            case .begin(let job, let hasPlace): begin(row(job.id), hasPlace)
-            case .awaitPlace(let kind): doing.append(.place(kind))
+            case .begin(let job, let hasPermit): begin(row(job.id), hasPermit)
+            case .awaitPermit(let kind): doing.append(.place(kind))
             case .fetch(let limit): doing.append(.fetch(limit))
             case .read(let id): doing.append(.read(row(id)))
             case .expire(let id): doing.append(.expire(row(id)))
@@ -80,9 +80,9 @@ struct SchedulerWorld {
         }
     }
 
-    private mutating func begin(_ number: Int, _ hasPlace: Bool) {
-        if hasPlace { places -= 1 }
-        doing.append(.run(number, hasPlace: hasPlace))
+    private mutating func begin(_ number: Int, _ hasPermit: Bool) {
+        if hasPermit { places -= 1 }
+        doing.append(.run(number, hasPermit: hasPermit))
         let file = rows[number].file
         if atWork.contains(where: { rows[$0].file == file }) { complaints.append("two of one file run") }
         if scheduler.isPaused { complaints.append("\(number) begins while paused") }
@@ -94,8 +94,8 @@ struct SchedulerWorld {
             complaints.append("\(number) begins before \(other)")
         }
         atWork.insert(number)
-        if !hasPlace, atWork.count > Self.limits.files { complaints.append("\(atWork.count) files at work") }
-        if !hasPlace, atWork.count(where: { rows[$0].file % 2 == file % 2 }) > Self.limits.share {
+        if !hasPermit, atWork.count > Self.limits.files { complaints.append("\(atWork.count) files at work") }
+        if !hasPermit, atWork.count(where: { rows[$0].file % 2 == file % 2 }) > Self.limits.share {
             complaints.append("one rule has more than its share")
         }
     }
@@ -165,12 +165,12 @@ struct SchedulerWorld {
             let ordered = ready.filter { !rows[$0].isBacklog } + ready.filter { rows[$0].isBacklog }
             doing.append(.tellFetched(ordered.prefix(limit).map(job), limit))
         case .tellFetched(let jobs, let limit): happened(scheduler.fetched(jobs, limit: limit))
-        case .run(let number, let hasPlace): doing.append(.end(number, run(number, hasPlace)))
+        case .run(let number, let hasPermit): doing.append(.end(number, run(number, hasPermit)))
         case .end(let number, let end):
             atWork.remove(number)
             happened(scheduler.ended(Self.ids[number], end, now))
         case .place(let kind):
-            if places > 0 { happened(scheduler.placeGiven(kind)) } else { doing.append(.place(kind)) }
+            if places > 0 { happened(scheduler.permitGiven(kind)) } else { doing.append(.place(kind)) }
         case .expire(let number):
             if rows[number].state == .asking { rows[number].state = .over }
             doing.append(.tell(number, .nothing))
@@ -196,10 +196,10 @@ struct SchedulerWorld {
         }
     }
 
-    private mutating func run(_ number: Int, _ hasPlace: Bool) -> Scheduler.End {
-        if hasPlace { places += 1 }
+    private mutating func run(_ number: Int, _ hasPermit: Bool) -> Scheduler.End {
+        if hasPermit { places += 1 }
         guard isOpen(number) else { return .over(then: []) }
-        if !hasPlace, chance(15) { return .crowded(.disk, hasBegun: chance(50)) }
+        if !hasPermit, chance(15) { return .crowded(.disk, hasBegun: chance(50)) }
         rows[number].isLate = true
         rows[number].state = .over
         switch isCalm ? 9 : self.number(10) {

@@ -43,7 +43,7 @@ package final class JobExecutor: Sendable {
     private let stopping = Atomic<Bool>(false)
     private let atWork = Atomic<Int>(0)
 
-    /// From so many jobs at work on, none of them waits for a place among those of its kind of work.
+    /// From so many jobs at work on, none of them waits for a permit for its kind of work.
     private static let crowd = 32
     /// Of so many steps a job is read anew when it goes on; one of more waits with them in memory.
     private static let fewSteps = 64
@@ -117,7 +117,7 @@ package final class JobExecutor: Sendable {
         atWork.add(1, ordering: .relaxed)
         defer {
             atWork.subtract(1, ordering: .relaxed)
-            // Nothing happens where the step has left it that it was for.
+            // Does nothing if its step has released it.
             permit?.release()
         }
         do {

@@ -148,13 +148,13 @@ package actor Runner {
         var permit = permit
         for effect in event(&scheduler) {
             switch effect {
-            case .begin(let job, let hasPlace):
-                begin(job, hasPlace ? permit : nil)
-                if hasPlace { permit = nil }
-            case .awaitPlace(let kind):
+            case .begin(let job, let hasPermit):
+                begin(job, hasPermit ? permit : nil)
+                if hasPermit { permit = nil }
+            case .awaitPermit(let kind):
                 Task {
                     guard let permit = await executor.permit(for: kind) else { return }
-                    self.happened(given: permit) { $0.placeGiven(kind) }
+                    self.happened(given: permit) { $0.permitGiven(kind) }
                 }
             case .fetch(let limit): fetching = Task { await self.fetch(limit) }
             case .read(let id): Task { await self.read(id) }

@@ -87,10 +87,10 @@ struct Scheduler {
     /// What an event calls for.
     enum Effect {
         /// To be carried out; ``Scheduler/ended(_:_:_:)`` is to follow.
-        /// - Parameter hasPlace: whether with the place that was given to it (``Scheduler/placeGiven(_:)``).
-        case begin(Job, hasPlace: Bool)
-        /// A place is wanted for a kind of work: ``Scheduler/placeGiven(_:)``.
-        case awaitPlace(WorkKind)
+        /// - Parameter hasPermit: whether with the permit that was given to it (``Scheduler/permitGiven(_:)``).
+        case begin(Job, hasPermit: Bool)
+        /// A permit for a kind of work is wanted: ``Scheduler/permitGiven(_:)``.
+        case awaitPermit(WorkKind)
         /// The first so many ready jobs are to be read: ``Scheduler/fetched(_:limit:)`` or ``Scheduler/fetchFailed(_:)``.
         case fetch(limit: Int)
         /// A job is to be read: ``Scheduler/found(_:_:_:)``.

@@ -144,12 +144,12 @@ extension Scheduler {
         return settled()
     }
 
-    /// There is a place for a kind of work. Where no job begins, it is not taken.
-    mutating func placeGiven(_ kind: WorkKind) -> [Effect] {
+    /// There is a permit for a kind of work. If no job begins, it is not taken.
+    mutating func permitGiven(_ kind: WorkKind) -> [Effect] {
         awaited.remove(kind)
         guard canBegin, let id = parked[kind]?.popFirst(), let job = table[id]?.job else { return settled() }
         if parked[kind]?.isEmpty == true { parked[kind] = nil }
-        begin(job, hasPlace: true)
+        begin(job, hasPermit: true)
         return settled()
     }
 

@@ -22,7 +22,7 @@ extension Scheduler {
             if nextLook == nil, hasRoom(for: left, beside: count) || hasRoom(for: leftFirst, beside: countFirst) {
                 fetch()
             }
-            for kind in parked.keys where awaited.insert(kind).inserted { effects.append(.awaitPlace(kind)) }
+            for kind in parked.keys where awaited.insert(kind).inserted { effects.append(.awaitPermit(kind)) }
         }
         if !isDraining, let time = wakeups.timer(orFor: nextLook) { effects.append(.wake(time)) }
         if isIdle { effects.append(.idle) }
@@ -65,12 +65,12 @@ extension Scheduler {
         return table[id]?.job
     }
 
-    mutating func begin(_ job: Job, hasPlace: Bool = false) {
+    mutating func begin(_ job: Job, hasPermit: Bool = false) {
         var kept = job
         kept.planned = nil
         set(job.id, .running, kept)
         atWork[job.whose, default: 0] += 1
-        effects.append(.begin(job, hasPlace: hasPlace))
+        effects.append(.begin(job, hasPermit: hasPermit))
     }
 
     mutating func leaveShare(_ whose: Bulkhead?) {
