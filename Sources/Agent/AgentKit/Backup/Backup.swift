@@ -184,10 +184,7 @@ package struct Backup {
         let folder = store.root.appending("photos")
         guard store.name == BackupStore.capturesName, try FileStatus.of(folder) != nil else { return nil }
         let lock = try Descriptor(folder, O_RDONLY | O_DIRECTORY)
-        for _ in 0..<200 {
-            if flock(lock.raw, LOCK_EX | LOCK_NB) == 0 { return lock }
-            poll(nil, 0, 50)
-        }
+        if try FileLock.acquireSoon(.exclusive, on: lock, by: .whole, within: 10) { return lock }
         throw Fault(
             .transient, "\(folder) is in use by \(Openers.describe(folder)) for long; try again when that is done",
             path: folder)

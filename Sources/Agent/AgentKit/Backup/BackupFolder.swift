@@ -84,9 +84,7 @@ package struct BackupFolder: Sendable {
     /// Runs `body` while no other process begins or removes a backup here.
     private func exclusively<R>(_ body: () throws -> R) throws -> R {
         let lock = try Descriptor(path, O_RDONLY | O_DIRECTORY)
-        while flock(lock.raw, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw Fault.system("lock", path) }
-        }
+        try FileLock.wait(on: lock)
         return try withExtendedLifetime(lock, body)
     }
 
@@ -101,7 +99,7 @@ package struct BackupFolder: Sendable {
             path = folder.appending(".\(name)\(unfinished)")
             guard path.withCString({ mkdir($0, 0o700) }) == 0 else { throw Fault.system("make the folder", path) }
             lock = try Descriptor(path, O_RDONLY | O_DIRECTORY)
-            guard flock(lock.raw, LOCK_EX | LOCK_NB) == 0 else { throw Fault.system("lock", path) }
+            guard try FileLock.acquire(.exclusive, on: lock, by: .whole) else { throw FileLock.held(lock) }
         }
 
         /// Gives it its name, which is all that was missing.
@@ -167,7 +165,7 @@ package struct BackupFolder: Sendable {
             guard name.hasPrefix(".steward-"), name.hasSuffix(Self.unfinished),
                 Self.isName(String(name.dropFirst().dropLast(Self.unfinished.count))),
                 let lock = try? Descriptor(path.appending(name: entry.name), O_RDONLY | O_DIRECTORY),
-                flock(lock.raw, LOCK_EX | LOCK_NB) == 0
+                try FileLock.acquire(.exclusive, on: lock, by: .whole)
             else { continue }
             try Self.remove(path.appending(name: entry.name))
         }

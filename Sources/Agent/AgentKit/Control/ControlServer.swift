@@ -200,13 +200,11 @@ package final class ControlServer: Sendable {
         guard given == nil, held.withLock({ $0 == nil }) else { return }
         try Durable.makeDirectory(path.parent, mode: 0o700)
         let file = try Descriptor(path.parent.appending("control.lock"), O_RDWR | O_CREAT, mode: 0o600)
-        guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else {
-            throw errno == EWOULDBLOCK ? taken : Fault.system("lock", file.path)
-        }
+        guard try FileLock.acquire(.exclusive, on: file, by: .whole) else { throw taken }
         // Whoever takes no such lock: systemd, which may have no agent yet for the socket that it listens on.
         guard try !isAnswered() else {
             // A program that is being started has a copy of the file until it runs.
-            flock(file.raw, LOCK_UN)
+            try FileLock.release(file, by: .whole)
             throw taken
         }
         held.withLock { $0 = file }
@@ -231,7 +229,8 @@ package final class ControlServer: Sendable {
     /// For whoever comes, though a thread of this process may never end, and keep its files open.
     private func letGo() {
         held.withLock { held in
-            if let held { flock(held.raw, LOCK_UN) }
+            // Where that fails it goes with the file.
+            if let held { try? FileLock.release(held, by: .whole) }
             held = nil
         }
     }

@@ -50,12 +50,9 @@ struct PhotoFolder: Sendable {
 
     /// Runs `body` while no other process copies into or removes from the folder.
     func exclusively<R>(_ body: () throws -> R) throws -> R {
-        Blocking.call()
         let folder = try Descriptor(folder(.photos), O_RDONLY | O_DIRECTORY)
-        while flock(folder.raw, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw Fault.system("lock the folder", folder.path) }
-        }
-        return try body()
+        try FileLock.wait(on: folder)
+        return try withExtendedLifetime(folder, body)
     }
 
     /// What became of a file that was asked to be in the folder.

@@ -18,7 +18,7 @@ package final class PrivateFolder: Sendable {
         path = parent.appending("\(prefix)\(randomHex(8))")
         guard path.withCString({ mkdir($0, 0o700) }) == 0 else { throw Fault.system("make the folder", path) }
         lock = try Descriptor(path, O_RDONLY | O_DIRECTORY)
-        guard flock(lock.raw, LOCK_EX | LOCK_NB) == 0 else { throw Fault.system("lock", path) }
+        guard try FileLock.acquire(.exclusive, on: lock, by: .whole) else { throw FileLock.held(lock) }
     }
 
     /// Removes it with the files in it.
@@ -38,7 +38,8 @@ package final class PrivateFolder: Sendable {
             let path = parent.appending(name: entry.name)
             guard let status = try? FileStatus.of(path), status.kind == .directory, status.owner == geteuid(),
                 Timestamp.now().seconds - Double(status.fingerprint.modified) / 1e9 > youth,
-                let lock = try? Descriptor(path, O_RDONLY | O_DIRECTORY), flock(lock.raw, LOCK_EX | LOCK_NB) == 0
+                let lock = try? Descriptor(path, O_RDONLY | O_DIRECTORY),
+                (try? FileLock.acquire(.exclusive, on: lock, by: .whole)) == true
             else { continue }
             try? remove(path)
         }

@@ -14,7 +14,7 @@ package final class StateLock: Sendable {
     package init(directory: BytePath, restores: Bool = false) throws {
         try Durable.makeDirectory(directory, mode: 0o700)
         file = try Descriptor(directory.appending("lock"), O_RDWR | O_CREAT)
-        guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else {
+        guard try FileLock.acquire(.exclusive, on: file, by: .whole) else {
             let holder = String(decoding: (try? file.readAll(limit: 4096)) ?? [], as: UTF8.self)
                 .split(separator: "\n").first.map(String.init)
             throw Fault(
@@ -35,13 +35,16 @@ package final class StateLock: Sendable {
 
     /// Gives the directory to whoever comes, though a thread of this process may never end: one in a call on a file system
     /// that does not answer keeps the process from going, and its files open.
-    package func release() { flock(file.raw, LOCK_UN) }
+    package func release() {
+        // Where that fails it goes with the file.
+        try? FileLock.release(file, by: .whole)
+    }
 
     /// The process that holds `directory` now, or nil where nobody does.
     package static func holder(of directory: BytePath) -> Int32? {
         guard let file = try? Descriptor(directory.appending("lock"), O_RDWR) else { return nil }
-        if flock(file.raw, LOCK_SH | LOCK_NB) == 0 {
-            flock(file.raw, LOCK_UN)
+        if (try? FileLock.acquire(.shared, on: file, by: .whole)) == true {
+            try? FileLock.release(file, by: .whole)
             return nil
         }
         let text = String(decoding: (try? file.readAll(limit: 4096)) ?? [], as: UTF8.self)

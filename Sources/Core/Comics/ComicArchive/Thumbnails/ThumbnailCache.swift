@@ -169,9 +169,7 @@ package struct ThumbnailCache: Sendable {
     private func withTally(_ body: (inout Tally) throws -> Void) throws {
         try Durable.makeDirectory(folder, mode: 0o700)
         let file = try Descriptor(folder.appending("tally"), O_RDWR | O_CREAT, mode: 0o600)
-        while flock(file.raw, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw Fault.system("lock", file.path) }
-        }
+        try FileLock.wait(on: file)
         let text = String(decoding: try file.read(at: 0, count: 64), as: UTF8.self)
         let numbers = text.split(separator: "\n").first.map { $0.split(separator: " ").map { Int64($0) } } ?? []
         // One that cannot be read is as old as can be: the files are counted.

@@ -24,7 +24,7 @@ final class StagedFolder {
         path = target.parent.appending(Durable.temporaryName(for: ContentHash(of: target.bytes)))
         try Durable.makeDirectory(path, mode: 0o700)
         lock = try Descriptor(path, O_RDONLY | O_DIRECTORY)
-        guard flock(lock.raw, LOCK_EX | LOCK_NB) == 0 else {
+        guard try FileLock.acquire(.exclusive, on: lock, by: .whole) else {
             throw Fault(.transient, "another process writes \(target) just now; try again later", path: target)
         }
         for entry in try listDirectory(path) { try Self.removeTree(path.appending(name: entry.name)) }

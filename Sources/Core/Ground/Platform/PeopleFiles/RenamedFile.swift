@@ -52,9 +52,7 @@ package enum RenamedFile {
     private static func lockTemporary(_ temporary: BytePath, in folder: Descriptor) throws -> Descriptor {
         while true {
             let file = try SafePath.open(temporary, beneath: folder, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o666)
-            while flock(file.raw, LOCK_EX) != 0 {
-                if errno != EINTR { throw Fault.system("lock", file.path) }
-            }
+            try FileLock.wait(on: file)
             let mine = try file.status()
             // While we waited, the writer before us renamed this file over the note: begin with a new one.
             guard let named = try status(of: temporary, in: folder), named.inode == mine.inode,

@@ -60,7 +60,9 @@ enum TKFile {
         try Durable.makeDirectory(folder, mode: 0o700)
         let lock = try Descriptor(folder.appending(".lock"), O_RDWR | O_CREAT, mode: 0o600)
         // Others hold it for the milliseconds of one small file, or of opening a database.
-        for _ in 0..<20 where try FileLock.acquireSoon(.exclusive, on: lock) { return try body() }
+        if try FileLock.acquireSoon(.exclusive, on: lock, within: 10) {
+            return try withExtendedLifetime(lock, body)
+        }
         throw Fault(
             .transient,
             "\(folder) has been locked by \(Openers.describe(lock.path)) for long; try again when it is done",
