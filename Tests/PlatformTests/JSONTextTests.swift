@@ -37,6 +37,17 @@ struct JSONTextTests {
         }
     }
 
+    @Test(
+        "What is read is written the same",
+        arguments: [
+            #"{"b":[1,-2,0.5,true,null],"a":{"x":"\n\u0001é"},"c":[],"d":{}}"#, "9223372036854775807", "\"\"",
+        ])
+    func parsed(_ text: String) throws {
+        let value = try JSON(parsing: Array(text.utf8))
+        #expect(value.sent == text)
+        #expect(try JSON(parsing: Array(JSONText.line(value).utf8)).sent.count == text.count, "members are sorted")
+    }
+
     @Test("A value put together by hand keeps its order, and is the same JSON however it is laid out")
     func ordered() throws {
         let value: JSON = [

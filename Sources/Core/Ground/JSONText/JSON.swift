@@ -1,6 +1,6 @@
 import Platform
 
-/// A JSON value that is written in the order in which it was put together, so that the same is the same text.
+/// A JSON value. It is read strictly and written in the order in which it was put together, so that the same is the same text.
 package indirect enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
@@ -20,6 +20,21 @@ package indirect enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByS
     package init(booleanLiteral value: Bool) { self = .bool(value) }
     package init(arrayLiteral elements: JSON...) { self = .array(elements) }
     package init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements) }
+
+    /// A number of either kind; nil for another value.
+    package var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+
+    /// An object's members by name; nil for another value.
+    package var members: [String: JSON]? {
+        guard case .object(let members) = self else { return nil }
+        return Dictionary(members) { first, _ in first }
+    }
 
     /// For programs, in one line without spaces: only what JSON itself asks for is escaped.
     package var sent: String {
@@ -99,5 +114,22 @@ package indirect enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByS
             }
         }
         out += "\""
+    }
+}
+
+extension JSON: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value):
+            if let whole = Int64(exactly: value) { try container.encode(whole) } else { try container.encode(value) }
+        case .string(let value): try container.encode(value)
+        case .array(let elements): try container.encode(elements)
+        case .object: try container.encode(members)
+        case .verbatim(let json): try container.encode(JSON(parsing: Array(json.utf8)))
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import JSONText
 import Platform
 
 /// What is wrong with a data file, and in which line.
@@ -16,37 +16,17 @@ package struct FileProblem: Sendable, Hashable, CustomStringConvertible {
 
 extension FileProblem: Error {}
 
-/// A value of JSON.
-enum JSONValue: Sendable, Equatable, Encodable {
-    case string(String)
-    case number(Double)
-    case bool(Bool)
-    case array([JSONValue])
-    case object([String: JSONValue])
-    case null
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .string(let value): try container.encode(value)
-        case .number(let value):
-            if let whole = Int64(exactly: value) { try container.encode(whole) } else { try container.encode(value) }
-        case .bool(let value): try container.encode(value)
-        case .array(let value): try container.encode(value)
-        case .object(let value): try container.encode(value)
-        case .null: try container.encodeNil()
-        }
-    }
-
+extension JSON {
     /// What it is, for messages.
     var kind: String {
         switch self {
         case .string: "a text"
-        case .number: "a number"
+        case .integer, .number: "a number"
         case .bool: "true or false"
         case .array: "a list"
         case .object: "an object"
         case .null: "null"
+        case .verbatim: "JSON"
         }
     }
 }
@@ -54,7 +34,7 @@ enum JSONValue: Sendable, Equatable, Encodable {
 /// A JSON file that holds one object with known keys; every complaint names the file, the line and what was meant.
 struct JSONFile {
     let path: BytePath
-    let members: [String: JSONValue]
+    let members: [String: JSON]
     private let text: String
 
     init(_ bytes: [UInt8], path: BytePath) throws {
@@ -63,13 +43,13 @@ struct JSONFile {
             throw FileProblem(path: path, line: nil, message: "is not UTF-8; save it as UTF-8")
         }
         self.text = text
-        let value: JSONValue
-        do throws(JSONReader.Mistake) {
-            value = try JSONReader.value(bytes)
+        let value: JSON
+        do throws(JSON.Mistake) {
+            value = try JSON(parsing: bytes)
         } catch {
             throw FileProblem(path: path, line: error.line, message: "is not JSON: \(error.message)")
         }
-        guard case .object(let members) = value else {
+        guard let members = value.members else {
             throw FileProblem(path: path, line: 1, message: "must hold one object in braces, not \(value.kind)")
         }
         self.members = members
@@ -127,8 +107,9 @@ struct JSONFile {
     func number(_ key: String) throws -> Double? {
         switch members[key] {
         case nil, .null?: return nil
-        case .number(let value)?: return value
-        case let other?: throw problem(key, "`\(key)` must be a number, not \(other.kind)")
+        case let value?:
+            guard let number = value.double else { throw problem(key, "`\(key)` must be a number, not \(value.kind)") }
+            return number
         }
     }
 }

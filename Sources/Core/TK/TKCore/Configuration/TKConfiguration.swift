@@ -244,7 +244,10 @@ package struct ConfigurationStore: Sendable {
     /// it is an error, which sends nothing.
     private func refuseDestinations(_ file: JSONFile) throws {
         let wrong = ConfigurationKey.allCases.filter { key in
-            ![nil, .null, .string("")].contains(file.members[key.rawValue]) && !key.isForProjects
+            switch file.members[key.rawValue] {
+            case nil, .null?, .string("")?: false
+            default: !key.isForProjects
+            }
         }
         guard let first = wrong.first else { return }
         let others = wrong.dropFirst().map { key in
@@ -262,13 +265,16 @@ package struct ConfigurationStore: Sendable {
     }
 
     /// People write numbers, lists and words for yes and no as such.
-    private func text(_ value: JSONValue?, _ key: ConfigurationKey, _ file: JSONFile) throws -> String? {
+    private func text(_ value: JSON?, _ key: ConfigurationKey, _ file: JSONFile) throws -> String? {
+        if let number = value?.double {
+            if key == .monthlyBudget { return String(number) }
+            if key == .timeout {
+                return number == number.rounded() && abs(number) < 1e9 ? String(Int(number)) : String(number)
+            }
+        }
         switch value {
         case nil, .null?, .string("")?: return nil
         case .string(let text)?: return text
-        case .number(let number)? where key == .monthlyBudget: return String(number)
-        case .number(let number)? where key == .timeout:
-            return number == number.rounded() && abs(number) < 1e9 ? String(Int(number)) : String(number)
         case .bool(let isTrue)? where key == .localAllow: return isTrue ? "yes" : "no"
         case .array? where key == .ignoredRules:
             let rules = try file.texts(key.rawValue).joined(separator: ",")
@@ -278,14 +284,14 @@ package struct ConfigurationStore: Sendable {
     }
 
     private func write(_ values: [ConfigurationKey: String]) throws {
-        var object: [String: JSONValue] = [:]
+        var object: [String: JSON] = [:]
         for (key, value) in values {
             object[key.rawValue] =
                 if key == .monthlyBudget || key == .timeout, let number = Double(value) { .number(number) } else {
                     .string(value)
                 }
         }
-        try TKFile.replace(home.configuration, with: try JSONText.document(JSONValue.object(object)), mode: 0o600)
+        try TKFile.replace(home.configuration, with: try JSONText.document(object), mode: 0o600)
     }
 
     private func isSameFile(_ one: BytePath, _ other: BytePath) throws -> Bool {

@@ -76,13 +76,13 @@ package struct RuleAnswerStore: Sendable {
             body(&kept)
             let after = RuleAnswers.mutedRules(RuleAnswers.tally(kept))
             let list = kept.map { answer in
-                JSONValue.object([
-                    "finding": .string(answer.finding), "rule": .string(answer.rule),
-                    "accepted": .bool(answer.isAccepted),
+                JSON.object([
+                    ("finding", .string(answer.finding)), ("rule", .string(answer.rule)),
+                    ("accepted", .bool(answer.isAccepted)),
                 ])
             }
             try TKFile.replace(
-                path, with: try JSONText.document(JSONValue.object(["answers": .array(list)])), mode: 0o600)
+                path, with: try JSONText.document(["answers": list]), mode: 0o600)
             return (after.subtracting(before), before.subtracting(after))
         }
     }
@@ -93,7 +93,7 @@ package struct RuleAnswerStore: Sendable {
             let file = try JSONFile(bytes, path: path)
             guard case .array(let list)? = file.members["answers"] else { throw Self.damaged(file) }
             return try list.map { value in
-                guard case .object(let members) = value, case .string(let finding)? = members["finding"],
+                guard let members = value.members, case .string(let finding)? = members["finding"],
                     case .string(let rule)? = members["rule"], case .bool(let isAccepted)? = members["accepted"]
                 else { throw Self.damaged(file) }
                 return RuleAnswer(finding: finding, rule: rule, isAccepted: isAccepted)

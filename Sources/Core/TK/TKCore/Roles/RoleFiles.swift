@@ -1,3 +1,4 @@
+import JSONText
 import Platform
 
 /// Reading the roles and story types that come with the program. Everything here blocks.
@@ -63,7 +64,10 @@ enum RoleFiles {
     static func example(_ file: JSONFile) throws -> Role.Example? {
         switch file.members["example"] {
         case nil, .null?: return nil
-        case .object(let members)?:
+        case let value?:
+            guard let members = value.members else {
+                throw file.problem("example", "`example` must be an object, not \(value.kind)")
+            }
             for key in members.keys.sorted() where !["bad", "good", "why"].contains(key) {
                 throw file.problem(
                     key, "unknown key `\(BytePath.escape(key.utf8))` in `example`; known are bad, good, why")
@@ -76,7 +80,6 @@ enum RoleFiles {
                 }
             }
             return Role.Example(bad: try text("bad"), good: try text("good"), why: try text("why"))
-        case let other?: throw file.problem("example", "`example` must be an object, not \(other.kind)")
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// What is known of one model: prices in US dollars for a million tokens, and limits.
@@ -173,8 +174,8 @@ public struct ModelTable: Sendable {
         return ModelTable(models: models, defaults: defaults, updated: try file.text("updated") ?? "")
     }
 
-    private static func entry(_ value: JSONValue, _ file: JSONFile) throws -> ModelEntry {
-        guard case .object(let members) = value else {
+    private static func entry(_ value: JSON, _ file: JSONFile) throws -> ModelEntry {
+        guard let members = value.members else {
             throw file.problem("models", "`models` must hold objects, and holds \(value.kind)")
         }
         guard case .string(let id)? = members["id"], case .string(let provider)? = members["provider"] else {
@@ -186,11 +187,14 @@ public struct ModelTable: Sendable {
         for key in members.keys.sorted() where !entryKeys.contains(key) {
             throw complain("unknown key `\(BytePath.escape(key.utf8))`; \(NearMiss.hint(for: key, among: entryKeys))")
         }
-        func amount(_ members: [String: JSONValue], _ key: String) throws -> Double? {
+        func amount(_ members: [String: JSON], _ key: String) throws -> Double? {
             switch members[key] {
             case nil, .null?: return nil
-            case .number(let value)? where value >= 0 && value <= 1e9: return value
-            default: throw complain("`\(key)` must be a number from 0 to a milliard")
+            case let value?:
+                guard let number = value.double, number >= 0, number <= 1e9 else {
+                    throw complain("`\(key)` must be a number from 0 to a milliard")
+                }
+                return number
             }
         }
         func text(_ key: String) throws -> String? {
@@ -204,8 +208,10 @@ public struct ModelTable: Sendable {
             throw complain("`input` and `output` are needed: US dollars for a million tokens")
         }
         var above: ModelEntry.LongCall?
-        if let value = members["above"], value != .null {
-            guard case .object(let long) = value, let tokens = try amount(long, "inputTokens") else {
+        switch members["above"] {
+        case nil, .null?: break
+        case let value?:
+            guard let long = value.members, let tokens = try amount(long, "inputTokens") else {
                 throw complain("`above` must hold `inputTokens`, `inputFactor` and `outputFactor`")
             }
             above = ModelEntry.LongCall(

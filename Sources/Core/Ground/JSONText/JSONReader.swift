@@ -1,10 +1,19 @@
-/// Reads JSON (RFC 8259) strictly and says in which line it is wrong, which Foundation's decoder does not.
-struct JSONReader {
-    /// What is wrong, and in which line, counted from 1.
-    struct Mistake: Error {
-        let line: Int
-        let message: String
+extension JSON {
+    /// What is wrong with a text, and in which line, counted from 1.
+    package struct Mistake: Error {
+        package let line: Int
+        package let message: String
     }
+
+    /// Reads JSON (RFC 8259) strictly: no key stands twice. Says in which line it is wrong, which Foundation's decoder does
+    /// not.
+    ///
+    /// - Parameter bytes: UTF-8.
+    package init(parsing bytes: [UInt8]) throws(Mistake) { self = try JSONReader.value(bytes) }
+}
+
+private struct JSONReader {
+    typealias Mistake = JSON.Mistake
 
     private static let deepest = 64
     private let bytes: [UInt8]
@@ -12,8 +21,7 @@ struct JSONReader {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// - Parameter bytes: UTF-8.
-    static func value(_ bytes: [UInt8]) throws(Mistake) -> JSONValue {
+    static func value(_ bytes: [UInt8]) throws(Mistake) -> JSON {
         var reader = JSONReader(bytes)
         // RFC 8259 lets a reader pass over a byte order mark, which some editors write.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
@@ -40,7 +48,7 @@ struct JSONReader {
         return true
     }
 
-    private mutating func value(depth: Int) throws(Mistake) -> JSONValue {
+    private mutating func value(depth: Int) throws(Mistake) -> JSON {
         guard depth < Self.deepest else { throw mistake("brackets are nested deeper than \(Self.deepest)") }
         skipSpace()
         switch current {
@@ -52,9 +60,10 @@ struct JSONReader {
         }
     }
 
-    private mutating func object(_ depth: Int) throws(Mistake) -> JSONValue {
+    private mutating func object(_ depth: Int) throws(Mistake) -> JSON {
         position += 1
-        var members: [String: JSONValue] = [:]
+        var members: [(String, JSON)] = []
+        var keys: Set<String> = []
         if consume("}") { return .object(members) }
         repeat {
             skipSpace()
@@ -62,24 +71,24 @@ struct JSONReader {
                 throw mistake("a key in double quotes is expected (no comma stands before a closing brace)")
             }
             let key = try string()
-            guard members[key] == nil else { throw mistake("the key \"\(key)\" stands here a second time") }
+            guard keys.insert(key).inserted else { throw mistake("the key \"\(key)\" stands here a second time") }
             guard consume(":") else { throw mistake("a colon is expected behind \"\(key)\"") }
-            members[key] = try value(depth: depth + 1)
+            members.append((key, try value(depth: depth + 1)))
         } while consume(",")
         guard consume("}") else { throw mistake("a comma or a closing brace is expected") }
         return .object(members)
     }
 
-    private mutating func array(_ depth: Int) throws(Mistake) -> JSONValue {
+    private mutating func array(_ depth: Int) throws(Mistake) -> JSON {
         position += 1
-        var values: [JSONValue] = []
+        var values: [JSON] = []
         if consume("]") { return .array(values) }
         repeat { values.append(try value(depth: depth + 1)) } while consume(",")
         guard consume("]") else { throw mistake("a comma or a closing bracket is expected") }
         return .array(values)
     }
 
-    private mutating func word() throws(Mistake) -> JSONValue {
+    private mutating func word() throws(Mistake) -> JSON {
         let start = position
         while let byte = current, !"{}[]:,\" \t\r\n".utf8.contains(byte) { position += 1 }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
@@ -93,7 +102,7 @@ struct JSONReader {
                 throw mistake("a value is expected: a text stands in double quotes")
             }
             position = start + text.utf8.count
-            return .number(number)
+            return Int(text).map { .integer($0) } ?? .number(number)
         }
     }
 
