@@ -56,7 +56,7 @@ struct ConfigurationTests {
               other: { path: ../other }
             time-zone: America/New_York
             device: desk-1
-            ignore: ["*.bak"]
+            ignore: ["*.bak", "Entwürfe*"]
             run: { allow: true, timeout: 5s }
             notes: { wait-open: 2s, wait-editor: 3s, settle: 500ms }
             limits: { disk: 7, process: 1 }
@@ -76,7 +76,8 @@ struct ConfigurationTests {
         #expect(configuration.places[1].info.sizeLimit == PlaceInfo.standardSizeLimit)
         #expect(configuration.timeZone.identifier == "America/New_York")
         #expect(configuration.device == "desk-1")
-        #expect(configuration.ignore == ["*.bak"])
+        let ignored = IgnoreList(extra: configuration.ignore)
+        for name in ["a.bak", "Entw\u{FC}rfe 1", "Entwu\u{308}rfe 1"] { #expect(ignored.ignores(Array(name.utf8))) }
         #expect(configuration.run.isAllowed && configuration.run.timeout == 5)
         #expect(
             configuration.patience.open == 2 && configuration.patience.editor == 3

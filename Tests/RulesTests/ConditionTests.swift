@@ -64,6 +64,27 @@ import Testing
     }
 
     @Test(
+        "A letter and its accent are the same in one character as in two, in the rule and in the file",
+        arguments: [
+            ("name: \"?é.md\"", "né/né.md"), ("name: \"[é-ü]*.md\"", "né/éa.md"), ("stem: né", "né/né.md"),
+            ("path: \"né/*.md\"", "né/a.md"), ("extension: é", "a.é"), ("name-like: \"né.{end}\"", "né.md"),
+            ("name-like: \"{start}é.md\"", "né.md"), ("name-matches: '^né?[.]md$'", "né.md"),
+            ("text: { contains: \"#né\" }", "a.md"), ("text: { matches: \"^Né [é]$\" }", "a.md"),
+            ("front-matter: { status: né, née: \"?é\" }", "a.md"), ("mime: text/markdown", "é.md"),
+        ])
+    func accents(_ condition: String, _ path: String) throws {
+        let content = "---\nstatus: né\nnée: aé\n---\n#né\nNé é\n"
+        let forms: [(String) -> String] = [
+            { $0.precomposedStringWithCanonicalMapping }, { $0.decomposedStringWithCanonicalMapping },
+        ]
+        for (ruleForm, fileForm) in [(0, 1), (1, 0), (0, 0), (1, 1)] {
+            let file = BytePath(forms[fileForm](path))
+            try folder.write(BytePath("other").appending(file), forms[fileForm](content))
+            #expect(try holds(forms[ruleForm](condition), file), "rule \(ruleForm), file \(fileForm)")
+        }
+    }
+
+    @Test(
         "A condition holds",
         arguments: [
             ("name: \"*.md\"", "note.md", true), ("name: [\"*.txt\", \"n*\"]", "note.md", true),

@@ -87,6 +87,27 @@ final class KnownFindings: ContentInspector {
         #expect((explained.first?.verdict == .matches) == expected, "explain says the same as match")
     }
 
+    @Test(
+        "A letter and its accent are the same in one character as in two, in the rule and in what is found",
+        arguments: [
+            ("contains: NÉ", "a.pdf"), ("contains: { text: né, case: match }", "a.pdf"),
+            ("contains: { matches: \"^né$\" }", "a.pdf"), ("archive: { holds: \"?é.*\" }", "a.zip"),
+            ("media: { artist: né }", "a.mp3"),
+        ])
+    func accents(_ condition: String, _ name: String) throws {
+        let forms = ["n\u{E9}", "ne\u{301}"]
+        for (inRule, inFile) in [(0, 1), (1, 0)] {
+            let findings = ContentFindings(
+                written: ["media.artist": forms[inFile]], text: forms[inFile],
+                entries: [.init(path: "\(forms[inFile]).cbz", isFolder: false, isEncrypted: false)])
+            let condition = condition.replacing("né", with: forms[inRule])
+                .replacing("NÉ", with: forms[inRule].uppercased()).replacing("é", with: forms[inRule].dropFirst())
+            let rule = try rule(where: condition, in: "[other, drafts]", places: known)
+            let held = try !RuleSet([rule]).match(facts(BytePath(name), KnownFindings(findings))).isEmpty
+            #expect(held, "\(inRule) in the rule, \(inFile) in the file")
+        }
+    }
+
     @Test("A named group becomes a value") func groups() throws {
         let rule = try rule(
             where: "contains: { matches: \"(?<number>INV-[0-9]+)\" }", in: "[other, drafts]", places: known)

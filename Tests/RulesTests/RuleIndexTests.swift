@@ -17,7 +17,7 @@ import Testing
 
     @Test("The index finds what asking every rule finds") func indexFindsAsking() throws {
         var random = SeededGenerator(for: "theIndexFindsWhatAskingEveryRuleFinds")
-        let ends = ["cbz", "CBZ", "md", "txt", "tar.gz", "gz", "ü", "K"]
+        let ends = ["cbz", "CBZ", "md", "txt", "tar.gz", "gz", "ü", "u\u{308}", "K"]
         func pick(_ words: [String]) -> String { words.randomElement(using: &random) ?? "" }
         func leaf() -> String {
             switch Int.random(in: 0..<10, using: &random) {

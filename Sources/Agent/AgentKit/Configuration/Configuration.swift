@@ -139,7 +139,7 @@ extension Configuration {
                 reader.report(node.position, "`device` may hold letters, digits, `.`, `_` and `-`, but not `__`")
             }
         }
-        if let node = top["ignore"], let globs = reader.texts(node, "`ignore`") { ignore = globs }
+        if let node = top["ignore"], let globs = reader.texts(node, "`ignore`") { ignore = globs.flatMap(\.bothForms) }
         if let node = top["history"], let seconds = reader.duration(node, "`history`") { history = max(3600, seconds) }
         if let node = top["poll"], let seconds = reader.duration(node, "`poll`") { poll = max(1, seconds) }
         if let node = top["settle"], let seconds = reader.duration(node, "`settle`") { settle = max(0.05, seconds) }

@@ -97,7 +97,7 @@ struct ExampleOutcome: Sendable {
     /// The files of that name, or that the name matches as a glob.
     private func names(_ path: String) -> [String] {
         if hashes[path] != nil { return [path] }
-        guard let glob = try? Glob(path) else { return [] }
+        guard let glob = try? TextGlob(path) else { return [] }
         return hashes.keys.filter { glob.matches($0) }.sorted()
     }
 

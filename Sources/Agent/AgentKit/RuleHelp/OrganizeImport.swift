@@ -36,8 +36,7 @@ package struct OrganizeImport: Codable, Sendable {
     /// - Throws: `Complaints` for a file that is no configuration of organize.
     package init(file: String, bytes: [UInt8], known: [PlaceInfo], home: BytePath) throws {
         // As organize reads it: a letter and its accent are one character.
-        let text = String(validating: bytes, as: UTF8.self)?.precomposedStringWithCanonicalMapping
-        let reader = YamlReader(file: file, bytes: text.map { Array($0.utf8) } ?? bytes)
+        let reader = YamlReader(file: file, bytes: bytes.composed)
         guard !reader.diagnostics.hasErrors, let root = reader.root, case .mapping(let entries) = root.content,
             let list = entries.first(where: { $0.key == "rules" })?.value, let rules = reader.sequence(list, "`rules`")
         else {

@@ -2,8 +2,8 @@ import Platform
 
 /// What `archive` asks of an archive's entries.
 struct ArchiveTest: Sendable {
-    private var holds: [Glob]?
-    private var types: [Glob]?
+    private var holds: [TextGlob]?
+    private var types: [TextGlob]?
     private var isEncrypted: Bool?
 
     /// Reports what is wrong, and is nil then.

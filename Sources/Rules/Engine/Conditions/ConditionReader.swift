@@ -77,20 +77,19 @@ struct ConditionReader {
     func texts(_ node: YamlNode, _ name: String) -> [String]? { reader.texts(node, "`\(name)`") }
 
     /// Globs, from a list or a single one; faults are reported at their character.
-    /// - Parameter change: what is done to each pattern before it is read.
-    func globs(_ node: YamlNode, _ name: String, _ change: (String) -> String = { $0 }) -> [Glob]? {
+    func globs(_ node: YamlNode, _ name: String) -> [TextGlob]? {
         let items = reader.oneOrMore(node)
         guard let texts = texts(node, name) else { return nil }
-        var globs: [Glob] = []
+        var globs: [TextGlob] = []
         for (item, text) in zip(items, texts) {
-            if let glob = glob(change(text), item) { globs.append(glob) }
+            if let glob = glob(text, item) { globs.append(glob) }
         }
         return globs.count == texts.count ? globs : nil
     }
 
-    func glob(_ text: String, _ node: YamlNode) -> Glob? {
+    func glob(_ text: String, _ node: YamlNode) -> TextGlob? {
         do throws(Glob.Fault) {
-            return try Glob(text)
+            return try TextGlob(text)
         } catch {
             let position = reader.position(inside: node, offset: error.offset)
             reader.report(position, "the pattern `\(printable(text))` cannot be read: \(error.message)")
@@ -137,7 +136,7 @@ struct ConditionReader {
     enum Expectation: Sendable {
         case present, absent
         /// None stands for the empty value.
-        case oneOf([Glob])
+        case oneOf([TextGlob])
 
         /// - Parameter found: nil where there is no such value.
         func holds(_ found: [String]?) -> Bool {

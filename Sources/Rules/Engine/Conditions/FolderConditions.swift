@@ -92,7 +92,7 @@ extension ConditionSpec {
         let direction: String? =
             mapping["order"].map { context.reader.choice($0, "`order`", among: ["ascending", "descending"]) }
             ?? "ascending"
-        let globs: [Glob]? = mapping["matching"].map { context.globs($0, "matching") } ?? []
+        let globs: [TextGlob]? = mapping["matching"].map { context.globs($0, "matching") } ?? []
         let count: Int? = mapping["count"].map { context.reader.integer($0, "`count`", in: 1...1_000_000) } ?? 1
         guard let order, let direction, let globs, let count else { return nil }
         return Loaded { facts, _ in

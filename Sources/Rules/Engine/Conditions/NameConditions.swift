@@ -1,4 +1,3 @@
-import Foundation
 import JSONText
 import Platform
 
@@ -20,16 +19,12 @@ extension ConditionSpec {
                 + "count as one character, however the name writes them; a name with a line break in it matches nothing.",
             example: "stem: \"*draft*\"", schema: oneOrMoreTexts, takes: .both
         ) { node, context in
-            guard let globs = context.globs(node, "stem", { $0.precomposedStringWithCanonicalMapping }) else {
-                return nil
-            }
+            guard let globs = context.globs(node, "stem") else { return nil }
             return Loaded { facts, _ in
                 let bytes = facts.path.stemAndExtension.stem
                 let seen = BytePath.escape(bytes)
                 guard !bytes.contains(UInt8(ascii: "\n")) else { return Observation(false, seen: seen) }
-                let text = String(validating: bytes, as: UTF8.self)?.precomposedStringWithCanonicalMapping
-                let stem = text.map { Array($0.utf8) } ?? bytes
-                return Observation(globs.contains { $0.matches(stem) }, seen: seen)
+                return Observation(globs.contains { $0.matches(bytes) }, seen: seen)
             }
         },
         ConditionSpec(
@@ -47,9 +42,9 @@ extension ConditionSpec {
             example: "extension: [md, txt]", schema: oneOrMoreTexts, takes: .both
         ) { node, context in
             guard let texts = context.texts(node, "extension") else { return nil }
-            let wanted = texts.map { lowered(Array(($0.hasPrefix(".") ? $0 : "." + $0).utf8)) }
+            let wanted = texts.map { lowered(Array(($0.hasPrefix(".") ? $0 : "." + $0).composed.utf8)) }
             return Loaded(extensions: RuleIndex.keys(ofSuffixes: wanted)) { facts, _ in
-                let name = lowered(facts.path.name)
+                let name = lowered(facts.path.name.composed)
                 let held = wanted.contains { name.count > $0.count && name.suffix($0.count).elementsEqual($0) }
                 let seen = facts.path.stemAndExtension.extension.map { BytePath.escape($0) }
                 return Observation(held, seen: seen ?? "none")
@@ -109,7 +104,7 @@ extension ConditionSpec {
         bytes.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
     }
 
-    private static func literals(of globs: [Glob]) -> [[UInt8]]? {
+    private static func literals(of globs: [TextGlob]) -> [[UInt8]]? {
         var all: [[UInt8]] = []
         for glob in globs {
             guard let found = glob.literals else { return nil }
@@ -118,7 +113,7 @@ extension ConditionSpec {
         return all
     }
 
-    private static func ends(of globs: [Glob]) -> Set<String>? {
+    private static func ends(of globs: [TextGlob]) -> Set<String>? {
         var suffixes: [[UInt8]] = []
         for glob in globs {
             guard let found = glob.literalSuffixes else { return nil }

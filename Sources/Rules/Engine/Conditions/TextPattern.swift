@@ -22,7 +22,7 @@ struct TextPattern: Sendable {
     /// - Parameter isMultiline: whether `^` and `$` are the ends of each line, not of the whole text alone.
     init?(_ text: String, isMultiline: Bool = true) {
         let options: NSRegularExpression.Options = isMultiline ? [.anchorsMatchLines] : []
-        guard let expression = try? NSRegularExpression(pattern: text, options: options) else {
+        guard let expression = try? NSRegularExpression(pattern: text.composed, options: options) else {
             return nil
         }
         self.text = text
@@ -36,6 +36,7 @@ struct TextPattern: Sendable {
     }
 
     func firstMatch(in text: String) -> Answer {
+        let text = text.composed
         var answer = Answer.none
         var reports = 0
         let whole = NSRange(text.startIndex..., in: text)

@@ -76,7 +76,7 @@ struct TextSearch: Sendable {
     /// White space of any length as one blank, and small letters where capitals do not count: a document's lines end
     /// where its page does.
     private func flattened(_ text: String) -> [UInt8] {
-        let cased = ignoresCase ? text.lowercased() : text
+        let cased = (ignoresCase ? text.lowercased() : text).composed
         var flat: [UInt8] = []
         flat.reserveCapacity(cased.utf8.count)
         for scalar in cased.unicodeScalars {

@@ -56,6 +56,7 @@ package struct RuleIndex: Sendable {
         place: String, event: FileEvent, name: [UInt8], _ subject: RuleSubject = .files
     ) -> [Int] {
         guard let slot = slots[Key(place: place, event: event, subject: subject)] else { return [] }
+        let name = name.composed
         let ending = Self.key(ofName: name).flatMap { slot.byExtension[$0] } ?? []
         var holding: Set<Int> = []
         if !slot.byBytes.isEmpty {

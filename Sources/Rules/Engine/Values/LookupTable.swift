@@ -70,7 +70,7 @@ package struct LookupTable: Sendable, Equatable {
     }
 
     private static func key(_ text: String) -> String {
-        text.trimmingCharacters(in: .whitespacesAndNewlines).precomposedStringWithCanonicalMapping
+        text.trimmingCharacters(in: .whitespacesAndNewlines).composed
     }
 
     private static func columns(_ header: DelimitedReader.Record) throws(Fault) -> [String] {

@@ -71,8 +71,7 @@ struct ComicValues: Sendable {
     /// One line of at most 240 bytes in one spelling (NFC); nil where nothing is left but dots, slashes and spaces.
     static func line(_ text: String) -> String? {
         // What comes out of an archive may be a megabyte; what follows need not read it all.
-        let plain = SafeText.withoutControls(String(text.unicodeScalars.prefix(2000)))
-            .precomposedStringWithCanonicalMapping
+        let plain = SafeText.withoutControls(String(text.unicodeScalars.prefix(2000))).composed
         let line = ComicNames.cut(plain.split(whereSeparator: \.isWhitespace).joined(separator: " "), to: 240)
         return line.contains { !"./\\ ".contains($0) } ? line : nil
     }

@@ -29,7 +29,7 @@ enum Transliteration {
 
     /// - Parameter language: one without a ``fault(_:)``.
     static func ascii(_ text: String, language: String) -> String {
-        var text = text.precomposedStringWithCanonicalMapping
+        var text = text.composed
         if let own = languages[language] { text = text.map { own[$0] ?? String($0) }.joined() }
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
         let latin = text.applyingTransform(StringTransform("Any-Latin; Latin-ASCII"), reverse: false) ?? text
