@@ -18,17 +18,15 @@ package struct ComicExamination: Sendable {
             let end = try await worker.probe("open")
             guard end.hasPrefix("killed") else {
                 return Examination.Finding(
-                    subject: "comics", isWell: false,
-                    message: "\(worker.program) is not locked down here: a forbidden call ended as `\(end)`",
+                    "comics", "\(worker.program) is not locked down here: a forbidden call ended as `\(end)`",
                     remedy:
                         "no comic is imported so; the kernel must offer seccomp filters (CONFIG_SECCOMP_FILTER), and "
                         + "nothing around the agent may forbid them")
             }
-            return Examination.Finding(
-                subject: "comics", isWell: true, message: "unpacked by \(worker.program), locked down", remedy: nil)
+            return Examination.Finding("comics", "unpacked by \(worker.program), locked down")
         } catch {
             return Examination.Finding(
-                subject: "comics", isWell: false, message: explain(error),
+                "comics", explain(error),
                 remedy: "comics wait until it is there; it is installed with steward, in libexec/steward")
         }
     }
@@ -36,11 +34,10 @@ package struct ComicExamination: Sendable {
     private func thumbnails() async -> Examination.Finding {
         do {
             try await ThumbnailWorker(ArchiveWorker()).check()
-            return Examination.Finding(
-                subject: "thumbnails", isWell: true, message: "made by libvips, locked down", remedy: nil)
+            return Examination.Finding("thumbnails", "made by libvips, locked down")
         } catch {
             return Examination.Finding(
-                subject: "thumbnails", isWell: false, message: explain(error),
+                "thumbnails", explain(error),
                 remedy: "apt install libvips42; all else works without it")
         }
     }
@@ -50,19 +47,17 @@ package struct ComicExamination: Sendable {
             !["/usr/bin", "/usr/local/bin"].contains { access("\($0)/\(program)", X_OK) == 0 }
         }
         guard !missing.isEmpty else {
-            return Examination.Finding(
-                subject: "PDF", isWell: true, message: "poppler's tools are installed", remedy: nil)
+            return Examination.Finding("PDF", "poppler's tools are installed")
         }
         return Examination.Finding(
-            subject: "PDF", isWell: false, message: "\(missing.joined(separator: " and ")) cannot be found",
+            "PDF", "\(missing.joined(separator: " and ")) cannot be found",
             remedy: "apt install poppler-utils; PDF comics are refused without it, all others are read")
     }
 
     private func solidArchives() -> Examination.Finding {
         let isThere = ArchiveWorker.unpacksSolidRar
         return Examination.Finding(
-            subject: "solid RAR", isWell: isThere,
-            message: isThere ? "those of RAR 4 are unpacked by unar, locked down" : "unar cannot be found",
+            "solid RAR", isThere ? "those of RAR 4 are unpacked by unar, locked down" : "unar cannot be found",
             remedy: isThere ? nil : "apt install unar; solid RAR 4 comics are refused without it, all others are read")
     }
 }

@@ -9,7 +9,7 @@ package struct ExamineCage: Command {
     package init() {}
 
     package func run(in agent: AgentContext) async throws -> [Examination.Finding] {
-        await CageExamination(agent.core).findings()
+        await CageExamination(try agent.requireAgent()).findings()
     }
 
     package func lines(_ answer: [Examination.Finding]) -> [String] { answer.flatMap(\.lines) }

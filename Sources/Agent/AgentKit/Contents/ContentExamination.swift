@@ -14,21 +14,18 @@ package struct ContentExamination: Sendable {
             guard end.hasPrefix("killed") else {
                 return [
                     Examination.Finding(
-                        subject: "contents", isWell: false,
-                        message: "steward-worker is not locked down here: a forbidden call ended as `\(end)`",
+                        "contents", "steward-worker is not locked down here: a forbidden call ended as `\(end)`",
                         remedy: "no rule looks into files so; the kernel must offer seccomp filters "
                             + "(CONFIG_SECCOMP_FILTER), and nothing around the agent may forbid them")
                 ]
             }
             return [
-                Examination.Finding(
-                    subject: "contents", isWell: true, message: "looked into by steward-worker, locked down",
-                    remedy: nil)
+                Examination.Finding("contents", "looked into by steward-worker, locked down")
             ]
         } catch {
             return [
                 Examination.Finding(
-                    subject: "contents", isWell: false, message: explain(error),
+                    "contents", explain(error),
                     remedy: "rules that look into files wait until it is there; it is installed with steward, in "
                         + "libexec/steward")
             ]

@@ -22,7 +22,7 @@ package struct AdvisorExamination: Sendable {
         } catch {
             return [
                 Examination.Finding(
-                    subject: "advisors", isWell: false, message: explain(error),
+                    "advisors", explain(error),
                     remedy: "mend what the message names; rules with `review` fail until then, all others work")
             ]
         }
@@ -31,11 +31,10 @@ package struct AdvisorExamination: Sendable {
     private func advisors(_ roles: RoleCatalogue) -> Examination.Finding {
         guard roles.problems.isEmpty else {
             return Examination.Finding(
-                subject: "advisors", isWell: false, message: roles.problems.joined(separator: "; "),
+                "advisors", roles.problems.joined(separator: "; "),
                 remedy: "mend or remove these files; the other advisors can be used")
         }
-        return Examination.Finding(
-            subject: "advisors", isWell: true, message: "\(roles.roles.count) can be asked", remedy: nil)
+        return Examination.Finding("advisors", "\(roles.roles.count) can be asked")
     }
 
     private func models(_ resources: TKResources, _ home: TKHome) -> Examination.Finding {
@@ -50,14 +49,13 @@ package struct AdvisorExamination: Sendable {
             let hasKey = try secrets.secret(for: provider) != nil
             let origin = try secrets.origin(for: provider) ?? ""
             return Examination.Finding(
-                subject: "models", isWell: true,
-                message: hasKey
+                "models",
+                hasKey
                     ? "\(provider), with a key from \(origin)"
-                    : "\(provider), without a key: reviews need a model of this machine, or are the quick pass alone",
-                remedy: nil)
+                    : "\(provider), without a key: reviews need a model of this machine, or are the quick pass alone")
         } catch {
             return Examination.Finding(
-                subject: "models", isWell: false, message: explain(error),
+                "models", explain(error),
                 remedy: "mend what the message names; reviews are the quick pass alone until then")
         }
     }

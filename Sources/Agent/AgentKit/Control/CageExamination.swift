@@ -6,9 +6,10 @@ import Rules
 /// `steward doctor`, the part that only the daemon can find out: what the unit, the container or the user that it runs in
 /// allows it. It does what jobs do, so that nothing is well here that fails there.
 package struct CageExamination: Sendable {
-    private let core: AgentCore
+    private let agent: Agent
+    private var core: AgentCore { agent.core }
 
-    init(_ core: AgentCore) { self.core = core }
+    init(_ agent: Agent) { self.agent = agent }
 
     /// To be called in the daemon. Writes and removes a few bytes in places and in the state directory.
     func findings() async -> [Examination.Finding] {
@@ -18,18 +19,18 @@ package struct CageExamination: Sendable {
             all =
                 try await answer(within: 10) {
                     [folder(state, "state directory", needsLeases: false), landlock(), filters()]
-                } ?? [Self.silent("state directory", state)]
+                } ?? [Examination.silent("state directory", state)]
             let claims = core.journal.presence.claims
             for place in core.places.places {
                 let subject = "place \(place.name)"
                 if let holder = claims?.inUse[place.name] {
                     all.append(
-                        Self.finding(
+                        Examination.Finding(
                             subject, "\(place.root) is in use by \(holder); nothing is done in it here until that ends",
-                            Examination.inUseRemedy))
+                            remedy: Examination.inUseRemedy))
                 } else if let reason = claims?.unlockable[place.name] {
                     all.append(
-                        Self.finding(
+                        Examination.Finding(
                             subject, "it cannot be locked (\(reason)), so another agent on it would not be noticed"))
                 }
                 all +=
@@ -37,11 +38,12 @@ package struct CageExamination: Sendable {
                         // One that is not there is another finding.
                         (try? FileStatus.of(place.root)) ?? nil == nil
                             ? [] : [folder(place.root, subject, needsLeases: true)]
-                    } ?? [Self.silent(subject, place.root)]
+                    } ?? [Examination.silent(subject, place.root)]
             }
         } catch {
-            all = [Self.finding("examination", explain(error), "read the agent's log")]
+            all = [Examination.Finding("examination", explain(error), remedy: "read the agent's log")]
         }
+        all += await agent.warnings()
         all += await ComicExamination().findings()
         all += await ContentExamination().findings()
         if !core.configuration.vaults.isEmpty { all.append(VaultExamination.memory()) }
@@ -50,44 +52,33 @@ package struct CageExamination: Sendable {
 
     /// Beside what whoever asks finds out himself.
     private static func told(_ finding: Examination.Finding) -> Examination.Finding {
-        Examination.Finding(
-            subject: "agent, \(finding.subject)", isWell: finding.isWell, message: finding.message,
-            remedy: finding.remedy)
-    }
-
-    private static func finding(
-        _ subject: String, _ message: String, _ remedy: String? = nil
-    ) -> Examination.Finding {
-        Examination.Finding(subject: subject, isWell: remedy == nil, message: message, remedy: remedy)
-    }
-
-    private static func silent(_ subject: String, _ path: BytePath) -> Examination.Finding {
-        finding(
-            subject, "nothing answers at \(path)",
-            "see whether its disk, server or program still runs; everything else goes on without it")
+        Examination.Finding("agent, \(finding.subject)", finding.message, remedy: finding.remedy)
     }
 
     private func folder(_ path: BytePath, _ subject: String, needsLeases: Bool) -> Examination.Finding {
         do {
             return try FolderProbe(path).finding(subject, needsLeases: needsLeases)
-                ?? Self.finding(subject, "\(path): opened below it, written, \(needsLeases ? "leased, " : "")removed")
+                ?? Examination.Finding(
+                    subject, "\(path): opened below it, written, \(needsLeases ? "leased, " : "")removed")
         } catch {
-            return Self.finding(
+            return Examination.Finding(
                 subject, explain(error),
-                "see who may write \(path), and whether the unit lets the agent (ReadWritePaths=, BindPaths=)")
+                remedy: "see who may write \(path), and whether the unit lets the agent (ReadWritePaths=, BindPaths=)")
         }
     }
 
     private func landlock() -> Examination.Finding {
         do {
             guard let version = try KernelOffers.landlock() else {
-                return Self.finding("Landlock", "this kernel has none; what unpacks comics is locked down by seccomp")
+                return Examination.Finding(
+                    "Landlock", "this kernel has none; what unpacks comics is locked down by seccomp")
             }
-            return Self.finding("Landlock", "version \(version)")
+            return Examination.Finding("Landlock", "version \(version)")
         } catch {
-            return Self.finding(
+            return Examination.Finding(
                 "Landlock", explain(error),
-                "allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self in what filters the agent's "
+                remedy:
+                    "allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self in what filters the agent's "
                     + "system calls")
         }
     }
@@ -95,11 +86,11 @@ package struct CageExamination: Sendable {
     private func filters() -> Examination.Finding {
         do {
             try KernelOffers.checkFilters()
-            return Self.finding("seccomp", "filters can be set")
+            return Examination.Finding("seccomp", "filters can be set")
         } catch {
-            return Self.finding(
+            return Examination.Finding(
                 "seccomp", explain(error),
-                "no comic is imported so; allow the system call seccomp in what filters the agent's")
+                remedy: "no comic is imported so; allow the system call seccomp in what filters the agent's")
         }
     }
 }
@@ -112,9 +103,11 @@ extension CageExamination {
         } catch {
             return [
                 told(
-                    finding(
+                    Examination.Finding(
                         "examination", "the agent that runs does not say what it may do: \(explain(error))",
-                        "ask as the agent's user, or as root; restart the agent where it is older than this program"))
+                        remedy:
+                            "ask as the agent's user, or as root; restart the agent where it is older than this program"
+                    ))
             ]
         }
     }

@@ -5,25 +5,12 @@ import Ledger
 import OwnFiles
 import Platform
 import Rules
-import SQLiteFile
 import Watching
 
 /// `steward doctor`: what the machine must offer, and what to do where it does not.
 package struct Examination: Sendable {
-    package struct Finding: Codable, Sendable {
-        package let subject: String
-        package let isWell: Bool
-        package let message: String
-        package let remedy: String?
-
-        /// For a terminal.
-        package var lines: [String] {
-            ["\(isWell ? "ok  " : "!   ") \(subject): \(message)"] + (remedy.map { ["     \($0)"] } ?? [])
-        }
-    }
-
-    private let configuration: Configuration
-    private let directories: Directories
+    let configuration: Configuration
+    let directories: Directories
 
     package init(configuration: Configuration, directories: Directories) {
         self.configuration = configuration
@@ -38,26 +25,28 @@ package struct Examination: Sendable {
         for place in configuration.places.map(\.info) {
             // Whether it answers at all is soon known; how many folders it has is not.
             guard try await answer(within: 5, { existsAt(place.root) }) != nil else {
-                found.append(
-                    bad(
-                        "place \(place.name)", "nothing answers at \(place.root)",
-                        "see whether its disk, server or program still runs; everything else goes on without it"))
+                found.append(Self.silent("place \(place.name)", place.root))
                 continue
             }
             let looked = try await answer(within: 600) { (countFolders(place.root), look(at: place)) }
             folders += looked?.0 ?? 0
             found +=
                 looked?.1 ?? [
-                    bad(
+                    Finding(
                         "place \(place.name)", "it could not be looked through within ten minutes",
-                        "see whether its disk, server or program still runs; everything else goes on without it")
+                        remedy: Self.silentRemedy)
                 ]
         }
-        let clock = await clock()
-        all +=
-            [watches(folders), queue(), space(directories.state, "state directory"), clock, secrets()]
-            + losses()
+        all += [watches(folders), queue()]
+        all += Self.checks.flatMap { $0.look(self) }
         return all + found
+    }
+
+    private static let silentRemedy =
+        "see whether its disk, server or program still runs; everything else goes on without it"
+
+    static func silent(_ subject: String, _ path: BytePath) -> Finding {
+        Finding(subject, "nothing answers at \(path)", remedy: silentRemedy)
     }
 
     static let inUseRemedy =
@@ -68,21 +57,19 @@ package struct Examination: Sendable {
             let finding = try self.place(place.name, place.root)
             return [finding] + (try denials(place).map { [$0] } ?? [])
         } catch {
-            return [bad("place \(place.name)", explain(error), "check the folder \(place.root) and who may write it")]
+            return [
+                Finding(
+                    "place \(place.name)", explain(error), remedy: "check the folder \(place.root) and who may write it"
+                )
+            ]
         }
     }
 
-    private func good(_ subject: String, _ message: String) -> Finding {
-        Finding(subject: subject, isWell: true, message: message, remedy: nil)
-    }
-
-    private func bad(_ subject: String, _ message: String, _ remedy: String) -> Finding {
-        Finding(subject: subject, isWell: false, message: message, remedy: remedy)
-    }
-
     private func agent() -> Finding {
-        if let process = StateLock.holder(of: directories.state) { return good("agent", "runs as process \(process)") }
-        return good("agent", "does not run; `steward run` starts it")
+        if let process = StateLock.holder(of: directories.state) {
+            return Finding("agent", "runs as process \(process)")
+        }
+        return Finding("agent", "does not run; `steward run` starts it")
     }
 
     private func number(_ path: BytePath) -> Int? {
@@ -92,16 +79,19 @@ package struct Examination: Sendable {
 
     /// One watch a folder; other programs of the user take from the same number.
     private func watches(_ folders: Int) -> Finding {
-        guard let limit = number("/proc/sys/fs/inotify/max_user_watches") else {
-            return good("watches", "the limit cannot be read here")
+        // The second one is that of a container.
+        let limits: [BytePath] = ["/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches"]
+        guard let limit = limits.compactMap(number).min() else {
+            return Finding("watches", "the limit cannot be read here")
         }
         if folders * 2 > limit {
-            return bad(
+            return Finding(
                 "watches", "the places have \(folders) folders, and this user may watch \(limit)",
-                "sysctl fs.inotify.max_user_watches=\(max(524_288, folders * 4)), and the same line in /etc/sysctl.d/50-steward.conf"
+                remedy:
+                    "sysctl fs.inotify.max_user_watches=\(max(524_288, folders * 4)), and the same line in /etc/sysctl.d/50-steward.conf"
             )
         }
-        return good("watches", "\(folders) folders of \(limit) that may be watched")
+        return Finding("watches", "\(folders) folders of \(limit) that may be watched")
     }
 
     private func countFolders(_ root: BytePath) -> Int {
@@ -119,100 +109,27 @@ package struct Examination: Sendable {
 
     private func queue() -> Finding {
         let length = number("/proc/sys/fs/inotify/max_queued_events") ?? 16_384
-        return good("event queue", "\(length) events; more at once cost a rescan and lose nothing")
-    }
-
-    private func space(_ path: BytePath, _ subject: String) -> Finding {
-        var existing = path
-        while !existing.isEmpty, !existsAt(existing) { existing = existing.parent }
-        var found = statvfs()
-        guard existing.withCString({ statvfs($0, &found) }) == 0 else {
-            return bad(subject, "\(path) cannot be looked at", "check who may read it")
-        }
-        let free = Int64(found.f_bavail) * Int64(found.f_frsize)
-        if free < 64 << 20 {
-            return bad(
-                subject, "\(free >> 20) MiB are free for \(path)", "free some space: work waits while the disk is full")
-        }
-        return good(subject, "\(path), \(free >> 20) MiB free")
+        return Finding("event queue", "\(length) events; more at once cost a rescan and lose nothing")
     }
 
     private func existsAt(_ path: BytePath) -> Bool { (try? FileStatus.of(path)) ?? nil != nil }
 
-    private func clock() async -> Finding {
-        let now = Timestamp.now()
-        let year = configuration.timeZone.local(at: now).civil.date.year
-        if year < 2025 {
-            return bad("clock", "it says \(year)", "set the clock: days of notes and times in anchors come from it")
-        }
-        let shown = "\(now), zone \(configuration.timeZone.identifier)"
-        do {
-            return try await compared(now) ?? good("clock", shown)
-        } catch {
-            return good("clock", "\(shown); it could not be compared with the ledger: \(explain(error))")
-        }
-    }
-
-    /// What is wrong with the clock by what the ledger holds; nil for nothing.
-    private func compared(_ now: Timestamp) async throws -> Finding? {
-        guard let ledger = try Ledger.openForReading(directory: directories.state) else { return nil }
-        let (newest, kept) = try await ledger.read { (try $0.newestEntry(), try $0.keptTime()) }
-        guard let newest, var seen = kept else { return nil }
-        let both = "it says \(now), and the newest entry of the ledger is of \(newest)"
-        if newest.seconds - now.seconds > 3_600 {
-            return bad(
-                "clock", "\(both): it is behind, or was ahead then",
-                "set the clock; if it is right now, nothing is to be done")
-        }
-        seen.look(now, elapsed: 0)
-        return seen.held.map {
-            bad(
-                "clock", "\(both); \($0.message)",
-                "if the machine was off meanwhile, nothing is to be done; else set the clock")
-        }
-    }
-
-    private func losses() -> [Finding] {
-        do {
-            let standing = try directories.losses.standing()
-            if standing.isEmpty { return [good("databases", "none was lost")] }
-            return standing.map {
-                bad(
-                    "database \($0.database.nameText)", "\($0.time): \($0.message)",
-                    "steward losses acknowledge \($0.id), once you have dealt with it")
-            }
-        } catch {
-            return [good("databases", "whether one was lost cannot be seen with your rights: \(explain(error))")]
-        }
-    }
-
-    private func secrets() -> Finding {
-        guard let status = try? FileStatus.of(directories.configuration) else {
-            return good("configuration", "\(directories.configuration)")
-        }
-        if status.mode & 0o022 != 0 {
-            return bad(
-                "configuration", "\(directories.configuration) can be changed by others",
-                "chmod go-w \(directories.configuration): who writes it decides what runs")
-        }
-        return good("configuration", "\(directories.configuration)")
-    }
-
     private func place(_ name: String, _ root: BytePath) throws -> Finding {
         guard existsAt(root) else {
-            return bad(
-                "place \(name)", "\(root) is not there", "make it, or mount it; the agent waits for it meanwhile")
+            return Finding(
+                "place \(name)", "\(root) is not there",
+                remedy: "make it, or mount it; the agent waits for it meanwhile")
         }
         if try Ledger.openForReading(directory: directories.state)?.readBlocking({ try $0.place(name) })?.other != nil {
-            return bad(
+            return Finding(
                 "place \(name)", "another folder stands at \(root), without the files that are known from there",
-                "mount it or put it back; if it is meant to be another: steward rebuild --accept \(name)")
+                remedy: "mount it or put it back; if it is meant to be another: steward rebuild --accept \(name)")
         }
         // Where an agent of this state directory runs, it says by itself whether the place is another's.
         if StateLock.holder(of: directories.state) == nil, let folder = try FolderIdentity.open(root),
             let holder = try PlaceLock.holder(in: Folder(folder))
         {
-            return bad("place \(name)", "\(root) is in use by \(holder)", Self.inUseRemedy)
+            return Finding("place \(name)", "\(root) is in use by \(holder)", remedy: Self.inUseRemedy)
         }
         if let finding = try FolderProbe(root).finding("place \(name)") { return finding }
         let disk = space(root, "place \(name)")
@@ -221,7 +138,7 @@ package struct Examination: Sendable {
             try TrashCan(home: directories.trash).mustCopy(
                 from: Folder(Descriptor(root, O_RDONLY | O_DIRECTORY, follow: true)))
             ? "; what is trashed there is copied into the home trash, as its file system has none for this user" : ""
-        return good("place \(name)", "\(root), writable, leases granted\(trash)")
+        return Finding("place \(name)", "\(root), writable, leases granted\(trash)")
     }
 
     /// What in the place this user may not read; nil where that is nothing.
@@ -240,8 +157,8 @@ package struct Examination: Sendable {
         if open.count > 3 { told.append("\(open.count - 3) more") }
         let hidden = found.count - open.count
         if hidden > 0 { told.append(hidden == 1 ? "a hidden comic" : "\(hidden) hidden comics") }
-        return bad(
+        return Finding(
             "place \(place.name)", "this user may not read \(told.joined(separator: ", "))",
-            "grant the agent's user access; what may not be read is passed over until then")
+            remedy: "grant the agent's user access; what may not be read is passed over until then")
     }
 }

@@ -13,7 +13,7 @@ struct FolderProbe {
     /// - Throws: `Fault` where no file can be made there for a reason that anybody would meet.
     func finding(_ subject: String, needsLeases: Bool = true) throws -> Examination.Finding? {
         func bad(_ message: String, _ remedy: String) -> Examination.Finding {
-            Examination.Finding(subject: subject, isWell: false, message: message, remedy: remedy)
+            Examination.Finding(subject, message, remedy: remedy)
         }
         let probe = Durable.temporaryName(in: folder)
         let file: Descriptor

@@ -54,7 +54,6 @@ package struct PublishExamination: Sendable {
     }
 
     private func finding(_ target: PublishTarget, _ message: String, _ remedy: String?) -> Examination.Finding {
-        Examination.Finding(
-            subject: "publish \(target.name)", isWell: remedy == nil, message: message, remedy: remedy)
+        Examination.Finding("publish \(target.name)", message, remedy: remedy)
     }
 }

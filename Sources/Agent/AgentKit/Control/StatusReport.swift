@@ -145,20 +145,7 @@ package struct StatusReport: Codable, Sendable {
         }
         let vaults = agent.core.vaults.services.map { service in Task { try await VaultStatus.live(service) } }
         for vault in vaults { report.vaults.append(try await vault.value) }
-        if let problem = agent.core.ledger.problem {
-            report.warnings.append("\(problem); files and jobs wait until it can be written (free some space)")
-        }
-        if let reason = watch.blindness { report.warnings.append("\(reason); until then all folders are polled") }
-        if watch.watchLimitHit {
-            report.warnings.append(
-                "the kernel's limit of watches is reached, the rest is polled; raise fs.inotify.max_user_watches")
-        }
-        if agent.reloadDiagnostics.hasErrors {
-            report.warnings.append(
-                await agent.pipeline.waitsForRules
-                    ? "the rule files have errors: files wait until they are valid; see `steward check`"
-                    : "the rule files have errors, the rules of before are in force; see `steward check`")
-        }
+        report.warnings += await agent.warnings().map(\.line)
         report.hide(by: agent.core.ledger.names)
         return report
     }

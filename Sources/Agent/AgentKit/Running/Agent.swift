@@ -63,6 +63,10 @@ package final class Agent: Service {
         if !configuration.vaults.isEmpty { FreedMemory.wipe() }
         // Before a key is handed to it: with the first one it would be too late for whoever looks in already.
         if !configuration.vaults.isEmpty { try CoreDumps.forbid() }
+        let examination = Examination(configuration: configuration, directories: directories)
+        if let finding = try await lane.run({ examination.complaints(.first).first }) {
+            throw Fault(.usage, finding.line, path: directories.state)
+        }
         var state = try await StartTimeout(log: log).until("opening the ledger") {
             try await lane.run { try State(directories) }
         }
@@ -84,7 +88,7 @@ package final class Agent: Service {
         /// Blocks.
         init(_ directories: Directories) throws {
             alarm = try TimeKeeping()
-            try Agent.makeState(directories)
+            try Durable.makeDirectory(directories.state, mode: 0o700)
             lock = try StateLock(directory: directories.state)
             let (ledger, found) = try Ledger.open(directory: directories.state)
             self.ledger = ledger
@@ -97,16 +101,6 @@ package final class Agent: Service {
         func lost(_ directories: Directories, _ trace: String) throws -> Ledger.Opening {
             try Agent.noteLoss(
                 "the state folder was lost: \(directories.state) was empty, but \(trace)", of: ledger, directories)
-        }
-    }
-
-    private static func makeState(_ directories: Directories) throws {
-        try Durable.makeDirectory(directories.state, mode: 0o700)
-        if let remote = FileSystemKind.remoteName(directories.state) {
-            throw Fault(
-                .usage,
-                "the state directory \(directories.state) is on \(remote), where a ledger is not safe; "
-                    + "put it on a local file system with STEWARD_STATE", path: directories.state)
         }
     }
 
@@ -175,7 +169,10 @@ package final class Agent: Service {
             try await self.core.learnTime()
             try await self.core.keepTime()
         }
-        if let held = core.seen.look().held { log.warning("\(held.message)") }
+        let examination = Examination(configuration: core.configuration, directories: core.directories)
+        for finding in try await BlockingLane("start.checks").run({ examination.complaints(.opened) }) {
+            log.warning("\(finding.subject): \(finding.line)")
+        }
         try await patience.until("noting the start") { try await self.noteStart() }
         try await patience.until("going on where the last run ended") { try await self.resumeLastRun() }
         let isNew = opening == .new

@@ -39,14 +39,12 @@ package struct VaultExamination: Sendable {
         guard let problem = status.problems.first else {
             let deposits = status.deposits == 0 ? "" : ", \(ComicText.count(status.deposits, "deposit")) waiting"
             return .init(
-                subject: subject,
-                isWell: true,
-                message: "\(status.path), \(isHeld(status) ? "unlocked" : "locked"), trusted here\(deposits)",
-                remedy: nil)
+                subject,
+                "\(status.path), \(isHeld(status) ? "unlocked" : "locked"), trusted here\(deposits)")
         }
         let rest = status.problems.count - 1
         return .init(
-            subject: subject, isWell: false, message: problem + (rest > 0 ? " (and \(rest) more)" : ""),
+            subject, problem + (rest > 0 ? " (and \(rest) more)" : ""),
             remedy: "`steward vault status` shows all; docs/vault.md says what to do with each")
     }
 
@@ -63,10 +61,10 @@ package struct VaultExamination: Sendable {
         getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
         if limit.rlim_cur >= 64 << 10 {
             let text = limit.rlim_cur > 1 << 40 ? "without limit" : "\(limit.rlim_cur >> 10) KiB"
-            return .init(subject: "locked memory", isWell: true, message: "\(text) for keys", remedy: nil)
+            return .init("locked memory", "\(text) for keys")
         }
         return .init(
-            subject: "locked memory", isWell: false, message: "only \(limit.rlim_cur) bytes may be locked for keys",
+            "locked memory", "only \(limit.rlim_cur) bytes may be locked for keys",
             remedy: "`LimitMEMLOCK=8M` in the unit, `ulimit -l 8192` in a shell: without it no vault is unlocked")
     }
 }

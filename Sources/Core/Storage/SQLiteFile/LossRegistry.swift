@@ -16,7 +16,8 @@ package struct StoreLoss: Codable, Sendable, Equatable {
     package let message: String
 
     /// For reports: when it happened as well, and how to end the report.
-    package var line: String { "\(time): \(message). `steward losses acknowledge \(id)` once you have dealt with it" }
+    package var line: String { "\(time): \(message). \(remedy)" }
+    package var remedy: String { "`steward losses acknowledge \(id)` once you have dealt with it" }
 }
 
 /// The losses that nobody has acknowledged yet.

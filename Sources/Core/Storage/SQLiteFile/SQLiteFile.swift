@@ -80,7 +80,7 @@ package struct SQLiteFile {
         makeRoom(text)
         do {
             return Opened(pool: try openChecked(text))
-        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+        } catch let error as DatabaseError where Self.isDamage(error) {
             return try openAnew(text, now, because: error.message ?? "\(error.resultCode)")
         } catch {
             throw openingFault("open \(contents) at \(path)", error)
@@ -129,6 +129,38 @@ package struct SQLiteFile {
     package func readers(_ count: Int) throws -> DatabaseReaders {
         let (text, configuration) = (try text(), configuration(readOnly: true))
         return DatabaseReaders(count: count) { try DatabaseQueue(path: text, configuration: configuration) }
+    }
+
+    /// What is wrong with a database, as ``open(now:)`` finds it; nil for nothing, or where there is none. Reads all of it and
+    /// changes nothing. Blocks.
+    package static func damage(of path: BytePath) throws -> String? {
+        Blocking.call()
+        guard try FileStatus.of(path)?.size ?? 0 > 0 else { return nil }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        configuration.qos = .default
+        do {
+            let queue = try DatabaseQueue(path: path.text, configuration: configuration)
+            defer { try? queue.close() }
+            try queue.read { try check($0, indexes: false) }
+            return nil
+        } catch let error as DatabaseError where isDamage(error) {
+            return error.message ?? "\(error.resultCode)"
+        } catch {
+            throw fault("look through the database \(path)", error)
+        }
+    }
+
+    /// - Throws: `DatabaseError` where SQLite finds damage.
+    private static func check(_ db: Database, indexes: Bool) throws {
+        let report = try String.fetchAll(db, sql: indexes ? "PRAGMA integrity_check(3)" : "PRAGMA quick_check(3)")
+        guard report != ["ok"] else { return }
+        throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: report.joined(separator: "; "))
+    }
+
+    private static func isDamage(_ error: DatabaseError) -> Bool {
+        [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
     }
 
     /// Folds the log of a database into it and leaves it empty, so that nothing stays there that was deleted; also where
@@ -203,11 +235,7 @@ package struct SQLiteFile {
             // Only now: GRDB sets NORMAL when it turns the log on, after all that it lets others prepare.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try pool.read { db in
-                let check = checksIndexes ? "PRAGMA integrity_check(3)" : "PRAGMA quick_check(3)"
-                let report = try isChecked ? String.fetchAll(db, sql: check) : ["ok"]
-                if report != ["ok"] {
-                    throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: report.joined(separator: "; "))
-                }
+                if isChecked { try Self.check(db, indexes: checksIndexes) }
                 if try migrator.hasBeenSuperseded(db) {
                     throw Fault(
                         .fatal,

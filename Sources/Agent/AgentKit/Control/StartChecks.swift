@@ -1,0 +1,150 @@
+import Foundation
+import Glibc
+import Ledger
+import OwnFiles
+import Platform
+import SQLiteFile
+import Watching
+
+/// What a start and `doctor` look at alike, so that both find the same and say it in the same words.
+extension Examination {
+    package struct Check: Sendable {
+        package enum Moment: Sendable {
+            /// Before a start opens its state; it goes no further where something is not well.
+            case first
+            /// Once the state is open; the start logs what is not well and goes on.
+            case opened
+            /// Never at a start, which finds the same out as it opens the databases; this reads all of them.
+            case asked
+        }
+
+        let moment: Moment
+        /// Blocks.
+        let look: @Sendable (Examination) -> [Finding]
+    }
+
+    package static let checks = [
+        Check(moment: .first) { $0.stateFolder() },
+        Check(moment: .opened) { [$0.space($0.directories.state, "state directory")] },
+        Check(moment: .opened) { [$0.clock()] },
+        Check(moment: .opened) { [$0.secrets()] },
+        Check(moment: .opened) { $0.losses() },
+        Check(moment: .asked) { $0.damages() },
+    ]
+
+    /// What is not well of what a start looks at then. Blocks.
+    func complaints(_ moment: Check.Moment) -> [Finding] {
+        Self.checks.filter { $0.moment == moment }.flatMap { $0.look(self) }.filter { !$0.isWell }
+    }
+
+    private func stateFolder() -> [Finding] {
+        let state = directories.state
+        guard let remote = FileSystemKind.remoteName(Self.existing(state)) else { return [] }
+        return [
+            Finding(
+                "state directory", "the state directory \(state) is on \(remote), where a ledger is not safe",
+                remedy: "put it on a local file system with STEWARD_STATE")
+        ]
+    }
+
+    /// The path, or what there is of it.
+    private static func existing(_ path: BytePath) -> BytePath {
+        var path = path
+        while !path.isEmpty, (try? FileStatus.of(path)) ?? nil == nil { path = path.parent }
+        return path
+    }
+
+    func space(_ path: BytePath, _ subject: String) -> Finding {
+        var found = statvfs()
+        guard Self.existing(path).withCString({ statvfs($0, &found) }) == 0 else {
+            return Finding(subject, "\(path) cannot be looked at", remedy: "check who may read it")
+        }
+        let free = Int64(found.f_bavail) * Int64(found.f_frsize)
+        if free < 64 << 20 {
+            return Finding(
+                subject, "\(free >> 20) MiB are free for \(path)",
+                remedy: "free some space: work waits while the disk is full")
+        }
+        return Finding(subject, "\(path), \(free >> 20) MiB free")
+    }
+
+    private func clock() -> Finding {
+        let year = Calendar(identifier: .gregorian).component(.year, from: Date())
+        if year < 2025 {
+            return Finding(
+                "clock", "it says \(year)", remedy: "set the clock: days of notes and times in anchors come from it")
+        }
+        let now = Timestamp.now()
+        let shown = "\(now), zone \(configuration.timeZone.identifier)"
+        do {
+            return try compared(now) ?? Finding("clock", shown)
+        } catch {
+            return Finding("clock", "\(shown); it could not be compared with the ledger: \(explain(error))")
+        }
+    }
+
+    /// What is wrong with the clock by what the ledger holds; nil for nothing.
+    private func compared(_ now: Timestamp) throws -> Finding? {
+        guard let ledger = try Ledger.openForReading(directory: directories.state) else { return nil }
+        let (newest, kept) = try ledger.readBlocking { (try $0.newestEntry(), try $0.keptTime()) }
+        guard let newest, var seen = kept else { return nil }
+        let both = "it says \(now), and the newest entry of the ledger is of \(newest)"
+        if newest.seconds - now.seconds > 3_600 {
+            return Finding(
+                "clock", "\(both): it is behind, or was ahead then",
+                remedy: "set the clock; if it is right now, nothing is to be done")
+        }
+        seen.look(now, elapsed: 0)
+        return seen.held.map {
+            Finding(
+                "clock", "\(both); \($0.message)",
+                remedy: "if the machine was off meanwhile, nothing is to be done; else set the clock")
+        }
+    }
+
+    private func secrets() -> Finding {
+        guard let status = try? FileStatus.of(directories.configuration) else {
+            return Finding("configuration", "\(directories.configuration)")
+        }
+        if status.mode & 0o022 != 0 {
+            return Finding(
+                "configuration", "\(directories.configuration) can be changed by others",
+                remedy: "chmod go-w \(directories.configuration): who writes it decides what runs")
+        }
+        return Finding("configuration", "\(directories.configuration)")
+    }
+
+    private func losses() -> [Finding] {
+        do {
+            let standing = try directories.losses.standing()
+            if standing.isEmpty { return [Finding("databases", "none was lost")] }
+            return standing.map {
+                Finding("database \($0.database.nameText)", "\($0.time): \($0.message)", remedy: $0.remedy)
+            }
+        } catch {
+            return [Finding("databases", "whether one was lost cannot be seen with your rights: \(explain(error))")]
+        }
+    }
+
+    /// Databases that the next one to open them sets aside, or refuses.
+    private func damages() -> [Finding] {
+        let stores = BackupStore.all(
+            directories, vaults: [], places: [],
+            tk: BackupStore.drafts(ProcessInfo.processInfo.environment), takesSecrets: false)
+        return stores.flatMap { store in
+            store.databases.compactMap { name -> Finding? in
+                let path = store.root.appending(BytePath(name))
+                do {
+                    return try SQLiteFile.damage(of: path).map {
+                        Finding(
+                            "database \(name)", "\(path) is corrupt (\($0))",
+                            remedy: "move it away, or put a backup in its place (`steward restore`)")
+                    }
+                } catch {
+                    return Finding(
+                        "database \(name)", "it cannot be looked through with your rights: \(explain(error))")
+                }
+            }
+        }
+    }
+}
