@@ -67,7 +67,8 @@ extension IntentText: Codable {
         let name = try container.decode(ContentHash.self, forKey: .text)
         let texts = NamedTexts.key.flatMap { decoder.userInfo[$0] as? NamedTexts }
         self.init(
-            name: name, held: texts?[name], use: try container.decodeIfPresent(KeptText.Use.self, forKey: .use) ?? .perform
+            name: name, held: texts?[name],
+            use: try container.decodeIfPresent(KeptText.Use.self, forKey: .use) ?? .perform
         )
     }
 

@@ -1,6 +1,6 @@
 import Foundation
-import Sandbox
 import Platform
+import Sandbox
 
 /// When a picture was taken, as the EXIF data in a JPEG, TIFF, PNG, WebP, HEIC or AVIF file say.
 ///

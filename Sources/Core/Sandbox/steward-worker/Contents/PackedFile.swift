@@ -1,7 +1,7 @@
 import CArchive
 import Glibc
-import Sandbox
 import Platform
+import Sandbox
 
 /// The entries of an archive, read by libarchive from the handed file, in their order.
 final class PackedFile {

@@ -1,5 +1,5 @@
-import Sandbox
 import Platform
+import Sandbox
 
 /// The worker's command `claims`: what the headers of a RAR 4 say of its entries. Of each a header, and as its content the
 /// size and the checksum that it ought to have; nothing is unpacked.
