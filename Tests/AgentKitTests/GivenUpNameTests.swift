@@ -8,11 +8,11 @@ import Testing
 struct GivenUpNameTests {
     private func key(_ path: BytePath) -> Pipeline.Key { Pipeline.Key(root: "inbox", path: path) }
 
-    private func found(_ path: BytePath, _ names: inout GivenUpNames) -> BytePath? { names.name(of: key(path)) }
+    private func found(_ path: BytePath, _ names: inout RenameTracker) -> BytePath? { names.name(of: key(path)) }
 
     @Test("A file is found under the last of its names, however many it has had")
     func last() {
-        var names = GivenUpNames()
+        var names = RenameTracker()
         for number in 0..<2_000 { names.add(key(BytePath("\(number)")), BytePath("\(number + 1)")) }
         let lost = (0..<2_000).filter { found(BytePath("\($0)"), &names) != "2000" }
         #expect(lost.isEmpty)
@@ -26,7 +26,7 @@ struct GivenUpNameTests {
 
     @Test("Names that were exchanged, or taken back, lead to no circle")
     func circles() {
-        var names = GivenUpNames()
+        var names = RenameTracker()
         names.add(key("a"), "b")
         names.add(key("b"), "a")
         let back = [found("a", &names), found("b", &names)]
@@ -41,7 +41,7 @@ struct GivenUpNameTests {
 
     @Test("A name of which it is known what has become of it is forgotten")
     func forgotten() {
-        var names = GivenUpNames()
+        var names = RenameTracker()
         names.add(key("a"), "b")
         names.add(key("b"), "c")
         names.forget(key("b"))

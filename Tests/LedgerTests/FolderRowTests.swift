@@ -8,7 +8,7 @@ import Testing
 
     init() throws { ledger = try Ledger.inMemory() }
 
-    private static let spot = JobRecord.Whereabouts(place: "p", path: "a")
+    private static let spot = JobRecord.FileLocation(place: "p", path: "a")
 
     private static func file(_ path: BytePath, _ inode: UInt64) -> FileRecord {
         FileRecord(

@@ -210,7 +210,8 @@ struct JobRowTests {
     @Test("A job is found by where its file is now, and keeps the name under which that was judged")
     func whereabouts() async throws {
         let (old, new) = (
-            JobRecord.Whereabouts(place: "inbox", path: "a.txt"), JobRecord.Whereabouts(place: "out", path: "sub/b.txt")
+            JobRecord.FileLocation(place: "inbox", path: "a.txt"),
+            JobRecord.FileLocation(place: "out", path: "sub/b.txt")
         )
         try await add(Sample.job("1"), Sample.job("2"))
         let first = try await ledger.write { transaction in
@@ -227,7 +228,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.jobs(of: "inbox", "a.txt").map(\.id) } == ["2", "1"])
         #expect(try await ledger.read { try $0.askingJobs(about: "out", "sub/b.txt").map(\.id) } == ["1"])
         #expect(try await ledger.read { try $0.askingJobs(about: "inbox", "a.txt") } == [])
-        let folder = JobRecord.Whereabouts(place: "out", path: "sub")
+        let folder = JobRecord.FileLocation(place: "out", path: "sub")
         #expect(try await ledger.read { try $0.jobs(in: [.asking], within: folder).map(\.id) } == ["1"])
         // Another step, which knows of no move, does not put it back.
         try await ledger.write { transaction in

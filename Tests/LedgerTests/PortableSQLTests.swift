@@ -167,7 +167,7 @@ extension PortableSQLTests {
     private static let hash = Sample.hash("abc")
     private static let text = KeptText(hash: Sample.hash("text"), text: "text", use: .perform)
     private static let block = KeptBlockRecord(note: "/n.md", step: "j.0", token: "a", request: "{}")
-    private static let spot = JobRecord.Whereabouts(place: "inbox", path: "a.txt")
+    private static let spot = JobRecord.FileLocation(place: "inbox", path: "a.txt")
     private static let identity = FolderIdentity(device: 1, inode: 2, fileSystem: 3, isMount: false)
     private static let event = DeliveryRecord(
         id: "j.0", job: "j", target: "hub", path: "", event: "e", key: "k", hash: Sample.hash("body"), size: 4)

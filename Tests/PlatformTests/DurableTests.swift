@@ -190,11 +190,11 @@ struct DurableTests {
         let source = try folder.write("source", "x")
         chown(source.text, 65_533, 65_532)
         chmod(source.text, 0o4750)
-        let copy = try Durable.stageCopy(of: Descriptor(source), for: Spot(own: at("target")))
+        let copy = try Durable.stageCopy(of: Descriptor(source), for: DirectoryEntry(own: at("target")))
         let status = try copy.file.status()
         #expect(status.owner == 65_533 && status.group == 65_532)
         #expect(status.mode == 0o750 && copy.dropped == ["setuid"])
-        let own = try Durable.stageCopy(of: Descriptor(source), for: Spot(own: at("own")), keepsOwner: false)
+        let own = try Durable.stageCopy(of: Descriptor(source), for: DirectoryEntry(own: at("own")), keepsOwner: false)
         #expect(try own.file.status().owner == geteuid())
     }
 

@@ -36,7 +36,7 @@ struct FileLockTests {
         let path = try temporary.write("file", "")
         let (one, other) = (try Descriptor(path, O_RDWR), try Descriptor(path, O_RDWR))
         #expect(try FileLock.acquire(.exclusive, on: one, by: .whole))
-        async let waits: Void = BlockingLane("test").run { try FileLock.wait(on: other) }
+        async let waits: Void = BlockingPool("test").run { try FileLock.wait(on: other) }
         try FileLock.release(one, by: .whole)
         try await waits
         #expect(try !FileLock.acquire(.exclusive, on: one, by: .whole))

@@ -235,7 +235,7 @@ struct SparseFileTests {
     func copy() throws {
         let path = try sparse()
         let target = folder.path.appending("copy")
-        let copy = try Durable.stageCopy(of: Descriptor(path), for: Spot(own: target))
+        let copy = try Durable.stageCopy(of: Descriptor(path), for: DirectoryEntry(own: target))
         let status = try copy.file.status()
         #expect(try copy.hash == ContentHash.ofFile(path) && ContentHash.ofFile(copy.spot.path) == copy.hash)
         #expect(status.size == 16 << 20)

@@ -53,11 +53,11 @@ struct MoverTests {
     func exchangedMeanwhile() throws {
         try folder.write("a", "A")
         let other = try folder.write("other", "B")
-        let source = try Mover.Source(Spot(own: at("a")), expecting: hash("A"))
+        let source = try Mover.Source(DirectoryEntry(own: at("a")), expecting: hash("A"))
         // Asked for when all has been looked at, and nothing moved yet.
-        func reach(_ path: BytePath) throws -> Spot {
+        func reach(_ path: BytePath) throws -> DirectoryEntry {
             guard rename(other.text, at("a").text) == 0 else { throw Fault.system("rename", other) }
-            return Spot(own: path)
+            return DirectoryEntry(own: path)
         }
         let fault = #expect(throws: Fault.self) {
             try Mover.move(source, to: [at("b")], through: reach, record: unrecorded)

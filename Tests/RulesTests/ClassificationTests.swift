@@ -33,7 +33,7 @@ import Testing
         let event: FileEvent
         let expected: Decision.Verdict?
         var existing = "skip"
-        var baseline = Judge.Baseline.normal
+        var baseline = ChangeClassifier.Baseline.normal
         var isLate = false
         /// Nil where the rule looks at no attribute.
         var attribute: (before: String, now: String)?

@@ -237,7 +237,7 @@ import Testing
             try makeFolder(top)
             func hasNone() throws -> Bool {
                 var counts = LinkCounts()
-                return try counts.showNoFolders(try Glance.opened(top))
+                return try counts.showNoFolders(try PathStatus.opened(top))
             }
             let isTold = try hasNone()
             #expect(isTold || top != memory, "tmpfs counts folders")
@@ -252,9 +252,9 @@ import Testing
             #expect(try hasNone() == isTold)
             // What a walk has learnt of the device is not what it says of a folder.
             var counts = LinkCounts()
-            #expect(try counts.showNoFolders(try Glance.opened(top)) == isTold)
+            #expect(try counts.showNoFolders(try PathStatus.opened(top)) == isTold)
             try makeFolder(top.appending("d"))
-            #expect(try !counts.showNoFolders(try Glance.opened(top)))
+            #expect(try !counts.showNoFolders(try PathStatus.opened(top)))
         }
     }
 

@@ -33,8 +33,8 @@ import Testing
 
     private var openFiles: [BytePath] {
         get throws {
-            try Glance.entries("/proc/self/fd").compactMap {
-                Glance.target(ofLink: BytePath("/proc/self/fd").appending(name: $0.name))
+            try PathStatus.entries("/proc/self/fd").compactMap {
+                PathStatus.target(ofLink: BytePath("/proc/self/fd").appending(name: $0.name))
             }.filter { $0.isWithin(folder.path) }
         }
     }
@@ -96,7 +96,7 @@ import Testing
     func orderOfInodes(_ window: Int) throws {
         let path = folder.path.appending("d1/large")
         let numbers = try inodes(path)
-        var names = try FolderListing(Folder(Glance.opened(path)).reading(), window: window)
+        var names = try FolderListing(Folder(PathStatus.opened(path)).reading(), window: window)
         var found: [(name: [UInt8], inode: UInt64)] = []
         while let entry = names.next() {
             let name = names.name(of: entry)
@@ -127,7 +127,7 @@ import Testing
             if opened.wrappingAdd(1, ordering: .relaxed).newValue == 5 {
                 throw Fault(.transient, "none is free", errno: EMFILE)
             }
-            return try Glance.opened(top.appending(path))
+            return try PathStatus.opened(top.appending(path))
         }
         #expect(next.map(\.path) == paths)
         #expect(next.contains { $0.names != nil } && next.contains { $0.names == nil })
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test("Of a folder with more names than are wanted there is no list") func tooManyNames() throws {
-        let large = Folder(try Glance.opened(folder.path.appending("d1/large")))
+        let large = Folder(try PathStatus.opened(folder.path.appending("d1/large")))
         #expect(try FolderListing(large.reading(), most: 4_096) == nil)
         var names = try #require(try FolderListing(large.reading(), most: 1 << 20))
         var count = 0

@@ -82,7 +82,7 @@ struct LinkedPath {
                 continue
             }
             let next = path.appending(name: name)
-            if Self.reason(next, mounts) == nil, links < Self.mostLinks, let target = Glance.target(ofLink: next) {
+            if Self.reason(next, mounts) == nil, links < Self.mostLinks, let target = PathStatus.target(ofLink: next) {
                 links += 1
                 if target.isAbsolute { path = "/" }
                 left += Self.reversedNames(target)
@@ -110,7 +110,7 @@ struct MountPoint: Hashable {
 
     /// All mounts that this process sees, later ones on top of earlier ones. Empty where /proc is not mounted.
     static func all() -> [MountPoint] {
-        guard let file = Glance.kernelFile("/proc/self/mountinfo") else { return [] }
+        guard let file = PathStatus.kernelFile("/proc/self/mountinfo") else { return [] }
         var text: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 65_536)
         while true {

@@ -23,8 +23,9 @@ import Testing
         #expect(throws: VaultError.self) { try vault.open(.thumbnails, of: entry.id) }
 
         let target = scene.path.appending("out.cbz")
-        #expect(try vault.extract(entry.id, to: Spot(own: target)).path == target)
-        #expect(try vault.extract(entry.id, to: Spot(own: target)).path == scene.path.appending("out (1).cbz"))
+        #expect(try vault.extract(entry.id, to: DirectoryEntry(own: target)).path == target)
+        #expect(
+            try vault.extract(entry.id, to: DirectoryEntry(own: target)).path == scene.path.appending("out (1).cbz"))
         #expect(try Descriptor(target).readAll() == bytes)
     }
 
@@ -296,7 +297,7 @@ import Testing
             throw TestFailure("the older copy was taken for the vault")
         }
         #expect(try old.list().map(\.name) == ["A.cbz"])
-        _ = try old.extract(try old.list()[0].id, to: Spot(own: scene.path.appending("out.cbz")))
+        _ = try old.extract(try old.list()[0].id, to: DirectoryEntry(own: scene.path.appending("out.cbz")))
         #expect(throws: VaultError.self) { try scene.add("C.cbz", to: old) }
         #expect(throws: VaultError.self) { try old.remove(old.list()[0].id) }
         old.lock()

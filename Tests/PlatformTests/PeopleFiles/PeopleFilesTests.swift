@@ -24,7 +24,8 @@ struct PeopleFilesTests {
         chmod(path.text, 0o640)
         let present = try Descriptor(path, O_RDWR)
         try ExtendedAttributes.set("user.xdg.tags", Array("mine".utf8), on: present)
-        let file = try ExchangedFile(Array("new\n".utf8), inPlaceOf: present, at: Spot(own: path), keepsOwner: true)
+        let file = try ExchangedFile(
+            Array("new\n".utf8), inPlaceOf: present, at: DirectoryEntry(own: path), keepsOwner: true)
         #expect(try folder.read("note.md") == "old\n")
         try file.exchange()
         #expect(try folder.read("note.md") == "new\n")
@@ -41,7 +42,7 @@ struct PeopleFilesTests {
     func exchangedBack() throws {
         let inode = try FileStatus.of(path)?.inode
         let file = try ExchangedFile(
-            Array("new\n".utf8), inPlaceOf: try Descriptor(path), at: Spot(own: path), keepsOwner: false)
+            Array("new\n".utf8), inPlaceOf: try Descriptor(path), at: DirectoryEntry(own: path), keepsOwner: false)
         try file.exchange()
         #expect(try !file.isCopyAside())
         try file.exchange()
@@ -75,7 +76,7 @@ struct PeopleFilesTests {
             setuid(65_534)
             func exchange() throws {
                 let copy = try ExchangedFile(
-                    Array("new\n".utf8), inPlaceOf: present, at: Spot(own: BytePath(path)), keepsOwner: false)
+                    Array("new\n".utf8), inPlaceOf: present, at: DirectoryEntry(own: BytePath(path)), keepsOwner: false)
                 try copy.exchange()
                 try copy.removeAside()
             }
@@ -108,15 +109,15 @@ struct PeopleFilesTests {
     @Test("New: whole under its name, and never in the place of another")
     func new() throws {
         let other = folder.path.appending("other.md")
-        let file = try NewFile(Array("new\n".utf8), at: Spot(own: other), mode: 0o640)
+        let file = try NewFile(Array("new\n".utf8), at: DirectoryEntry(own: other), mode: 0o640)
         #expect(try FileStatus.of(other) == nil)
         #expect(try file.name())
         #expect(try folder.read("other.md") == "new\n")
         #expect(try FileStatus.of(other)?.mode == 0o640)
-        let late = try NewFile(Array("lost\n".utf8), at: Spot(own: path), mode: 0o640)
+        let late = try NewFile(Array("lost\n".utf8), at: DirectoryEntry(own: path), mode: 0o640)
         #expect(try !late.name())
         #expect(try folder.read("note.md") == "old\n")
-        let dropped = try NewFile([], at: Spot(own: folder.path.appending("third.md")), mode: 0o640)
+        let dropped = try NewFile([], at: DirectoryEntry(own: folder.path.appending("third.md")), mode: 0o640)
         try dropped.discard()
         #expect(try names() == ["note.md", "other.md"])
     }
@@ -125,14 +126,14 @@ struct PeopleFilesTests {
     func own() throws {
         let inode = try FileStatus.of(path)?.inode
         var recorded: [Int64] = []
-        try OwnFile.replace(Spot(own: path), with: Array("new\n".utf8), mode: 0o600) { place, identity in
+        try OwnFile.replace(DirectoryEntry(own: path), with: Array("new\n".utf8), mode: 0o600) { place, identity in
             let size = try FileStatus.of(place)?.size
             if identity != nil { recorded.append(size ?? 0) }
         }
         #expect(try folder.read("note.md") == "new\n" && recorded == [0])
         #expect(try FileStatus.of(path)?.inode != inode)
         // More than any usual umask leaves to a new file.
-        try OwnFile.replace(Spot(own: path), with: [], mode: 0o600, keeping: 0o666)
+        try OwnFile.replace(DirectoryEntry(own: path), with: [], mode: 0o600, keeping: 0o666)
         #expect(try FileStatus.of(path)?.mode == 0o666)
         #expect(try names() == ["note.md"])
     }

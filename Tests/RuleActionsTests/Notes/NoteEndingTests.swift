@@ -14,12 +14,12 @@ import Testing
     private let scene: ActionScene
     private let world: ActionWorld
     private let note: BytePath
-    private let inPlace: InPlaceNote
+    private let inPlace: InPlaceFile
 
     init() throws {
         scene = try ActionScene()
         world = try scene.open()
-        inPlace = InPlaceNote(journal: world.journal, device: "desk")
+        inPlace = InPlaceFile(journal: world.journal, device: "desk")
         note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
     }
 

@@ -15,14 +15,14 @@ import Testing
     private let world: ActionWorld
     private let note: BytePath
     private let archive: BytePath
-    private let inPlace: InPlaceNote
+    private let inPlace: InPlaceFile
 
     init() throws {
         scene = try ActionScene()
         world = try scene.open()
         note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         archive = scene.path("notes/archive.md")
-        inPlace = InPlaceNote(journal: world.journal, device: "desk")
+        inPlace = InPlaceFile(journal: world.journal, device: "desk")
     }
 
     private func moveAway() throws {
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// What comes of it once no child of another test keeps the note open.
-    private func unlessBusy(_ write: () throws -> InPlaceNote.Attempt) throws -> InPlaceNote.Attempt {
+    private func unlessBusy(_ write: () throws -> InPlaceFile.Attempt) throws -> InPlaceFile.Attempt {
         for _ in 0..<4_000 {
             let attempt = try write()
             guard case .busy = attempt else { return attempt }

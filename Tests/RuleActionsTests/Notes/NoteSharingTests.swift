@@ -128,7 +128,7 @@ import Testing
     /// While the ledger is held, an append has the lease, and an `echo >>` waits for it.
     private func besideAWaitingAppender(
         limit: Duration?, untilTheKernelEndsIt isLong: Bool = false,
-        _ check: (InPlaceNote.Attempt, String, ActionWorld) throws -> Void
+        _ check: (InPlaceFile.Attempt, String, ActionWorld) throws -> Void
     ) async throws {
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
@@ -144,7 +144,7 @@ import Testing
             }
         }
         await Task.detached { Self.wait(isHeld) }.value
-        let inPlace = InPlaceNote(journal: world.journal, device: "desk", limit: limit)
+        let inPlace = InPlaceFile(journal: world.journal, device: "desk", limit: limit)
         let lane = BlockingPool("append")
         async let attempt = lane.run {
             try inPlace.append([world.request("new")], to: note, world.journal.files())

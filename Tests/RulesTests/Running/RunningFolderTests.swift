@@ -18,7 +18,7 @@ import Testing
 
     @discardableResult
     private func see(
-        _ path: BytePath, _ bench: Bench, in place: String = "inbox", baseline: Judge.Baseline = .normal,
+        _ path: BytePath, _ bench: Bench, in place: String = "inbox", baseline: ChangeClassifier.Baseline = .normal,
         began: Timestamp? = nil
     ) async throws -> FolderJudge.Verdict {
         let judge = FolderJudge(planner: bench.planner, inWork: bench.inWork)

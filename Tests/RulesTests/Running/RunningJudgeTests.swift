@@ -22,7 +22,7 @@ struct RunningJudgeTests {
         bench = try Bench(folder.path, rules: Self.everything)
     }
 
-    private func event(_ verdict: Judge.Verdict) -> FileEvent? {
+    private func event(_ verdict: ChangeClassifier.Verdict) -> FileEvent? {
         if case .news(let event, _) = verdict { event } else { nil }
     }
 

@@ -52,7 +52,7 @@ struct RunningPlannedTests {
         let lines = try await run { transaction, job in
             var job = job
             job.file = job.file.replacing("first.txt", with: "second.txt")
-            job.moved = JobRecord.Whereabouts(place: job.place, path: "second.txt")
+            job.moved = JobRecord.FileLocation(place: job.place, path: "second.txt")
             try transaction.setFile(of: job)
         }
         #expect(lines == ["perform p second.txt first.txt"])

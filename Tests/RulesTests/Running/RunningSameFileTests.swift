@@ -36,7 +36,7 @@ struct RunningSameFileTests {
         let (newIsRead, oldIsJudged, newIsJudged) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
-        let second = Mutex<Task<Judge.Verdict, any Error>?>(nil)
+        let second = Mutex<Task<ChangeClassifier.Verdict, any Error>?>(nil)
         // Called for each judgement after it has read the ledger and the file, and before it commits.
         script.onBlocks = {
             switch calls.next() {
@@ -161,7 +161,7 @@ struct RunningSameFileTests {
         #expect(try await bench.ledger.read { try $0.file("inbox", "a")?.present } == false)
     }
 
-    private static func event(_ verdict: Judge.Verdict) -> FileEvent? {
+    private static func event(_ verdict: ChangeClassifier.Verdict) -> FileEvent? {
         if case .news(let event, _) = verdict { event } else { nil }
     }
 }

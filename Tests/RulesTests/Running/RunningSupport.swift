@@ -112,7 +112,7 @@ final class Bench: Sendable {
     let journal: EffectJournal
     let inWork = PathsInWork()
     let planner: Planner
-    let judge: Judge
+    let judge: ChangeClassifier
     let executor: JobExecutor
     let quarantine: Quarantine
     let runner: Runner
@@ -159,7 +159,7 @@ final class Bench: Sendable {
                 script.onBlocks?()
                 return Self.blocks(bytes)
             }, lanes: lanes, host: "host", clock: clock, inspector: inspector)
-        judge = Judge(
+        judge = ChangeClassifier(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes)
         quarantine = Quarantine(root: held ?? folder.appending("quarantine"), journal: journal)
         executor = JobExecutor(
@@ -225,25 +225,25 @@ final class Bench: Sendable {
     }
 
     @discardableResult
-    func see(_ path: BytePath, in place: String = "inbox", baseline: Judge.Baseline = .normal) async throws
-        -> Judge.Verdict
+    func see(_ path: BytePath, in place: String = "inbox", baseline: ChangeClassifier.Baseline = .normal) async throws
+        -> ChangeClassifier.Verdict
     {
         try await judge.judge(try self.place(place), path, baseline: baseline)
     }
 
     /// The names of the rules that a verdict started.
-    static func rules(_ verdict: Judge.Verdict) -> [String] {
+    static func rules(_ verdict: ChangeClassifier.Verdict) -> [String] {
         if case .news(_, let jobs) = verdict { jobs.map(\.rule) } else { [] }
     }
 
-    func submit(_ verdict: Judge.Verdict) async {
+    func submit(_ verdict: ChangeClassifier.Verdict) async {
         guard case .news(_, let jobs) = verdict else { return }
         await runner.submit(jobs)
     }
 
     /// Looks at a file and waits until what follows is done.
     @discardableResult
-    func process(_ path: BytePath, in place: String = "inbox") async throws -> Judge.Verdict {
+    func process(_ path: BytePath, in place: String = "inbox") async throws -> ChangeClassifier.Verdict {
         let verdict = try await see(path, in: place)
         await submit(verdict)
         await runner.idle()

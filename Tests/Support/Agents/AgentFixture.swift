@@ -111,7 +111,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     }
 
     /// The names in a folder of a place, without the agent's lock on the place.
-    package static func names(in folder: BytePath) throws -> [DirectoryEntry] {
+    package static func names(in folder: BytePath) throws -> [ListedEntry] {
         try listDirectory(folder).filter { $0.name != PlaceLock.name }
     }
 

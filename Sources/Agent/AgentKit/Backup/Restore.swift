@@ -80,14 +80,14 @@ package struct Restore {
     }
 
     /// The folders that are not there yet, as far as root will have made them for somebody else.
-    private func gifts() throws -> [RestoreJournal.Gift] {
-        var found: [RestoreJournal.Gift] = []
+    private func gifts() throws -> [RestoreJournal.OwnerChange] {
+        var found: [RestoreJournal.OwnerChange] = []
         for store in plan.restored where try store.root.real == nil && RestoreOwner(of: store.root).mayGive {
             guard let folder = store.folders.first(where: \.path.isEmpty) else { continue }
             // An agent that cannot open the lock cannot start.
             let paths = store.name == BackupStore.stateName ? ["", "lock"] : [""]
             found += paths.map {
-                RestoreJournal.Gift(path: store.root.appending($0), owner: folder.owner, group: folder.group)
+                RestoreJournal.OwnerChange(path: store.root.appending($0), owner: folder.owner, group: folder.group)
             }
         }
         return found.sorted { $0.path > $1.path }
@@ -242,7 +242,7 @@ package struct Restore {
     }
 
     private func journal(
-        _ report: inout RestoreReport, _ gifts: [RestoreJournal.Gift]
+        _ report: inout RestoreReport, _ gifts: [RestoreJournal.OwnerChange]
     ) throws -> RestoreJournal {
         var coming: [[RestoreJournal.Move]] = []
         var taken: Set<BytePath> = []
@@ -300,7 +300,7 @@ package struct Restore {
     /// under a name that no store takes for its.
     private func aside(_ root: BytePath) throws -> BytePath {
         let (inner, outer) = (try FileStatus.of(root)?.device, try FileStatus.of(root.parent)?.device)
-        let isBeside = inner == outer && Spot(own: root.parent).isAccessible(W_OK)
+        let isBeside = inner == outer && DirectoryEntry(own: root.parent).isAccessible(W_OK)
         var time = Timestamp.now()
         while true {
             let name = "\(BackupStore.asideMark)\(BackupFolder.name(at: time).dropFirst(8))"

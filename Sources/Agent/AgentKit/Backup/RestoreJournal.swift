@@ -31,12 +31,12 @@ struct RestoreJournal: Codable {
         init?(of path: BytePath) throws {
             guard let status = try FileStatus.of(path) else { return nil }
             inode = status.inode
-            birth = try Spot(own: path).birth()
+            birth = try DirectoryEntry(own: path).birth()
         }
     }
 
     /// What root has made for somebody else: the folder of a store that was there no more, or the lock in it.
-    struct Gift: Codable {
+    struct OwnerChange: Codable {
         let path: BytePath
         let owner: String?
         let group: String?
@@ -48,7 +48,7 @@ struct RestoreJournal: Codable {
     let emptied: [BytePath]
     /// Given away when all is in its place: until then nobody but root has a way to what root is at work on. What lies in
     /// another stands before it. Journals of before have none.
-    let gifts: [Gift]?
+    let gifts: [OwnerChange]?
 
     static func file(_ state: BytePath) -> BytePath { state.appending(StateLock.restoring) }
 

@@ -100,7 +100,7 @@ struct JobAnswers {
     fileprivate init(_ agent: AgentContext) { self.init(agent.core, agent.agent?.runner) }
 
     /// - Throws: `Fault(.usage)` where the job asks nothing.
-    fileprivate func give(_ answer: QuestionRecord.Answer, to job: JobRecord) async throws -> JobLine {
+    func give(_ answer: QuestionRecord.Answer, to job: JobRecord) async throws -> JobLine {
         let open = try await core.ledger.read { try $0.openQuestions() }
         guard let (question, _) = open.first(where: { $0.1.id == job.id }) else {
             throw Fault(
@@ -114,7 +114,7 @@ struct JobAnswers {
         return JobLine(job, "\(answer.rawValue): \(question.text)")
     }
 
-    fileprivate func record(
+    func record(
         _ answer: QuestionRecord.Answer, to question: QuestionRecord, _ why: String
     ) async throws -> JobRecord? {
         let job = try await core.ledger.write { try $0.answer(question, answer, "\(why): \(question.text)") }

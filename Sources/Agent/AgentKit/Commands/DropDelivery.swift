@@ -27,7 +27,7 @@ package struct DropDelivery: Command {
 }
 
 extension DeliveryRecord {
-    fileprivate func note(_ message: String, in transaction: LedgerTransaction) throws {
+    func note(_ message: String, in transaction: LedgerTransaction) throws {
         let job = try transaction.job(job)
         try transaction.note("delivery", message, job: self.job, place: job?.place, path: job?.path)
     }

@@ -20,7 +20,7 @@ package struct DropQuarantined: Command {
 }
 
 extension AgentContext {
-    fileprivate func quarantined(_ id: String) async throws -> QuarantineRecord {
+    func quarantined(_ id: String) async throws -> QuarantineRecord {
         guard !id.isEmpty else { throw Fault(.usage, "say which file in quarantine is meant") }
         return try await ledger.read { try $0.quarantine() }.filter { $0.id.hasPrefix(id) }
             .only("file in quarantine", beginning: id, shownBy: "steward quarantine list")

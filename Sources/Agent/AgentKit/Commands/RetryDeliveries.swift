@@ -51,7 +51,7 @@ extension AgentContext {
     ///
     /// - Parameter excuse: what is said of one that has been dealt with.
     /// - Throws: `Fault(.usage)` where there is no such event.
-    fileprivate func change(
+    func change(
         _ event: String, orSay excuse: String,
         _ change: @escaping @Sendable (inout DeliveryRecord, LedgerTransaction) throws -> Void
     ) async throws -> DeliveryRecord {

@@ -38,7 +38,7 @@ package struct CagedInspector: ContentInspector {
     }
 
     private func read(
-        _ aspect: ContentFacts.ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
+        _ aspect: FileActions.ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
     ) throws -> ContentReport {
         if let known = library.known(aspect, mime: mime, hash: hash) { return known }
         let ticket: ContentPool.Ticket
@@ -59,7 +59,7 @@ package struct CagedInspector: ContentInspector {
             aspect, in: file, mime: mime, hash: hash, check: { try ticket.check() }, used: { ticket.spent($0) })
     }
 
-    private static func looked(_ aspect: Rules.ContentAspect) -> ContentFacts.ContentAspect {
+    private static func looked(_ aspect: Rules.ContentAspect) -> FileActions.ContentAspect {
         switch aspect {
         case .document: .document
         case .picture: .picture

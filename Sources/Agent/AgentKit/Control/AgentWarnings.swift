@@ -1,3 +1,5 @@
+import Ledger
+import Rules
 import Watching
 
 extension Agent {

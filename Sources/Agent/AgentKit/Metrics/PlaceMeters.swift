@@ -6,7 +6,7 @@ enum JudgedAs: String, CaseIterable, Sendable {
     case known, touched, news, again, unreadable, failed
     case tooLarge = "too-large"
 
-    init(_ verdict: Judge.Verdict) {
+    init(_ verdict: ChangeClassifier.Verdict) {
         switch verdict {
         case .known: self = .known
         case .touched: self = .touched

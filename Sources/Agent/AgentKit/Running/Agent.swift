@@ -170,7 +170,7 @@ package final class Agent: Service {
             try await self.core.keepTime()
         }
         let examination = Examination(configuration: core.configuration, directories: core.directories)
-        for finding in try await BlockingLane("start.checks").run({ examination.complaints(.opened) }) {
+        for finding in try await BlockingPool("start.checks").run({ examination.complaints(.opened) }) {
             log.warning("\(finding.subject): \(finding.line)")
         }
         try await patience.until("noting the start") { try await self.noteStart() }

@@ -19,7 +19,7 @@ package final class AgentCore: Sendable {
     package let ledger: Ledger
     package let registry: ActionRegistry
     package let planner: Planner
-    package let judge: Judge
+    package let judge: ChangeClassifier
     package let folderJudge: FolderJudge
     package let executor: JobExecutor
     package let quarantine: Quarantine
@@ -93,7 +93,7 @@ package final class AgentCore: Sendable {
             ledger: ledger, presence: journal.presence, rules: .notYetRead, blocksOf: Self.blocks, lanes: lanes,
             host: configuration.device, clock: seen.clock,
             inspector: CagedInspector(pool: contents, timeZone: configuration.timeZone))
-        judge = Judge(
+        judge = ChangeClassifier(
             ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes)
         folderJudge = FolderJudge(planner: planner, inWork: inWork)
         executor = JobExecutor(

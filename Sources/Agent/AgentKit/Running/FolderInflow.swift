@@ -10,7 +10,7 @@ import Watching
 extension Pipeline {
     /// Which folders lay in a place before a rule was about such, until all of them have been judged.
     struct FolderBaseline {
-        let kind: Judge.Baseline
+        let kind: ChangeClassifier.Baseline
         let began: Timestamp
         /// Nil until the place has been looked through.
         var unjudged: Set<BytePath>?

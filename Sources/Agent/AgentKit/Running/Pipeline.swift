@@ -20,7 +20,7 @@ package actor Pipeline {
     let changed: @Sendable () -> Void
     nonisolated let ignore: IgnoreList
     package nonisolated let roots: [WatchRoot]
-    var inflows: [String: PlaceInflow]
+    var inflows: [String: PlaceIntake]
     private var tasks: [Task<Void, Never>] = []
 
     var baselines: [String: Baseline] = [:]
@@ -33,7 +33,7 @@ package actor Pipeline {
     private var backlog: Set<Key> = []
     private var again: [Key: Settled] = [:]
     /// Names that were given up, until it has been judged what has become of them.
-    var givenUp = GivenUpNames()
+    var givenUp = RenameTracker()
     /// What has come into its place from outside, until it has been judged.
     var movedIn = MovedInNames()
     private(set) var isStopped = false
@@ -66,7 +66,7 @@ package actor Pipeline {
 
     /// What lay in a place before it was watched, until all of it has been judged.
     struct Baseline {
-        let kind: Judge.Baseline
+        let kind: ChangeClassifier.Baseline
         /// What has changed since then was not there before.
         let began: Timestamp?
     }
@@ -102,7 +102,7 @@ package actor Pipeline {
         let meters = PlaceMeters(core.metrics, places: roots.map(\.name))
         self.meters = meters
         inflows = Dictionary(
-            uniqueKeysWithValues: roots.map { ($0.name, PlaceInflow($0, settled: meters.settling($0.name))) })
+            uniqueKeysWithValues: roots.map { ($0.name, PlaceIntake($0, settled: meters.settling($0.name))) })
     }
 
     /// Notes which places are new, before anything is seen of them.

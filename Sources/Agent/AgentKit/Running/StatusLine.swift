@@ -32,7 +32,7 @@ package final class StatusLine: Sendable {
         var last: ContinuousClock.Instant?
     }
 
-    private struct Said {
+    private struct SentLine {
         var line = ""
         var isClosed = false
     }
@@ -42,7 +42,7 @@ package final class StatusLine: Sendable {
     private let text: @Sendable () async throws -> String
     private let turn = Mutex(Turn())
     /// Held while a line goes out, so that none goes out after ``close()``; not asked for where something changes.
-    private let said = Mutex(Said())
+    private let said = Mutex(SentLine())
 
     /// - Parameters:
     ///   - manager: gets it.

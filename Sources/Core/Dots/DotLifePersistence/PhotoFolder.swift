@@ -140,7 +140,7 @@ struct PhotoFolder: Sendable {
                     .refused, "\(file.path) is no regular file; only such a one can be a photo or attachment",
                     path: file.path)
             }
-            let copy = try Durable.stageCopy(of: file, for: Spot(own: place), keepsOwner: false)
+            let copy = try Durable.stageCopy(of: file, for: DirectoryEntry(own: place), keepsOwner: false)
             // Several captures may have it: it is the store's, not a copy of one source's rights.
             guard fchmod(copy.file.raw, 0o600) == 0 else { throw Fault.system("set the mode of", copy.spot.path) }
             return (copy.spot.path, copy.hash)
@@ -166,7 +166,7 @@ struct PhotoFolder: Sendable {
         try Durable.remove(target)
         try Durable.syncDirectory(target.parent)
         // Nobody puts anything into it meanwhile: that too is done under the lock.
-        if target.parent != folder(kind) { _ = try Durable.removeFolder(Spot(own: target.parent)) }
+        if target.parent != folder(kind) { _ = try Durable.removeFolder(DirectoryEntry(own: target.parent)) }
     }
 
     /// Removes what a removal or copy that was cut off left under the name of `id`, as earlier versions named files.

@@ -19,7 +19,7 @@ extension Durable {
         }
         if path == root { throw Fault(.transient, "\(path) is not there, and is not made anew", path: path) }
         try makeDirectory(path.parent, below: root, mode: mode)
-        if try Spot(own: path).makeDirectory(mode: mode) { try Spot(own: path).syncFolder() }
+        if try DirectoryEntry(own: path).makeDirectory(mode: mode) { try DirectoryEntry(own: path).syncFolder() }
     }
 
     package static func syncDirectory(_ path: BytePath) throws {
@@ -33,33 +33,33 @@ extension Durable {
     package static func stage(
         _ bytes: some Collection<UInt8>, for target: BytePath, mode: mode_t = 0o644, record: Record = { _, _ in }
     ) throws -> BytePath {
-        try stage(bytes, for: Spot(own: target), mode: mode, record: record).path
+        try stage(bytes, for: DirectoryEntry(own: target), mode: mode, record: record).path
     }
 
     /// See ``stageCopy(of:for:keepsOwner:record:)``.
     package static func stageCopy(
         of source: Descriptor, for target: BytePath, record: Record = { _, _ in }
     ) throws -> (path: BytePath, hash: ContentHash, lost: [String]) {
-        let copy = try stageCopy(of: source, for: Spot(own: target), record: record)
+        let copy = try stageCopy(of: source, for: DirectoryEntry(own: target), record: record)
         return (copy.spot.path, copy.hash, copy.lost)
     }
 
     /// See ``renameNew(_:to:)``.
     package static func renameNew(_ source: BytePath, to target: BytePath) throws -> Bool {
-        try renameNew(Spot(own: source), to: Spot(own: target))
+        try renameNew(DirectoryEntry(own: source), to: DirectoryEntry(own: target))
     }
 
     /// See ``exchange(_:_:)``.
     package static func exchange(_ one: BytePath, _ other: BytePath) throws {
-        try exchange(Spot(own: one), Spot(own: other))
+        try exchange(DirectoryEntry(own: one), DirectoryEntry(own: other))
     }
 
     /// Unlinks a file; one that is already gone is fine.
-    package static func remove(_ path: BytePath) throws { try remove(Spot(own: path)) }
+    package static func remove(_ path: BytePath) throws { try remove(DirectoryEntry(own: path)) }
 
     /// Replaces or makes a file of the agent's own (never a user's): stage, rename, sync.
     package static func replaceOwn(_ path: BytePath, with bytes: some Collection<UInt8>, mode: mode_t = 0o600) throws {
-        try replaceOwn(Spot(own: path), with: bytes, mode: mode)
+        try replaceOwn(DirectoryEntry(own: path), with: bytes, mode: mode)
     }
 }
 
@@ -69,7 +69,8 @@ extension Mover {
         _ source: BytePath, expecting expected: ContentHash, to targets: some Sequence<BytePath>, record: Record
     ) throws -> Placed {
         try move(
-            Source(Spot(own: source), expecting: expected), to: targets, through: Spot.init(own:), record: record)
+            Source(DirectoryEntry(own: source), expecting: expected), to: targets, through: DirectoryEntry.init(own:),
+            record: record)
     }
 
     /// See ``copy(_:to:through:_:record:)``.
@@ -77,18 +78,19 @@ extension Mover {
         _ source: BytePath, expecting expected: ContentHash, to targets: some Sequence<BytePath>, record: Record
     ) throws -> Placed {
         try copy(
-            Source(Spot(own: source), expecting: expected), to: targets, through: Spot.init(own:), record: record)
+            Source(DirectoryEntry(own: source), expecting: expected), to: targets, through: DirectoryEntry.init(own:),
+            record: record)
     }
 
     /// See ``create(_:at:through:mode:record:)``.
     package static func create(
         _ bytes: [UInt8], at targets: some Sequence<BytePath>, record: Record
     ) throws -> Placed {
-        try create(bytes, at: targets, through: Spot.init(own:), record: record)
+        try create(bytes, at: targets, through: DirectoryEntry.init(own:), record: record)
     }
 
     /// See ``removeSource(_:expecting:)``.
     package static func removeSource(_ source: BytePath, expecting expected: ContentHash) throws {
-        try removeSource(Spot(own: source), expecting: expected)
+        try removeSource(DirectoryEntry(own: source), expecting: expected)
     }
 }

@@ -93,7 +93,7 @@
 
         private static func inotifyDescriptors() throws -> Set<Int32> {
             var found: Set<Int32> = []
-            for entry in try Glance.entries("/proc/self/fd") {
+            for entry in try PathStatus.entries("/proc/self/fd") {
                 guard let number = Int32(String(decoding: entry.name, as: UTF8.self)) else { continue }
                 var target = [CChar](repeating: 0, count: 64)
                 let length = readlink("/proc/self/fd/\(number)", &target, target.count)

@@ -55,7 +55,7 @@ final class WatchLoop {
         self.board = board
         rescanPause = options.rescanBackoff
         // Without /proc only the hourly rescan notices mounts.
-        mountInfo = Glance.kernelFile("/proc/self/mountinfo")
+        mountInfo = PathStatus.kernelFile("/proc/self/mountinfo")
         mounts = MountPoint.all()
     }
 

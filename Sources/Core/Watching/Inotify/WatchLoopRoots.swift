@@ -165,7 +165,7 @@ extension WatchLoop {
         var placed: [Int32: RootWatch.Anchor] = [:]
         for (path, names) in wanted {
             // A folder above that may not be looked at tells us nothing; the hourly rescan has to do.
-            guard let status = (try? Glance.status(path)) ?? nil else { continue }
+            guard let status = (try? PathStatus.status(path)) ?? nil else { continue }
             let mask = names.isEmpty ? Bits.ancestor : Bits.threshold
             if case .watch(let wd) = obtain(path, RootIdentity(status), mask) {
                 placed[wd] = RootWatch.Anchor(path: path, mask: mask, names: names)

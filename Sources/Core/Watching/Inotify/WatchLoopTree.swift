@@ -119,7 +119,7 @@ extension WatchLoop {
 
     private func look(_ path: BytePath) -> (FileStatus, Descriptor?)? {
         do {
-            return try Glance.look(path)
+            return try PathStatus.look(path)
         } catch {
             say("\(explain(error)); what lies there is not watched")
             return nil
@@ -183,7 +183,7 @@ extension WatchLoop {
     ) -> FolderListing? {
         do {
             if let folder, try counts.showNoFolders(folder) { return FolderListing() }
-            return try FolderListing(try folder ?? Glance.opened(absolute))
+            return try FolderListing(try folder ?? PathStatus.opened(absolute))
         } catch let fault as Fault {
             if fault.errno == EACCES || fault.errno == EPERM { root.unreadable.insert(path) }
             if fault.errno != ENOENT && fault.errno != ENOTDIR && fault.errno != ELOOP { say(fault.message) }

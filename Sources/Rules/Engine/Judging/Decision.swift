@@ -56,7 +56,7 @@ package struct Decision {
 package struct Circumstances: Sendable {
     private let past: FilePast
     private let news: News
-    private let baseline: Judge.Baseline
+    private let baseline: ChangeClassifier.Baseline
     private let place: PlaceInfo
     /// The rules, by name, of which something was waited for that time has brought.
     package var late: Set<String> = []
@@ -65,7 +65,7 @@ package struct Circumstances: Sendable {
     /// Whether somebody else than the agent has touched the file since it was judged.
     package var isTouched = true
 
-    package init(_ past: FilePast, _ news: News, _ baseline: Judge.Baseline = .normal, in place: PlaceInfo) {
+    package init(_ past: FilePast, _ news: News, _ baseline: ChangeClassifier.Baseline = .normal, in place: PlaceInfo) {
         (self.past, self.news, self.baseline, self.place) = (past, news, baseline, place)
     }
 

@@ -36,7 +36,7 @@ package struct FolderJudge: Sendable {
     ///   - isMovedIn: whether it has come from outside its place, so that no name in it was its own before.
     @concurrent
     package func judge(
-        _ place: PlaceInfo, _ path: BytePath, baseline: Judge.Baseline = .normal, began: Timestamp? = nil,
+        _ place: PlaceInfo, _ path: BytePath, baseline: ChangeClassifier.Baseline = .normal, began: Timestamp? = nil,
         isMovedIn: Bool = false
     ) async throws -> Verdict {
         try await BlockingPool.run(for: .place(place.name)) {
@@ -45,7 +45,7 @@ package struct FolderJudge: Sendable {
     }
 
     private func judgeHere(
-        _ place: PlaceInfo, _ path: BytePath, _ asked: Judge.Baseline, _ began: Timestamp?, isMovedIn: Bool
+        _ place: PlaceInfo, _ path: BytePath, _ asked: ChangeClassifier.Baseline, _ began: Timestamp?, isMovedIn: Bool
     ) async throws -> Verdict {
         let (planner, absolute) = (planner, place.root.appending(path))
         guard !inWork.touches(absolute) else { return .again }
@@ -167,7 +167,7 @@ struct FolderPast: Sendable, Equatable {
     }
 
     static func isAtWork(_ path: BytePath, in place: PlaceInfo, _ transaction: LedgerTransaction) throws -> Bool {
-        let spot = JobRecord.Whereabouts(place: place.name, path: path)
+        let spot = JobRecord.FileLocation(place: place.name, path: path)
         return try !transaction.jobs(in: [.ready, .waiting], within: spot).isEmpty
     }
 
@@ -189,7 +189,8 @@ private struct FolderJudgement: Sendable {
 
     /// Blocks.
     init(
-        _ look: FolderLook, _ before: FolderPast, baseline: Judge.Baseline, in place: PlaceInfo, _ ruleSet: RuleSet,
+        _ look: FolderLook, _ before: FolderPast, baseline: ChangeClassifier.Baseline, in place: PlaceInfo,
+        _ ruleSet: RuleSet,
         _ planner: Planner
     ) throws {
         self.before = before
@@ -227,7 +228,8 @@ private struct FolderJudgement: Sendable {
 extension FolderPast {
     /// As what a rule sees the folder that wants it and runs; nil where it does not run.
     fileprivate func event(
-        for rule: Rule, _ look: FolderLook, _ baseline: Judge.Baseline, in place: PlaceInfo, _ ruleSet: RuleSet
+        for rule: Rule, _ look: FolderLook, _ baseline: ChangeClassifier.Baseline, in place: PlaceInfo,
+        _ ruleSet: RuleSet
     ) -> FileEvent? {
         let (event, verdict) = verdict(on: rule, look, baseline, in: place, ruleSet)
         if case .runs = verdict { return event }
@@ -236,7 +238,8 @@ extension FolderPast {
 
     /// What is done about a rule whose conditions hold for the folder.
     func verdict(
-        on rule: Rule, _ look: FolderLook, _ baseline: Judge.Baseline, in place: PlaceInfo, _ ruleSet: RuleSet
+        on rule: Rule, _ look: FolderLook, _ baseline: ChangeClassifier.Baseline, in place: PlaceInfo,
+        _ ruleSet: RuleSet
     ) -> (FileEvent, Decision.Verdict) {
         if let owed = overdue[rule.name] { return (owed.event, .runs(.owed(owed))) }
         let atFirst: Decision.Verdict =

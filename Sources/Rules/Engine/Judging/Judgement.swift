@@ -13,7 +13,7 @@ struct Classification {
     /// - Parameter use: is given the file as each event that it is to rules, and what is decided on it as that.
     /// - Throws: `Fault` where a condition that decides cannot read the file. Blocks.
     init(
-        _ past: FilePast, _ seen: SeenFile, baseline: Judge.Baseline = .normal, _ rules: RuleSet,
+        _ past: FilePast, _ seen: SeenFile, baseline: ChangeClassifier.Baseline = .normal, _ rules: RuleSet,
         _ sources: FactSources, use: (FileFacts, [Decision]) throws -> Void = { _, _ in }
     ) throws {
         var circumstances = Circumstances(past, seen.news, baseline, in: seen.place)
@@ -46,7 +46,9 @@ struct Classification {
         (decisions, self.wanting, self.beside) = (found, wanting, beside)
     }
 
-    private static func gained(_ past: FilePast, _ seen: SeenFile, _ baseline: Judge.Baseline) -> [BlockFacts] {
+    private static func gained(_ past: FilePast, _ seen: SeenFile, _ baseline: ChangeClassifier.Baseline)
+        -> [BlockFacts]
+    {
         guard case .happened = seen.news, baseline == .normal else { return [] }
         return (seen.blocks ?? []).filter { !past.blocks.contains($0.name) }
     }
@@ -69,7 +71,7 @@ struct Judgement: Sendable {
     ///
     /// - Returns: nil where the file has changed meanwhile. Blocks.
     init?(
-        _ past: FilePast, _ seen: SeenFile, baseline: Judge.Baseline = .normal, _ inForce: Planner.InForce,
+        _ past: FilePast, _ seen: SeenFile, baseline: ChangeClassifier.Baseline = .normal, _ inForce: Planner.InForce,
         _ planner: Planner
     ) throws {
         let rules = inForce.ruleSet

@@ -68,7 +68,7 @@ package final class PlaceSurroundings: FileSurroundings {
 
     package func root(of place: String) -> BytePath? { presence.places[name: place]?.root }
 
-    private func hash(of spot: Spot, _ print: Fingerprint) throws -> ContentHash? {
+    private func hash(of spot: DirectoryEntry, _ print: Fingerprint) throws -> ContentHash? {
         if let known = hashes.withLock({ $0[print] }) { return known }
         let file = try spot.openFile()
         let found = try reader.hash(file)

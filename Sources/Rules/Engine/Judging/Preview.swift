@@ -72,12 +72,12 @@ package struct Preview: Sendable {
     }
 
     /// How files are judged: as those of a new place, where the agent has yet to watch theirs.
-    fileprivate static func baseline(_ place: PlaceInfo, _ agents: Ledger?) async throws -> Judge.Baseline {
+    fileprivate static func baseline(_ place: PlaceInfo, _ agents: Ledger?) async throws -> ChangeClassifier.Baseline {
         try await agents?.read { try $0.place(place.name)?.root } == place.root ? .normal : .first
     }
 }
 
-extension Judge {
+extension ChangeClassifier {
     /// - Parameters:
     ///   - event: as if that had happened to it; nil for what has.
     ///   - isRead: whether it may be opened.

@@ -12,7 +12,7 @@ extension JobExecutor {
     func tellOthers(
         _ from: FileReference, _ to: FileReference, _ mover: JobRecord, in transaction: LedgerTransaction
     ) throws {
-        let spot = JobRecord.Whereabouts(place: from.place, path: from.path)
+        let spot = JobRecord.FileLocation(place: from.place, path: from.path)
         let others =
             to.isFolder
             ? try transaction.jobs(in: Self.followers, within: spot)
@@ -59,7 +59,7 @@ extension JobExecutor {
     func atWork(
         in folder: FileReference, besides own: String, _ transaction: LedgerTransaction
     ) throws -> [JobRecord] {
-        let spot = JobRecord.Whereabouts(place: folder.place, path: folder.path)
+        let spot = JobRecord.FileLocation(place: folder.place, path: folder.path)
         return try transaction.jobs(in: [.ready, .waiting], within: spot).filter {
             $0.id != own && $0.whereabouts != spot
         }

@@ -50,7 +50,9 @@ package struct EffectJournal: Sendable {
     }
 
     /// Whether the file of that name is one of ``products(of:)``. Blocks.
-    package func isProduct(of step: String, at spot: Spot) throws -> Bool { try spot.isAny(of: products(of: step)) }
+    package func isProduct(of step: String, at spot: DirectoryEntry) throws -> Bool {
+        try spot.isAny(of: products(of: step))
+    }
 
     /// Enters `effects` in the ledger as the agent's own: in the job's own place they are judged already; in another
     /// place they are news, with the job's lineage.
@@ -169,7 +171,7 @@ package struct EffectJournal: Sendable {
 
     /// Whether a job's file lies there, as far as the job has been told.
     private func isFile(of job: JobRecord, _ path: BytePath) -> Bool {
-        places.locate(path).map { JobRecord.Whereabouts(place: $0.place.name, path: $0.path) } == job.whereabouts
+        places.locate(path).map { JobRecord.FileLocation(place: $0.place.name, path: $0.path) } == job.whereabouts
     }
 
     /// Of what is made in the job's own place nothing arrives; but the times of a schedule come to it as to any file there.

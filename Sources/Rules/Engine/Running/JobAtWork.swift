@@ -87,6 +87,6 @@ extension JobRecord {
     /// Takes note of where its file is now.
     package mutating func setFile(_ file: FileReference, hiding names: HiddenNames) throws {
         self.file = try file.stored(hiding: names)
-        moved = Whereabouts(place: file.place, path: file.path)
+        moved = FileLocation(place: file.place, path: file.path)
     }
 }

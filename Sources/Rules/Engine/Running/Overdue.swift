@@ -153,7 +153,7 @@ extension Planner {
     private static func hasOwnJob(
         _ record: FileRecord, besides job: JobRecord, in transaction: LedgerTransaction
     ) throws -> Bool {
-        let spot = JobRecord.Whereabouts(place: record.place, path: record.path)
+        let spot = JobRecord.FileLocation(place: record.place, path: record.path)
         let others = try transaction.jobs(at: spot).filter { $0.rule == job.rule && $0.id != job.id }
         if spot == job.whereabouts { return others.contains { $0.sequence > job.sequence } }
         return try others.contains { other in

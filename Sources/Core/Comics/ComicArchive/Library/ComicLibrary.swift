@@ -127,7 +127,7 @@ package final class ComicLibrary: Sendable {
 
     private func listBlocking(_ folder: BytePath) throws -> [ComicFile] {
         let directory = try locate(folder)
-        let entries: [DirectoryEntry]
+        let entries: [ListedEntry]
         do {
             guard try directory.status().kind == .directory else {
                 throw Fault.system("list", directory.path, errno: ENOTDIR)

@@ -28,8 +28,8 @@ package enum Durable {
     ///
     /// - Parameter record: called with the file while it is still empty.
     package static func stage(
-        _ bytes: some Collection<UInt8>, for target: Spot, mode: mode_t = 0o644, record: Record = { _, _ in }
-    ) throws -> Spot {
+        _ bytes: some Collection<UInt8>, for target: DirectoryEntry, mode: mode_t = 0o644, record: Record = { _, _ in }
+    ) throws -> DirectoryEntry {
         let temporary = target.sibling(temporaryName().utf8)
         let file = try newFile(temporary, mode: mode, record: record)
         do {
@@ -44,7 +44,7 @@ package enum Durable {
 
     /// What ``stageCopy(of:for:keepsOwner:record:)`` has made.
     package struct Copy {
-        package let spot: Spot
+        package let spot: DirectoryEntry
         package let file: Descriptor
         /// Of the bytes that were copied.
         package let hash: ContentHash
@@ -59,7 +59,7 @@ package enum Durable {
     ///
     /// - Parameter keepsOwner: whether the copy gets the owner of the source, where the agent may give files away.
     package static func stageCopy(
-        of source: Descriptor, for target: Spot, keepsOwner: Bool = true, record: Record = { _, _ in }
+        of source: Descriptor, for target: DirectoryEntry, keepsOwner: Bool = true, record: Record = { _, _ in }
     ) throws -> Copy {
         let status = try source.status()
         let temporary = target.sibling(temporaryName().utf8)
@@ -77,7 +77,7 @@ package enum Durable {
 
     /// Makes an empty file that nobody has. Where the file system can, it gets its name only when it has been
     /// recorded, so that no crash leaves one that nobody owns.
-    static func newFile(_ spot: Spot, mode: mode_t, record: Record) throws -> Descriptor {
+    static func newFile(_ spot: DirectoryEntry, mode: mode_t, record: Record) throws -> Descriptor {
         let nameless = makeNameless(for: spot, mode: mode)
         if let file = nameless {
             try record(spot.path, file.identity())
@@ -102,7 +102,7 @@ package enum Durable {
     }
 
     /// A file without a name in the folder of `spot`, which is gone when it is closed; nil where the file system has none.
-    private static func makeNameless(for spot: Spot, mode: mode_t) -> Descriptor? {
+    private static func makeNameless(for spot: DirectoryEntry, mode: mode_t) -> Descriptor? {
         let folder = spot.name.parent.isEmpty ? BytePath(".") : spot.name.parent
         let raw = folder.withCString { openat(spot.folder.raw, $0, O_WRONLY | O_CLOEXEC | temporaryFile, mode) }
         return raw >= 0 ? Descriptor(owning: raw, path: spot.path) : nil
@@ -111,7 +111,7 @@ package enum Durable {
     /// Gives a file without a name that of `spot`.
     ///
     /// - Returns: false where that is taken, or the file system cannot.
-    private static func name(_ file: Descriptor, _ spot: Spot) -> Bool {
+    private static func name(_ file: Descriptor, _ spot: DirectoryEntry) -> Bool {
         let result = spot.name.withCString { target in
             linkat(AT_FDCWD, "/proc/self/fd/\(file.raw)", spot.folder.raw, target, AT_SYMLINK_FOLLOW)
         }
@@ -126,7 +126,7 @@ package enum Durable {
     /// - Returns: false where `target` exists already.
     /// - Throws: `Fault`; its errno is EXDEV where the two lie on different file systems.
     package static func renameNew(
-        _ source: Spot, to target: Spot, check: () throws -> Void = {}
+        _ source: DirectoryEntry, to target: DirectoryEntry, check: () throws -> Void = {}
     ) throws -> Bool {
         Blocking.call()
         let result = source.name.withCString { from in
@@ -150,14 +150,14 @@ package enum Durable {
 
     /// Why a file did not get another name, from `errno`. Its path is the target's, or the source's where that is what is
     /// missing.
-    private static func fault(_ doing: String, _ source: Spot, _ target: Spot) throws -> Fault {
+    private static func fault(_ doing: String, _ source: DirectoryEntry, _ target: DirectoryEntry) throws -> Fault {
         let fault = Fault.system("\(doing) \(source.path) to", target.path)
         guard fault.errno == ENOENT, try source.status() == nil else { return fault }
         return Fault(fault.kind, fault.message, path: source.path, errno: ENOENT)
     }
 
     /// For file systems without RENAME_NOREPLACE: link(2) refuses an existing name as well.
-    private static func linkNew(_ source: Spot, to target: Spot) throws -> Bool {
+    private static func linkNew(_ source: DirectoryEntry, to target: DirectoryEntry) throws -> Bool {
         Blocking.call()
         let result = source.name.withCString { from in
             target.name.withCString { to in linkat(source.folder.raw, from, target.folder.raw, to, 0) }
@@ -174,7 +174,9 @@ package enum Durable {
 
     /// The same for a folder, which no link can name. What comes to that name between the look and the rename is refused
     /// by rename(2) all the same, but for an empty folder, which it replaces.
-    private static func renameFolderNew(_ source: Spot, to target: Spot, check: () throws -> Void) throws -> Bool {
+    private static func renameFolderNew(_ source: DirectoryEntry, to target: DirectoryEntry, check: () throws -> Void)
+        throws -> Bool
+    {
         if try target.status() != nil { return false }
         let result = source.name.withCString { from in
             target.name.withCString { to in renameat(source.folder.raw, from, target.folder.raw, to) }
@@ -191,7 +193,7 @@ package enum Durable {
     }
 
     /// Swaps the two names in one step, and syncs the folders.
-    package static func exchange(_ one: Spot, _ other: Spot) throws {
+    package static func exchange(_ one: DirectoryEntry, _ other: DirectoryEntry) throws {
         Blocking.call()
         let result = one.name.withCString { from in
             other.name.withCString { to in
@@ -204,7 +206,7 @@ package enum Durable {
     }
 
     /// Unlinks a file; one that is already gone is fine.
-    package static func remove(_ spot: Spot) throws {
+    package static func remove(_ spot: DirectoryEntry) throws {
         Blocking.call()
         guard spot.name.withCString({ unlinkat(spot.folder.raw, $0, 0) }) == 0 || errno == ENOENT else {
             throw Fault.system("remove", spot.path)
@@ -213,7 +215,7 @@ package enum Durable {
     }
 
     /// Removes a temporary file, and has it forgotten, unless it has its real name: then it is still the step's product.
-    package static func discard(_ temporary: Spot, record: Record) throws {
+    package static func discard(_ temporary: DirectoryEntry, record: Record) throws {
         guard let status = try temporary.status() else { return }
         try remove(temporary)
         if status.links <= 1 { try record(temporary.path, nil) }
@@ -222,7 +224,7 @@ package enum Durable {
     /// Removes a folder.
     ///
     /// - Returns: false where it still holds something, or is not there.
-    package static func removeFolder(_ spot: Spot) throws -> Bool {
+    package static func removeFolder(_ spot: DirectoryEntry) throws -> Bool {
         Blocking.call()
         if spot.name.withCString({ unlinkat(spot.folder.raw, $0, AT_REMOVEDIR) }) == 0 { return true }
         if [ENOTEMPTY, EEXIST, ENOENT].contains(errno) { return false }
@@ -232,7 +234,9 @@ package enum Durable {
     /// Puts a staged file in the place of another, in one step, and syncs the folder.
     ///
     /// - Parameter record: what it was staged with.
-    package static func replace(_ target: Spot, with staged: Spot, record: Record = { _, _ in }) throws {
+    package static func replace(_ target: DirectoryEntry, with staged: DirectoryEntry, record: Record = { _, _ in })
+        throws
+    {
         Blocking.call()
         let result = staged.name.withCString { from in
             target.name.withCString { to in renameat(staged.folder.raw, from, target.folder.raw, to) }
@@ -248,7 +252,9 @@ package enum Durable {
 
     /// Replaces or makes a file of the agent's own (never a user's): write, sync, name, sync of the folder. A new one has no
     /// other name before, so that a crash leaves nothing beside it that nobody would ever remove.
-    package static func replaceOwn(_ spot: Spot, with bytes: some Collection<UInt8>, mode: mode_t = 0o600) throws {
+    package static func replaceOwn(_ spot: DirectoryEntry, with bytes: some Collection<UInt8>, mode: mode_t = 0o600)
+        throws
+    {
         Blocking.call()
         if try spot.status() == nil, let file = makeNameless(for: spot, mode: mode) {
             try file.write(bytes, at: 0)
@@ -258,7 +264,7 @@ package enum Durable {
         try replace(spot, with: stage(bytes, for: spot, mode: mode))
     }
 
-    private static func syncBoth(_ one: Spot, _ other: Spot) throws {
+    private static func syncBoth(_ one: DirectoryEntry, _ other: DirectoryEntry) throws {
         try other.syncFolder()
         if !one.isInSameFolder(as: other) { try one.syncFolder() }
     }

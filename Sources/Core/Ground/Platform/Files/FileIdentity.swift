@@ -24,7 +24,7 @@ extension Descriptor {
     }
 }
 
-extension Spot {
+extension DirectoryEntry {
     /// Of what has that name; nil where nothing has.
     package func identity() throws -> FileIdentity? {
         guard let status = try status() else { return nil }

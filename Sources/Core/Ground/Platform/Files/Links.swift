@@ -6,7 +6,7 @@ extension Durable {
     ///
     /// - Returns: false where something has that name already.
     /// - Throws: `Fault`; its errno is EXDEV where the name would lie on another file system.
-    package static func linkNew(_ file: Descriptor, at target: Spot) throws -> Bool {
+    package static func linkNew(_ file: Descriptor, at target: DirectoryEntry) throws -> Bool {
         Blocking.call()
         let result = target.name.withCString { name in
             linkat(AT_FDCWD, "/proc/self/fd/\(file.raw)", target.folder.raw, name, AT_SYMLINK_FOLLOW)
@@ -23,7 +23,7 @@ extension Durable {
     /// Makes a symbolic link that says `text`, and syncs the folder.
     ///
     /// - Returns: false where something has that name already.
-    package static func linkNew(saying text: BytePath, at target: Spot) throws -> Bool {
+    package static func linkNew(saying text: BytePath, at target: DirectoryEntry) throws -> Bool {
         Blocking.call()
         let result = text.withCString { text in
             target.name.withCString { symlinkat(text, target.folder.raw, $0) }
@@ -41,7 +41,7 @@ extension Durable {
     /// has come in its place is not removed but goes back. Called again after a crash it finishes what was left.
     ///
     /// - Returns: whether it was there.
-    package static func removeLink(_ link: Spot, saying text: BytePath) throws -> Bool {
+    package static func removeLink(_ link: DirectoryEntry, saying text: BytePath) throws -> Bool {
         let purpose = ContentHash(of: link.path.bytes + [0] + text.bytes)
         let aside = link.sibling(temporaryName(for: purpose).utf8)
         if try aside.linkText() == text { return try removeAside(aside) }
@@ -55,14 +55,14 @@ extension Durable {
         return false
     }
 
-    private static func removeAside(_ aside: Spot) throws -> Bool {
+    private static func removeAside(_ aside: DirectoryEntry) throws -> Bool {
         try remove(aside)
         try aside.syncFolder()
         return true
     }
 }
 
-extension Spot {
+extension DirectoryEntry {
     /// What a symbolic link of that name says, byte for byte; nil where there is none of that name.
     package func linkText() throws -> BytePath? {
         Blocking.call()

@@ -34,16 +34,16 @@ package enum Mover {
     /// Makes a name free that is taken; called once the file that is to have it is whole.
     package typealias Clear = () throws -> Void
     /// Finds the name in its held folder.
-    package typealias Reach = (BytePath) throws -> Spot
+    package typealias Reach = (BytePath) throws -> DirectoryEntry
 
     /// A file that was opened and holds what is expected.
     package struct Source {
-        package let spot: Spot
+        package let spot: DirectoryEntry
         package let file: Descriptor
         package let expected: ContentHash
 
         /// - Throws: `Fault(.superseded)` where the file holds other content, or another file has the name.
-        package init(_ spot: Spot, _ file: Descriptor, expecting expected: ContentHash) throws {
+        package init(_ spot: DirectoryEntry, _ file: Descriptor, expecting expected: ContentHash) throws {
             guard try spot.status()?.isSameFile(as: file.status()) == true else {
                 throw Fault(.superseded, "\(spot.path) is gone", path: spot.path)
             }
@@ -56,7 +56,7 @@ package enum Mover {
         }
 
         /// The same with the file opened now.
-        package init(_ spot: Spot, expecting expected: ContentHash) throws {
+        package init(_ spot: DirectoryEntry, expecting expected: ContentHash) throws {
             try self.init(spot, spot.openFile(), expecting: expected)
         }
     }
@@ -150,7 +150,7 @@ package enum Mover {
 
     /// Gives a file a name that is free, or that `clear` makes free.
     private static func name(
-        _ file: Spot, _ target: Spot, _ clear: Clear?, check: () throws -> Void = {}
+        _ file: DirectoryEntry, _ target: DirectoryEntry, _ clear: Clear?, check: () throws -> Void = {}
     ) throws -> Bool {
         if try Durable.renameNew(file, to: target, check: check) { return true }
         guard let clear else { return false }
@@ -160,7 +160,7 @@ package enum Mover {
 
     /// What was renamed must be what had been opened: between opening and renaming, the name may have been given to
     /// another file, which goes back then; where its folder is gone, it is kept out of sight beside the target.
-    private static func compare(_ target: Spot, with source: Source) throws {
+    private static func compare(_ target: DirectoryEntry, with source: Source) throws {
         if try target.status()?.isSameFile(as: source.file.status()) == true { return }
         var isBack = false
         do {
@@ -215,7 +215,7 @@ package enum Mover {
     ///   - purpose: names the removal for whoever finishes it without knowing the file's name; nil for the name itself.
     ///   - going: called when the file is sure to go, and still there.
     package static func removeSource(
-        _ source: Spot, expecting expected: ContentHash, purpose: String? = nil, going: () throws -> Void = {}
+        _ source: DirectoryEntry, expecting expected: ContentHash, purpose: String? = nil, going: () throws -> Void = {}
     ) throws {
         let aside = aside(of: source, expecting: expected, purpose)
         _ = try removeAside(aside, of: source, expecting: expected, going)
@@ -232,7 +232,8 @@ package enum Mover {
     ///
     /// - Returns: false where the file has gone back to a name.
     package static func finishRemoval(
-        of source: Spot, expecting expected: ContentHash, purpose: String? = nil, going: () throws -> Void = {}
+        of source: DirectoryEntry, expecting expected: ContentHash, purpose: String? = nil,
+        going: () throws -> Void = {}
     ) throws -> Bool {
         try removeAside(aside(of: source, expecting: expected, purpose), of: source, expecting: expected, going)
     }
@@ -246,12 +247,14 @@ package enum Mover {
         Array(Durable.temporaryName(for: ContentHash(of: purpose + expected.bytes)).utf8)
     }
 
-    private static func aside(of source: Spot, expecting expected: ContentHash, _ purpose: String?) -> Spot {
+    private static func aside(of source: DirectoryEntry, expecting expected: ContentHash, _ purpose: String?)
+        -> DirectoryEntry
+    {
         source.sibling(asideName(purpose.map { Array($0.utf8) } ?? source.path.bytes, expected))
     }
 
     private static func removeAside(
-        _ aside: Spot, of source: Spot, expecting expected: ContentHash, _ going: () throws -> Void
+        _ aside: DirectoryEntry, of source: DirectoryEntry, expecting expected: ContentHash, _ going: () throws -> Void
     ) throws -> Bool {
         guard let status = try aside.status() else { return true }
         if status.kind == .file, try isUnused(aside, expecting: expected) {
@@ -266,7 +269,7 @@ package enum Mover {
         return false
     }
 
-    private static func isUnused(_ spot: Spot, expecting expected: ContentHash) throws -> Bool {
+    private static func isUnused(_ spot: DirectoryEntry, expecting expected: ContentHash) throws -> Bool {
         let file = try spot.open()
         // A process that has just been forked keeps a copy of every descriptor until it executes its program.
         for _ in 0..<20 where Lease.probeWriters(file) == .busy { poll(nil, 0, 25) }
@@ -274,8 +277,8 @@ package enum Mover {
     }
 
     /// The same names in the spot's own folder; see ``alternatives(_:)-(BytePath)``.
-    package static func alternatives(_ spot: Spot) -> some Sequence<Spot> {
-        alternatives(spot.name).lazy.map { Spot(spot.folder, $0) }
+    package static func alternatives(_ spot: DirectoryEntry) -> some Sequence<DirectoryEntry> {
+        alternatives(spot.name).lazy.map { DirectoryEntry(spot.folder, $0) }
     }
 
     /// `name (1).ext`, `name (2).ext` …, after `path` itself.
@@ -304,7 +307,7 @@ package enum Mover {
 
     /// - Parameter check: called when the copy is whole, before it gets its name; where it throws there is none.
     private static func place(
-        copyOf source: Source, at target: Spot, _ manner: Manner, _ clear: Clear?, record: Record,
+        copyOf source: Source, at target: DirectoryEntry, _ manner: Manner, _ clear: Clear?, record: Record,
         check: () throws -> Void = {}
     ) throws -> Placed? {
         guard try clear != nil || target.status() == nil else { return nil }
@@ -328,7 +331,7 @@ package enum Mover {
     }
 
     private static func rename(
-        _ temporary: Spot, to target: Spot, _ clear: Clear?, record: Record
+        _ temporary: DirectoryEntry, to target: DirectoryEntry, _ clear: Clear?, record: Record
     ) throws -> FileStatus? {
         do {
             try target.folder.requireStanding()

@@ -8,16 +8,17 @@ extension Durable {
     ///   - fill: is given what takes the next part; where it throws, nothing is left.
     /// - Returns: where it lies. Blocks.
     package static func stage(
-        for target: Spot, mode: mode_t = 0o644, record: Record,
+        for target: DirectoryEntry, mode: mode_t = 0o644, record: Record,
         fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
-    ) throws -> Spot {
+    ) throws -> DirectoryEntry {
         try stage(at: target.sibling(temporaryName().utf8), mode: mode, record: record, fill: fill)
     }
 
     /// The same under a name that the caller has chosen.
     package static func stage(
-        at temporary: Spot, mode: mode_t, record: Record, fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
-    ) throws -> Spot {
+        at temporary: DirectoryEntry, mode: mode_t, record: Record,
+        fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
+    ) throws -> DirectoryEntry {
         let file = try newFile(temporary, mode: mode, record: record)
         do {
             var size: Int64 = 0

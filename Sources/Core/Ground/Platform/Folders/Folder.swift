@@ -17,7 +17,7 @@ package final class Folder: Sendable {
         path = held.path
     }
 
-    /// Where names count from that are whole paths: see ``Spot/init(unheld:)``.
+    /// Where names count from that are whole paths: see ``DirectoryEntry/init(unheld:)``.
     static let nowhere = Folder()
 
     private init() {
@@ -27,11 +27,11 @@ package final class Folder: Sendable {
     }
 
     /// - Precondition: `name` is one component: neither empty, `.` nor `..`, and without a slash.
-    package subscript(name: [UInt8]) -> Spot {
+    package subscript(name: [UInt8]) -> DirectoryEntry {
         precondition(
             !name.isEmpty && !name.contains(UInt8(ascii: "/")) && name != Array(".".utf8) && name != Array("..".utf8),
             "a name in a folder is one component")
-        return Spot(self, BytePath(bytes: name))
+        return DirectoryEntry(self, BytePath(bytes: name))
     }
 
     package func status() throws -> FileStatus {
@@ -40,7 +40,7 @@ package final class Folder: Sendable {
     }
 
     /// The names in it, in the folder's own order, without `.` and `..`.
-    package func entries() throws -> [DirectoryEntry] { try listDirectory(reading()) }
+    package func entries() throws -> [ListedEntry] { try listDirectory(reading()) }
 
     /// Opens the folder at a path, to be read; nil where there is none, or a link is on the way.
     package static func withoutLinks(_ path: BytePath) throws -> Descriptor? {
@@ -87,7 +87,7 @@ package final class Folder: Sendable {
 /// A name in a folder that is held open: how every file of a person is reached (`ARCHITECTURE.md`, law 7).
 ///
 /// Made by a ``Folder``, a ``Root`` or ``HeldFiles``, and otherwise only by the module `OwnFiles`.
-public struct Spot: Sendable {
+public struct DirectoryEntry: Sendable {
     package let folder: Folder
     /// One component; a whole path where it counts from no folder.
     package let name: BytePath
@@ -108,8 +108,8 @@ public struct Spot: Sendable {
     }
 
     /// Another name in the same folder.
-    package func sibling(_ name: some Sequence<UInt8>) -> Spot {
-        Spot(folder, self.name.parent.appending(name: name))
+    package func sibling(_ name: some Sequence<UInt8>) -> DirectoryEntry {
+        DirectoryEntry(folder, self.name.parent.appending(name: name))
     }
 
     /// lstat(2); nil where nothing has that name.
@@ -207,7 +207,7 @@ public struct Spot: Sendable {
         try folder === Folder.nowhere || folder.status().device == device
     }
 
-    package func isInSameFolder(as other: Spot) -> Bool {
+    package func isInSameFolder(as other: DirectoryEntry) -> Bool {
         folder === other.folder && name.parent == other.name.parent
     }
 }

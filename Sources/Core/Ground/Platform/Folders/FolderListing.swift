@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// One name in a directory.
-package struct DirectoryEntry: Sendable {
+package struct ListedEntry: Sendable {
     package let name: [UInt8]
     /// From d_type: true, false, or nil where the file system does not say.
     package let isDirectory: Bool?
@@ -116,10 +116,10 @@ package struct FolderListing: Sendable {
 /// The names in an open folder that was not read yet, in its own order, without `.` and `..`.
 ///
 /// - Throws: `Fault` with the errno of getdents64(2).
-func listDirectory(_ folder: Descriptor) throws -> [DirectoryEntry] {
-    var entries: [DirectoryEntry] = []
+func listDirectory(_ folder: Descriptor) throws -> [ListedEntry] {
+    var entries: [ListedEntry] = []
     _ = try readDirectory(folder) { name, type, _ in
-        entries.append(DirectoryEntry(name: Array(name), isDirectory: FolderListing.isDirectory(type)))
+        entries.append(ListedEntry(name: Array(name), isDirectory: FolderListing.isDirectory(type)))
         return true
     }
     return entries

@@ -60,7 +60,7 @@ package final class HeldFiles: Sendable {
     /// What is found on the way to a name.
     private enum Way {
         /// Its folder, held open; whether anything has the name is another question.
-        case open(Spot)
+        case open(DirectoryEntry)
         /// A folder on the way is gone, or something else stands in its place.
         case gone(Fault)
     }
@@ -70,7 +70,7 @@ package final class HeldFiles: Sendable {
         let parent = path.parent
         if let folder = folders.withLock({ $0[parent] }) { return .open(folder[path.name]) }
         let (root, relative) = try find(path)
-        let spot: Spot
+        let spot: DirectoryEntry
         do {
             spot = try root.spot(relative)
         } catch let fault as Fault where Self.isMissing(fault) {
@@ -114,7 +114,7 @@ package final class HeldFiles: Sendable {
     ///
     /// - Throws: `Fault`; ENOENT where the folder is not there, ELOOP or EXDEV where a link is in the way; `.superseded`
     ///   instead where that means that what the work is about is gone (``begin(on:size:)``).
-    package func spot(_ path: BytePath) throws -> Spot {
+    package func spot(_ path: BytePath) throws -> DirectoryEntry {
         switch try way(to: path) {
         case .open(let spot): return spot
         case .gone(let fault): throw missing(path, fault)
@@ -122,7 +122,7 @@ package final class HeldFiles: Sendable {
     }
 
     /// As ``spot(_:)``; nil where the folder is not there, or something that is none stands in its place.
-    package func spotIfAny(_ path: BytePath) throws -> Spot? {
+    package func spotIfAny(_ path: BytePath) throws -> DirectoryEntry? {
         switch try way(to: path) {
         case .open(let spot): return spot
         case .gone(let fault) where fault.code == Fault.link: throw fault
@@ -238,7 +238,7 @@ package final class HeldFiles: Sendable {
     }
 
     /// The names in a folder; see ``Folder/entries()``.
-    package func list(_ folder: BytePath) throws -> [DirectoryEntry] { try self.folder(folder).entries() }
+    package func list(_ folder: BytePath) throws -> [ListedEntry] { try self.folder(folder).entries() }
 
     /// Closes the files, but holds the folders on: between two steps of a job others may have saved the file under its
     /// name, and the agent's own lease needs it closed.

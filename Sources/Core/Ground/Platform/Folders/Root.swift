@@ -76,11 +76,11 @@ package struct Root: Sendable {
     /// The name at `relative`, in its folder held open.
     ///
     /// - Throws: as ``open(_:_:mode:)``; ENOENT where the folder is not there.
-    package func spot(_ relative: BytePath) throws -> Spot {
+    package func spot(_ relative: BytePath) throws -> DirectoryEntry {
         guard !relative.isEmpty, relative.components.allSatisfy(Self.isName) else {
             throw Fault(.refused, "\(relative) is no name below \(folder.path)", path: folder.path, errno: EXDEV)
         }
-        return Spot(try folder(relative.parent), BytePath(bytes: relative.name))
+        return DirectoryEntry(try folder(relative.parent), BytePath(bytes: relative.name))
     }
 
     /// Makes the folders on the way to `relative` and itself, as far as they are missing, and opens it; syncs each new

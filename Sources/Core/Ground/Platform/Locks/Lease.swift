@@ -48,7 +48,7 @@ package enum Lease {
     /// How long the kernel lets others wait for a lease to be given back before it ends it.
     package static func breakTime() -> Duration {
         // Where it cannot be read, the kernel's own default is not trusted either.
-        guard let text = try? Spot(.nowhere, "/proc/sys/fs/lease-break-time").open().read(at: 0, count: 64),
+        guard let text = try? DirectoryEntry(.nowhere, "/proc/sys/fs/lease-break-time").open().read(at: 0, count: 64),
             let seconds = Int(String(decoding: text, as: UTF8.self).filter(\.isNumber))
         else { return .zero }
         return .seconds(seconds)

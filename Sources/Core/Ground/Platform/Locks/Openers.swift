@@ -3,12 +3,12 @@ import Glibc
 /// Who has a file open, by /proc, where that may be read.
 package enum Openers {
     /// `vim (process 123)`, several joined by commas; `another process` where /proc does not tell. Blocks.
-    package static func describe(_ spot: Spot) -> String {
+    package static func describe(_ spot: DirectoryEntry) -> String {
         let found = processes(holding: spot).map { "\($0.name) (process \($0.id))" }
         return found.isEmpty ? "another process" : found.joined(separator: ", ")
     }
 
-    package static func processes(holding spot: Spot) -> [(id: Int32, name: String)] {
+    package static func processes(holding spot: DirectoryEntry) -> [(id: Int32, name: String)] {
         Blocking.call()
         // What cannot be read belongs to others and is left out: the answer is for a message, not for a decision.
         guard let wanted = (try? spot.status()) ?? nil, let entries = try? names("/proc") else { return [] }
@@ -23,7 +23,7 @@ package enum Openers {
                 return link.withCString { stat($0, &status) } == 0 && UInt64(status.st_ino) == wanted.inode
                     && UInt64(status.st_dev) == wanted.device
             }
-            guard holds, let file = try? Spot(.nowhere, BytePath("/proc/\(id)/comm")).open(),
+            guard holds, let file = try? DirectoryEntry(.nowhere, BytePath("/proc/\(id)/comm")).open(),
                 let name = try? file.read(at: 0, count: 64)
             else { continue }
             found.append((id, BytePath.escape(name.filter { $0 != UInt8(ascii: "\n") })))
@@ -31,7 +31,7 @@ package enum Openers {
         return found
     }
 
-    private static func names(_ folder: String) throws -> [DirectoryEntry] {
-        try Folder(Spot(.nowhere, BytePath(folder)).open(O_RDONLY | O_DIRECTORY)).entries()
+    private static func names(_ folder: String) throws -> [ListedEntry] {
+        try Folder(DirectoryEntry(.nowhere, BytePath(folder)).open(O_RDONLY | O_DIRECTORY)).entries()
     }
 }

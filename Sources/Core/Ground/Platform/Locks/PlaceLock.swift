@@ -103,7 +103,7 @@ package final class PlaceLock: Sendable {
     ]
 
     /// Nil where it has come or gone meanwhile.
-    private static func open(_ spot: Spot) throws -> Descriptor? {
+    private static func open(_ spot: DirectoryEntry) throws -> Descriptor? {
         do {
             return try spot.open(O_RDWR)
         } catch let fault as Fault where fault.errno == ENOENT {
@@ -112,7 +112,7 @@ package final class PlaceLock: Sendable {
     }
 
     /// Whoever may write into the folder may lock it, and nobody else: an agent of another user must be able to.
-    private static func make(_ spot: Spot) throws -> Descriptor? {
+    private static func make(_ spot: DirectoryEntry) throws -> Descriptor? {
         let file: Descriptor
         do {
             file = try spot.open(O_RDWR | O_CREAT | O_EXCL, mode: 0o600)

@@ -47,7 +47,7 @@ package struct MemoryRoom: Sendable, Equatable {
 
     /// These files have no size; nil where one cannot be read.
     private static func text(_ path: BytePath) -> String? {
-        guard let bytes = try? Spot(.nowhere, path).open().read(at: 0, count: 1 << 16) else { return nil }
+        guard let bytes = try? DirectoryEntry(.nowhere, path).open().read(at: 0, count: 1 << 16) else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

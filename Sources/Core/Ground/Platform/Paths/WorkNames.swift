@@ -36,7 +36,7 @@ package enum WorkNames {
     }
 
     /// The first of the names that stands beside the spot now. emacs' lock is a dangling symbolic link.
-    package static func editorLock(on spot: Spot) throws -> BytePath? {
-        try editorLocks(beside: spot.name).first { try Spot(spot.folder, $0).status() != nil }
+    package static func editorLock(on spot: DirectoryEntry) throws -> BytePath? {
+        try editorLocks(beside: spot.name).first { try DirectoryEntry(spot.folder, $0).status() != nil }
     }
 }

@@ -6,9 +6,9 @@ import Glibc
 /// links to the old one, and whoever has it open, stay with that. Everything here blocks.
 package struct ExchangedFile {
     /// The name of the copy; after the exchange, of the version that was displaced.
-    package let aside: Spot
+    package let aside: DirectoryEntry
     private let copy: FileStatus
-    private let target: Spot
+    private let target: DirectoryEntry
     private let record: Durable.Record
 
     /// Makes the copy, on the disk, with mode, attributes and owner of the file that it is to displace.
@@ -20,7 +20,7 @@ package struct ExchangedFile {
     ///     group is needed, where it has a say in who gets at the file.
     ///   - record: called with the copy while it is empty.
     package init(
-        _ bytes: [UInt8], inPlaceOf present: Descriptor, at target: Spot, keepsOwner: Bool,
+        _ bytes: [UInt8], inPlaceOf present: Descriptor, at target: DirectoryEntry, keepsOwner: Bool,
         record: @escaping Durable.Record = { _, _ in }
     ) throws {
         let aside = target.sibling(Durable.temporaryName().utf8)
@@ -33,7 +33,7 @@ package struct ExchangedFile {
     ///
     /// - Parameter fill: is given what takes the next part; where it throws, nothing is left.
     package init(
-        inPlaceOf present: Descriptor, at target: Spot, aside name: Spot, keepsOwner: Bool,
+        inPlaceOf present: Descriptor, at target: DirectoryEntry, aside name: DirectoryEntry, keepsOwner: Bool,
         record: @escaping Durable.Record, fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
     ) throws {
         self.target = target

@@ -4,15 +4,15 @@ import Glibc
 /// place of another. Everything here blocks.
 package struct NewFile {
     /// The name that it has until then.
-    package let staged: Spot
-    private let target: Spot
+    package let staged: DirectoryEntry
+    private let target: DirectoryEntry
     private let record: Durable.Record
 
     /// Writes the file beside `target`, on the disk, under a name that nobody else has.
     ///
     /// - Parameter record: called with the file while it is empty.
     package init(
-        _ bytes: [UInt8], at target: Spot, mode: mode_t, record: @escaping Durable.Record = { _, _ in }
+        _ bytes: [UInt8], at target: DirectoryEntry, mode: mode_t, record: @escaping Durable.Record = { _, _ in }
     ) throws {
         self.target = target
         self.record = record

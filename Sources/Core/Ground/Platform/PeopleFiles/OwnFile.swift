@@ -8,7 +8,7 @@ package enum OwnFile {
     ///   - kept: the mode that it gets whatever the umask says; nil to leave it at that.
     ///   - record: called with the new version while it is empty.
     package static func replace(
-        _ target: Spot, with bytes: [UInt8], mode: mode_t, keeping kept: mode_t? = nil,
+        _ target: DirectoryEntry, with bytes: [UInt8], mode: mode_t, keeping kept: mode_t? = nil,
         record: Durable.Record = { _, _ in }
     ) throws {
         let staged = try Durable.stage(bytes, for: target, mode: mode, record: record)

@@ -22,7 +22,8 @@ package struct RunningProcess: Sendable {
 
     private init?(_ id: Int32, of users: Set<uid_t>) {
         let folder = BytePath("/proc/\(id)")
-        guard let owner = Self.reading({ try Spot(.nowhere, folder).status()?.owner }) ?? nil, users.contains(owner),
+        guard let owner = Self.reading({ try DirectoryEntry(.nowhere, folder).status()?.owner }) ?? nil,
+            users.contains(owner),
             let name = Self.reading({ try Self.bytes(folder.appending("comm"), 64) }),
             let line = Self.reading({ try Self.bytes(folder.appending("cmdline"), Self.longest) })
         else { return nil }
@@ -32,7 +33,7 @@ package struct RunningProcess: Sendable {
     }
 
     /// Whether one of its arguments is this file: by its name, in this very folder.
-    package func names(_ file: Spot) -> Bool {
+    package func names(_ file: DirectoryEntry) -> Bool {
         let name = file.path.name
         return arguments.contains { $0.name == name && isFolder($0.parent, file.folder) }
     }
@@ -89,12 +90,12 @@ package struct RunningProcess: Sendable {
         return BytePath(bytes: buffer.prefix(length).map { UInt8(bitPattern: $0) })
     }
 
-    private static func entries(_ folder: BytePath) throws -> [DirectoryEntry] {
-        try Folder(Spot(.nowhere, folder).open(O_RDONLY | O_DIRECTORY)).entries()
+    private static func entries(_ folder: BytePath) throws -> [ListedEntry] {
+        try Folder(DirectoryEntry(.nowhere, folder).open(O_RDONLY | O_DIRECTORY)).entries()
     }
 
     private static func bytes(_ path: BytePath, _ count: Int) throws -> [UInt8] {
-        try Spot(.nowhere, path).open().read(at: 0, count: count)
+        try DirectoryEntry(.nowhere, path).open().read(at: 0, count: count)
     }
 
     /// Nil where it cannot be had: the process has ended, or is not ours to look at.

@@ -4,7 +4,7 @@ import Sandbox
 /// The worker's command `media`: what the tags of sound and films say, by TagLib, and how long and how large they are.
 enum MediaPass {
     /// What TagLib is led to: the file, and where what it says goes.
-    private final class Ear {
+    private final class TagReader {
         let file: HandedFile
         var said: [String: String] = [:]
 
@@ -19,7 +19,7 @@ enum MediaPass {
 
     static func run(_ file: HandedFile, _ output: ContentOutput) throws -> Never {
         let video = try VideoHeader.read(file)
-        let ear = Ear(file)
+        let ear = TagReader(file)
         let isKnown = listen(ear, size: file.size)
         guard isKnown || video != nil else { output.end(.unreadable, "it is neither sound nor film that is read") }
         if ear.said["title"] == nil, let title = video?.title { ear.said["title"] = title }
@@ -36,18 +36,18 @@ enum MediaPass {
     }
 
     /// - Returns: whether TagLib knows the format.
-    private static func listen(_ ear: Ear, size: Int64) -> Bool {
+    private static func listen(_ ear: TagReader, size: Int64) -> Bool {
         steward_tags(
             size,
             { context, offset, buffer, count in
                 guard let context, let buffer, count > 0 else { return -1 }
-                let ear = Unmanaged<Ear>.fromOpaque(context).takeUnretainedValue()
+                let ear = Unmanaged<TagReader>.fromOpaque(context).takeUnretainedValue()
                 return Int64(
                     ear.file.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset))
             },
             { context, name, value in
                 guard let context, let name, let value else { return }
-                let ear = Unmanaged<Ear>.fromOpaque(context).takeUnretainedValue()
+                let ear = Unmanaged<TagReader>.fromOpaque(context).takeUnretainedValue()
                 ear.said[String(cString: name)] = String(cString: value)
             }, Unmanaged.passUnretained(ear).toOpaque()) == 0
     }

@@ -5,7 +5,7 @@ import Sandbox
 /// The worker's command `tag`: what the file is with other tags, by TagLib. Nothing is written: the agent is told which
 /// pieces of the file stay, and which bytes come between them.
 enum TagPass {
-    private final class Hand {
+    private final class TagWriter {
         let file: HandedFile
         let output: ContentOutput
 
@@ -20,7 +20,7 @@ enum TagPass {
             return (tag, String(parts[1]))
         }
         guard tags.count == words.count, !tags.isEmpty else { output.end(.unreadable, "no tags to set were named") }
-        switch set(tags, Hand(file, output)) {
+        switch set(tags, TagWriter(file, output)) {
         case STEWARD_TAG_WRITTEN: output.end(.complete)
         case STEWARD_TAG_REFUSED: output.end(.unreadable, "a file of this kind cannot hold such tags")
         case STEWARD_TAG_LARGE: output.end(.unreadable, "too much of it would have to be written anew")
@@ -28,7 +28,7 @@ enum TagPass {
         }
     }
 
-    private static func set(_ tags: [(MediaTag, String)], _ hand: Hand) -> steward_tag_outcome {
+    private static func set(_ tags: [(MediaTag, String)], _ hand: TagWriter) -> steward_tag_outcome {
         let names = tags.map { UnsafePointer(strdup($0.0.property)) }
         let values = tags.map { UnsafePointer(strdup($0.1)) }
         // The process ends right after this: nothing frees them.
@@ -36,13 +36,13 @@ enum TagPass {
             hand.file.size,
             { context, offset, buffer, count in
                 guard let context, let buffer, count > 0 else { return -1 }
-                let hand = Unmanaged<Hand>.fromOpaque(context).takeUnretainedValue()
+                let hand = Unmanaged<TagWriter>.fromOpaque(context).takeUnretainedValue()
                 return Int64(
                     hand.file.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset))
             }, names, values, Int32(tags.count),
             { context, own, offset, length in
                 guard let context, length > 0 else { return }
-                let hand = Unmanaged<Hand>.fromOpaque(context).takeUnretainedValue()
+                let hand = Unmanaged<TagWriter>.fromOpaque(context).takeUnretainedValue()
                 if let own {
                     hand.output.own(UnsafeRawBufferPointer(start: own, count: Int(length)))
                 } else {

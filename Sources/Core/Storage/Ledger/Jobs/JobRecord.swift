@@ -39,7 +39,7 @@ package struct JobRecord: Sendable, Equatable {
     /// Where the file is now, as JSON of the engine's.
     package var file: String
     /// The same for finding it; nil where it has the name under which it was judged.
-    package var moved: Whereabouts?
+    package var moved: FileLocation?
     package var hash: ContentHash?
     package var firstJob: String
     package var depth: Int
@@ -137,7 +137,7 @@ extension JobRecord {
         place = try row["place"]
         path = try row["path"]
         file = try row["file"]
-        moved = try (row["nowPath"] as BytePath?).map { Whereabouts(place: try row["nowPlace"] ?? "", path: $0) }
+        moved = try (row["nowPath"] as BytePath?).map { FileLocation(place: try row["nowPlace"] ?? "", path: $0) }
         hash = try row["hash"]
         firstJob = try row["firstJob"]
         depth = try row["depth"]

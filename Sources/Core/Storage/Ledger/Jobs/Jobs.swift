@@ -91,7 +91,7 @@ extension LedgerTransaction {
     /// file keep their order.
     ///
     /// - Returns: whether there were any in the backlog.
-    package func bringForward(jobsAt spot: JobRecord.Whereabouts) throws -> Bool {
+    package func bringForward(jobsAt spot: JobRecord.FileLocation) throws -> Bool {
         guard try exists("SELECT 1 FROM job WHERE state = 'ready' AND backlog = 1 LIMIT 1") else { return false }
         let waiting = try jobs(at: spot).filter { $0.state == .ready && $0.isBacklog }
         for job in waiting { try execute("UPDATE job SET backlog = 0 WHERE id = ?", [job.id]) }

@@ -33,7 +33,7 @@ package enum DraftWriting {
         _ path: BytePath, _ status: FileStatus, _ old: [UInt8], with new: [UInt8], keepsOwner: Bool
     ) throws -> Bool {
         let file = try Descriptor(path)
-        let exchanged = try ExchangedFile(new, inPlaceOf: file, at: Spot(own: path), keepsOwner: keepsOwner)
+        let exchanged = try ExchangedFile(new, inPlaceOf: file, at: DirectoryEntry(own: path), keepsOwner: keepsOwner)
         // The first failure says more.
         defer { if (try? exchanged.isCopyAside()) == true { try? exchanged.removeAside() } }
         guard try file.readAll() == old else { throw changed(path) }
@@ -73,7 +73,7 @@ package enum DraftWriting {
             throw Fault(.usage, "\(path) is a folder; name a file", path: path)
         }
         guard let status else {
-            return try naming(path) { try OwnFile.replace(Spot(own: path), with: bytes, mode: 0o666) }
+            return try naming(path) { try OwnFile.replace(DirectoryEntry(own: path), with: bytes, mode: 0o666) }
         }
         guard status.kind == .file else {
             let file = try Descriptor(path, O_WRONLY | O_TRUNC, follow: true)
@@ -87,7 +87,9 @@ package enum DraftWriting {
             return
         }
         try refuseWhileOpen(path)
-        try naming(path) { try OwnFile.replace(Spot(own: path), with: bytes, mode: 0o600, keeping: status.mode) }
+        try naming(path) {
+            try OwnFile.replace(DirectoryEntry(own: path), with: bytes, mode: 0o600, keeping: status.mode)
+        }
     }
 
     /// What fails for a name that nobody has chosen is told of the file that is written.

@@ -81,7 +81,7 @@ final class DraftWalk {
         }
         var folders = [(path: root, project: root.nameText, isRoot: true)]
         while let (folder, inherited, isRoot) = folders.popLast() {
-            let entries: [DirectoryEntry]
+            let entries: [ListedEntry]
             do {
                 entries = try listDirectory(folder)
             } catch let fault as Fault where fault.errno == ENOENT && !isRoot {

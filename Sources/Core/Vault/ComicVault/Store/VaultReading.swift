@@ -18,7 +18,7 @@ extension SealedVault {
     ///
     /// - Parameter target: where it exists already, the file is called `name (1).cbz` and so on.
     /// - Returns: where it is.
-    package func extract(_ id: ComicID, to target: Spot) throws -> Spot {
+    package func extract(_ id: ComicID, to target: DirectoryEntry) throws -> DirectoryEntry {
         let reader = try open(.archive, of: id)
         let temporary = try Durable.stage([], for: target, mode: 0o600)
         do {

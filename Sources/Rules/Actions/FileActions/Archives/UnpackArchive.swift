@@ -77,7 +77,7 @@ struct UnpackArchive: DecidingAction {
     /// Unpacks into a new folder of the agent's own.
     ///
     /// - Returns: what is to become the new folder: that one, or the one that holds all the rest.
-    private func fill(_ staging: Spot, _ archive: Descriptor) throws -> Spot {
+    private func fill(_ staging: DirectoryEntry, _ archive: Descriptor) throws -> DirectoryEntry {
         let modes = TreeWriter.Modes(of: try archive.status().mode)
         guard try staging.makeDirectory(mode: modes.folder) else {
             throw Fault(.transient, "\(staging.path) is in the way", path: staging.path)

@@ -81,7 +81,7 @@ struct ComicCopies: Sendable {
         return candidates
     }
 
-    private func list(_ path: BytePath) throws -> (Folder, [DirectoryEntry])? {
+    private func list(_ path: BytePath) throws -> (Folder, [ListedEntry])? {
         do {
             let folder = try files.folder(path)
             return (folder, try folder.entries())
@@ -133,8 +133,8 @@ final class ReadComics: Sendable {
 
     /// Reads the file, and remembers what it holds unless it was changed meanwhile. Blocks.
     ///
-    /// - Throws: as ``Spot/openFile()``.
-    func hash(_ spot: Spot) throws -> ContentHash {
+    /// - Throws: as ``DirectoryEntry/openFile()``.
+    func hash(_ spot: DirectoryEntry) throws -> ContentHash {
         let file = try spot.openFile()
         let print = try file.status().fingerprint
         let hash = try ContentHash.of(file)

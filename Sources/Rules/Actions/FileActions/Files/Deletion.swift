@@ -21,7 +21,7 @@ struct DeletedFile: Codable, Sendable, Equatable {
     }
 
     /// Whether it is the file of that name.
-    func isFile(at spot: Spot) throws -> Bool {
+    func isFile(at spot: DirectoryEntry) throws -> Bool {
         guard let judged = content.fingerprint, let now = try spot.status(), now.inode == judged.inode,
             now.device == judged.device
         else { return false }

@@ -22,7 +22,7 @@ enum HardLink {
         throw Fault.noFreeName(for: "a link to \(source)", path: source)
     }
 
-    private static func link(_ file: Descriptor, at target: Spot, _ way: Placing.Way) throws -> Bool {
+    private static func link(_ file: Descriptor, at target: DirectoryEntry, _ way: Placing.Way) throws -> Bool {
         if try recorded(file, at: target, way, make: { try Durable.linkNew(file, at: target) }) { return true }
         guard let clear = way.clear else { return false }
         // That the name is taken is found before anything else is: nothing is cleared for a link that cannot be.
@@ -48,7 +48,7 @@ enum HardLink {
 
     /// Has it known to the journal, by the name that it gets, for as long as it may have got it.
     private static func recorded(
-        _ file: Descriptor, at name: Spot, _ way: Placing.Way, make: () throws -> Bool
+        _ file: Descriptor, at name: DirectoryEntry, _ way: Placing.Way, make: () throws -> Bool
     ) throws -> Bool {
         try way.record(name.path, file.identity())
         do {

@@ -54,7 +54,7 @@ struct SymbolicLink: Primitive {
 
     /// Makes the link beside its destination, under a name of the step's own: nothing is cleared for one that cannot be,
     /// and it is known whatever it is called later.
-    private func stage(_ context: StepContext, _ record: Durable.Record) throws -> Spot {
+    private func stage(_ context: StepContext, _ record: Durable.Record) throws -> DirectoryEntry {
         let target = placement.destination.target
         let staged = try Self.staged(context.files.spot(target), context)
         // A step that was cut off may have left it.
@@ -81,7 +81,7 @@ struct SymbolicLink: Primitive {
     }
 
     /// The same name each time for one step: no link can be known before it has one.
-    private static func staged(_ target: Spot, _ context: StepContext) -> Spot {
+    private static func staged(_ target: DirectoryEntry, _ context: StepContext) -> DirectoryEntry {
         target.sibling(Durable.temporaryName(for: ContentHash(of: Array("link \(context.stepID)".utf8))).utf8)
     }
 

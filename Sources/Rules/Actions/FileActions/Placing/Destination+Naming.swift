@@ -13,7 +13,8 @@ extension Destination {
     ///   - verify: called first: where it throws, nothing has made way.
     /// - Throws: `Fault(.failed)` where no name is free, and what `verify` throws.
     package func name(
-        _ staged: Spot, of source: BytePath, as what: String? = nil, record: Durable.Record, _ services: FileServices,
+        _ staged: DirectoryEntry, of source: BytePath, as what: String? = nil, record: Durable.Record,
+        _ services: FileServices,
         _ context: StepContext, verify: () throws -> Void = {}
     ) throws -> BytePath {
         try clearing(services, context) { () throws -> BytePath in

@@ -158,7 +158,7 @@ package struct Destination: Codable, Sendable, Equatable {
     /// - Parameter isBegun: whether it may be there: then it is looked for beyond a name that is free, too, since the file
     ///   that had that name may have gone meanwhile.
     package func find(
-        _ files: HeldFiles, isBegun: Bool, _ isOurs: (Spot, FileStatus) throws -> Bool
+        _ files: HeldFiles, isBegun: Bool, _ isOurs: (DirectoryEntry, FileStatus) throws -> Bool
     ) throws -> (BytePath, FileStatus)? {
         for candidate in names {
             guard let spot = try files.spotIfAny(candidate) else { return nil }

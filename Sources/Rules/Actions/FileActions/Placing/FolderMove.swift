@@ -34,7 +34,7 @@ package struct FolderMove {
     }
 
     /// The folder, held open, if it is the one that was judged, with what was judged to lie in it.
-    package func found(_ files: HeldFiles) throws -> (Spot, Folder) {
+    package func found(_ files: HeldFiles) throws -> (DirectoryEntry, Folder) {
         guard let spot = try files.spotIfAny(source), let folder = try spot.openFolder() else {
             throw Fault(.superseded, "\(source) is gone", path: source)
         }
@@ -49,7 +49,7 @@ package struct FolderMove {
     }
 
     /// Somebody may have put another folder there between the look and the rename: that one goes back.
-    private func compare(_ new: Spot, _ old: Spot, _ expected: FileStatus) throws -> FileStatus {
+    private func compare(_ new: DirectoryEntry, _ old: DirectoryEntry, _ expected: FileStatus) throws -> FileStatus {
         if let found = try new.status(), found.isSameFile(as: expected) { return found }
         guard try Durable.renameNew(new, to: old) else {
             throw Fault(

@@ -42,7 +42,7 @@ package enum FolderTree {
     }
 
     /// Removes a folder of the agent's own with all that is in it; one that is not there is fine.
-    package static func remove(_ spot: Spot) throws {
+    package static func remove(_ spot: DirectoryEntry) throws {
         guard let folder = try spot.openFolder() else { return }
         for entry in try folder.entries() {
             let inner = folder[entry.name]

@@ -13,7 +13,7 @@ package struct MadeFile: Primitive {
     private let nothing: String
     private let summary: @Sendable (BytePath) -> String
     private let trashed: TrashedFile?
-    private let stage: @Sendable (StepContext) async throws -> (Spot, Verify)
+    private let stage: @Sendable (StepContext) async throws -> (DirectoryEntry, Verify)
     private let verifier: @Sendable (StepContext) throws -> Verify
     private let tidy: @Sendable (StepContext) throws -> Void
 
@@ -31,7 +31,7 @@ package struct MadeFile: Primitive {
         trashed: TrashedFile? = nil, summary: @escaping @Sendable (BytePath) -> String,
         verifier: @escaping @Sendable (StepContext) throws -> Verify = { _ in unverified },
         tidy: @escaping @Sendable (StepContext) throws -> Void = { _ in },
-        stage: @escaping @Sendable (StepContext) async throws -> (Spot, Verify)
+        stage: @escaping @Sendable (StepContext) async throws -> (DirectoryEntry, Verify)
     ) {
         (self.placement, self.services, self.lanes, self.nothing) = (placement, services, lanes, nothing)
         (self.trashed, self.summary) = (trashed, summary)

@@ -14,7 +14,7 @@ package struct MadeFolder: Primitive {
     private let receipt: @Sendable (_ folder: BytePath, _ files: Int) -> Receipt
     /// What is said where nothing is to be taken back.
     private let nothing: String
-    private let fill: @Sendable (_ staging: Spot, _ source: Descriptor) throws -> Spot
+    private let fill: @Sendable (_ staging: DirectoryEntry, _ source: Descriptor) throws -> DirectoryEntry
 
     /// - Parameters:
     ///   - lanes: on which it is filled.
@@ -28,7 +28,7 @@ package struct MadeFolder: Primitive {
         _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingPool, by purpose: String,
         skipped: @escaping @Sendable (BytePath) -> Receipt,
         receipt: @escaping @Sendable (_ folder: BytePath, _ files: Int) -> Receipt, nothing: String,
-        fill: @escaping @Sendable (_ staging: Spot, _ source: Descriptor) throws -> Spot
+        fill: @escaping @Sendable (_ staging: DirectoryEntry, _ source: Descriptor) throws -> DirectoryEntry
     ) {
         (self.placement, self.services, self.lanes, self.purpose) = (placement, services, lanes, purpose)
         (self.skipped, self.receipt, self.nothing, self.fill) = (skipped, receipt, nothing, fill)
@@ -85,7 +85,7 @@ package struct MadeFolder: Primitive {
         }
     }
 
-    private func place(_ product: Spot, _ staging: Spot, _ context: StepContext) throws -> Receipt {
+    private func place(_ product: DirectoryEntry, _ staging: DirectoryEntry, _ context: StepContext) throws -> Receipt {
         let folder = try product.open(O_RDONLY | O_DIRECTORY)
         // Not under its own name: a file of such a name would be taken for a leftover, and removed.
         let name = staging.path.appending("product")
@@ -107,7 +107,7 @@ package struct MadeFolder: Primitive {
     }
 
     /// Removes what got no name, and forgets it then.
-    private func forget(_ staging: Spot, _ name: BytePath, _ context: StepContext) throws {
+    private func forget(_ staging: DirectoryEntry, _ name: BytePath, _ context: StepContext) throws {
         try FolderTree.remove(staging)
         try services.journal.recordStaged(name, nil, step: context.stepID)
     }
@@ -124,7 +124,7 @@ package struct MadeFolder: Primitive {
     }
 
     /// Where it is filled, beside its destination: the same name each time for one step.
-    private func staging(_ context: StepContext) throws -> Spot {
+    private func staging(_ context: StepContext) throws -> DirectoryEntry {
         let name = Durable.temporaryName(for: ContentHash(of: Array("\(purpose) \(context.stepID)".utf8)))
         return try context.files.spot(placement.destination.target.parent.appending(name))
     }

@@ -133,7 +133,7 @@ package struct TrashCan: Sendable {
     private static let sharedName: BytePath = ".Trash"
 
     /// Whether the folder is there and the user's own, or can be made.
-    private static func isUsable(_ folder: Spot) throws -> Bool {
+    private static func isUsable(_ folder: DirectoryEntry) throws -> Bool {
         let needed = W_OK | X_OK
         guard let status = try folder.status() else { return folder.folder.isAccessible(needed) }
         return status.kind == .directory && status.owner == getuid() && folder.isAccessible(needed)

@@ -126,7 +126,7 @@ struct ConvertFile: DecidingAction {
     /// The one file that the program has left.
     private static func take(
         _ result: ChildProcess.Result, _ intent: Intent, _ services: ProcessServices, _ context: StepContext
-    ) throws -> Spot {
+    ) throws -> DirectoryEntry {
         let name = intent.words.first ?? ""
         guard result.status == 0 else {
             throw Fault(
@@ -154,7 +154,7 @@ struct ConvertFile: DecidingAction {
     }
 
     /// Where the program works, beside the destination: the same name each time for one step.
-    private static func staging(_ placement: FilePlacement, _ context: StepContext) throws -> Spot {
+    private static func staging(_ placement: FilePlacement, _ context: StepContext) throws -> DirectoryEntry {
         let name = Durable.temporaryName(for: ContentHash(of: Array("convert \(context.stepID)".utf8)))
         return try context.files.spot(placement.destination.target.parent.appending(name))
     }

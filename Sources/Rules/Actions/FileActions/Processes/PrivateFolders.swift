@@ -12,7 +12,7 @@ package final class PrivateFolders: Sendable {
     package init(_ open: @escaping @Sendable () throws -> Folder) { openParent = open }
 
     /// Makes one. Blocks.
-    func make(for step: String) throws -> Spot {
+    func make(for step: String) throws -> DirectoryEntry {
         let folder = try parent.withLock { parent in
             if let parent { return parent }
             let opened = try openParent()
@@ -30,5 +30,5 @@ package final class PrivateFolders: Sendable {
 
     /// Removes one with what the program has left in it. What cannot be removed goes when the agent starts anew, or stays: the
     /// step is not undone by it. Blocks.
-    func remove(_ spot: Spot) { try? FolderTree.remove(spot) }
+    func remove(_ spot: DirectoryEntry) { try? FolderTree.remove(spot) }
 }

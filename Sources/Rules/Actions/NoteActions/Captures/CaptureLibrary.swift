@@ -66,7 +66,7 @@ package actor CaptureLibrary {
             if isKnown { try Self.requireStore(in: directory) }
             return try FolderIdentity.open(directory).map { try StandingFolder($0) }
         }
-        let told = Told()
+        let told = LastMessage()
         let found = try await CaptureStore.open(
             in: directory, thumbnailer: thumbnailer,
             complain: { [notice] error in if told.isNew(explain(error)) { notice(explain(error)) } })
@@ -101,7 +101,7 @@ package actor CaptureLibrary {
 }
 
 /// What has been said already: that libvips is not installed is no news with each photo.
-private final class Told: Sendable {
+private final class LastMessage: Sendable {
     private let last = Mutex<String?>(nil)
 
     func isNew(_ message: String) -> Bool {

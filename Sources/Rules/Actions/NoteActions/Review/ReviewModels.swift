@@ -78,7 +78,7 @@ package struct ReviewModels: Sendable {
             return ModelFindings(suggestions: [])
         }
         var found = ModelFindings()
-        let heard = Heard()
+        let heard = ReplyNotes()
         let kept: KeptAnswers
         let (access, usage, prompts): (ModelAccess, UsageLedger, PromptEngine)
         do {
@@ -133,7 +133,7 @@ package struct ReviewModels: Sendable {
     }
 
     private func access(
-        _ setup: Setup, _ kept: KeptAnswers, _ heard: Heard, _ lanes: BlockingPool
+        _ setup: Setup, _ kept: KeptAnswers, _ heard: ReplyNotes, _ lanes: BlockingPool
     ) async throws -> (ModelAccess, UsageLedger) {
         try CoreDumps.forbid()
         let environment = environment
@@ -227,7 +227,7 @@ package struct ReviewModels: Sendable {
 }
 
 /// What providers and the budget have to say while answers are awaited.
-private final class Heard: Sendable {
+private final class ReplyNotes: Sendable {
     private let lines = Mutex<[String]>([])
 
     func hear(_ line: String) {

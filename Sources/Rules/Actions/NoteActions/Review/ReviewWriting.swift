@@ -106,7 +106,7 @@ struct ReviewWriting: Sendable {
     }
 
     private func rewrite(_ path: BytePath, change: ([UInt8]) throws -> [UInt8]) throws {
-        let file = InPlaceNote(journal: services.journal, device: services.device)
+        let file = InPlaceFile(journal: services.journal, device: services.device)
         for _ in 0..<40 {
             switch try file.rewrite(path, held, change: change) {
             case .written: return

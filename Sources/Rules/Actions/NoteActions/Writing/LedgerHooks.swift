@@ -21,7 +21,7 @@ package struct LedgerHooks: Sendable {
 struct BatchHooks: Sendable {
     private let byStep: [String: LedgerHooks]
 
-    init(_ wishes: [NoteWriter.Wish]) {
+    init(_ wishes: [NoteWriter.NoteOperation]) {
         var byStep: [String: LedgerHooks] = [:]
         for wish in wishes { if let step = wish.request?.step { byStep[step] = wish.hooks } }
         self.byStep = byStep

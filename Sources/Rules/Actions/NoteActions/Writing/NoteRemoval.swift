@@ -52,12 +52,12 @@ extension NoteWriter {
         defer { inWork.end([note]) }
         let files = journal.files()
         for _ in 0..<100 {
-            let attempt: InPlaceNote.Attempt
+            let attempt: InPlaceFile.Attempt
             do {
                 attempt = try await lanes.run {
                     try inPlace.rewrite(note, files, finish: change.finish, change: change.change)
                 }
-            } catch let fault as Fault where fault.code == InPlaceNote.leased {
+            } catch let fault as Fault where fault.code == InPlaceFile.leased {
                 attempt = .busy
             }
             switch attempt {

@@ -5,13 +5,13 @@ import Synchronization
 /// and is done together; other notes go on.
 ///
 /// `Memory` is what one piece of work leaves to the next. No actor: each block comes by, and would change its thread for it.
-final class NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable>: Sendable {
+final class NoteTurns<NoteOperation: Sendable, Answer: Sendable, Memory: Sendable>: Sendable {
     /// Somebody who waits for an answer.
     final class Turn: Sendable {
-        let wish: Wish
+        let wish: NoteOperation
         private let waiting: Mutex<CheckedContinuation<Answer, any Error>?>
 
-        fileprivate init(_ wish: Wish, _ continuation: CheckedContinuation<Answer, any Error>) {
+        fileprivate init(_ wish: NoteOperation, _ continuation: CheckedContinuation<Answer, any Error>) {
             self.wish = wish
             waiting = Mutex(continuation)
         }
@@ -57,7 +57,7 @@ final class NoteTurns<Wish: Sendable, Answer: Sendable, Memory: Sendable>: Senda
     ///
     /// - Parameter work: the same in all calls; carried out in the note's own bulkhead.
     /// - Throws: what the work throws; `Fault(.transient)` at once where the note's file system does not answer.
-    func enqueue(_ wish: Wish, on note: BytePath, work: @escaping Work) async throws -> Answer {
+    func enqueue(_ wish: NoteOperation, on note: BytePath, work: @escaping Work) async throws -> Answer {
         let whose = Bulkhead("the note \(note)")
         if HangWatch.shared.hangs(for: whose) {
             throw Fault(

@@ -9,7 +9,7 @@ import Rules
 /// loses comes back (``SavedNotes``). Nothing that somebody else wrote is ever replaced unread.
 package final class NoteWriter: Sendable {
     /// What is asked for in a note's turn.
-    enum Wish: Sendable {
+    enum NoteOperation: Sendable {
         case append(NoteRequest, LedgerHooks?)
         /// That earlier writes be ended.
         case ending
@@ -27,11 +27,11 @@ package final class NoteWriter: Sendable {
         }
     }
 
-    private typealias Turns = NoteTurns<Wish, String?, LastDraft>
+    private typealias Turns = NoteTurns<NoteOperation, String?, LastDraft>
 
     let journal: EffectJournal
     let inWork: PathsInWork
-    let inPlace: InPlaceNote
+    let inPlace: InPlaceFile
     let exchange: ExchangedNote
     private let patience: EditorTimeout
     private let turns = Turns(memory: LastDraft.init, mayKeep: \.isSmall)
@@ -51,7 +51,7 @@ package final class NoteWriter: Sendable {
         self.patience = EditorTimeout(patience, lanes)
         saved = SavedNotes(journal: journal, patience: self.patience, log: log)
         self.log = log
-        inPlace = InPlaceNote(journal: journal, device: device)
+        inPlace = InPlaceFile(journal: journal, device: device)
         exchange = ExchangedNote(journal: journal, device: device, backups: backups)
     }
 
@@ -71,7 +71,7 @@ package final class NoteWriter: Sendable {
     /// Waits for the note's turn, in which what earlier writes left open is ended first.
     ///
     /// - Returns: the token of the request's block; nil for one without a request.
-    func enqueue(_ wish: Wish, on note: BytePath) async throws -> String? {
+    func enqueue(_ wish: NoteOperation, on note: BytePath) async throws -> String? {
         try await turns.enqueue(wish, on: note) { try await self.serve($0, $1, $2) }
     }
 

@@ -22,8 +22,8 @@ final class UnpackPass {
     private var isOwn = false
 
     /// What is said of a walk, but for the bytes of an entry that is handed over.
-    private enum Saying { case all, headers, nothing }
-    private var saying = Saying.all
+    private enum Verbosity { case all, headers, nothing }
+    private var saying = Verbosity.all
     /// Inflated bytes of which the agent has heard, and how many it need not hear of at once.
     private var told: Int64 = 0
     private static let untold: Int64 = 8 << 20

@@ -28,7 +28,7 @@ struct EditorProcesses: Sendable {
     init(of users: Set<uid_t>) { processes = RunningProcess.all(of: users) }
 
     /// - Parameter status: of the file.
-    func sign(on file: Spot, _ status: FileStatus, _ files: HeldFiles) throws -> UnsavedSign? {
+    func sign(on file: DirectoryEntry, _ status: FileStatus, _ files: HeldFiles) throws -> UnsavedSign? {
         let swapping = processes.filter { Self.swapping.contains(Self.program($0)) }
         var isTold = false
         for editor in swapping {

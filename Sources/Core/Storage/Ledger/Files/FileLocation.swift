@@ -3,7 +3,7 @@ import Platform
 /// Where the files of jobs are now: a job keeps the name under which its file was judged, for its id and for people, and is
 /// found by where the file has been moved to since, by its own steps or by another job's.
 extension JobRecord {
-    package struct Whereabouts: Sendable, Equatable {
+    package struct FileLocation: Sendable, Equatable {
         /// Empty for what lies in no place, as in the trash.
         package var place: String
         package var path: BytePath
@@ -12,20 +12,20 @@ extension JobRecord {
     }
 
     /// Where its file is, as far as the agent knows.
-    package var whereabouts: Whereabouts { moved ?? Whereabouts(place: place, path: path) }
+    package var whereabouts: FileLocation { moved ?? FileLocation(place: place, path: path) }
 }
 
 extension LedgerTransaction {
     /// Stores where a job's file is now; ``update(_:)`` leaves that as others have written it meanwhile.
     package func setFile(of job: JobRecord) throws {
-        let moved = job.whereabouts == JobRecord.Whereabouts(place: job.place, path: job.path) ? nil : job.moved
+        let moved = job.whereabouts == JobRecord.FileLocation(place: job.place, path: job.path) ? nil : job.moved
         try execute(
             "UPDATE job SET file = ?, nowPlace = ?, nowPath = ? WHERE id = ?",
             [job.file, moved?.place, try moved.map { try names.stored($0.place, $0.path) }, job.id])
     }
 
     /// The jobs whose file is there now, newest first.
-    package func jobs(at spot: JobRecord.Whereabouts) throws -> [JobRecord] {
+    package func jobs(at spot: JobRecord.FileLocation) throws -> [JobRecord] {
         var found: [JobRecord] = []
         for form in try names.forms(spot.place, spot.path) {
             found += try all(
@@ -37,7 +37,7 @@ extension LedgerTransaction {
 
     /// The jobs in `states` whose file or folder is `spot` now, or lies in it, in the order in which they were planned.
     package func jobs(
-        in states: Set<JobRecord.State>, within spot: JobRecord.Whereabouts
+        in states: Set<JobRecord.State>, within spot: JobRecord.FileLocation
     ) throws -> [JobRecord] {
         let (low, high) = Self.below(spot.path)
         let arguments: [any SQLConvertible] = [spot.place, spot.path, low, high]

@@ -4,7 +4,7 @@ import Platform
 /// What the watcher sees of names by their paths, because the kernel's watches are placed by paths: which folder stands
 /// there, and what is called what in it. Hints, like the events (law 1): no file is opened, and nothing is believed until
 /// it has been reached below its root. Everything blocks.
-enum Glance {
+enum PathStatus {
     /// lstat(2); nil where nothing has that name.
     static func status(_ path: BytePath) throws -> FileStatus? {
         guard let above = try folder(path.parent.isEmpty ? "/" : path.parent) else { return nil }
@@ -31,7 +31,7 @@ enum Glance {
     }
 
     /// The names in a folder; a link is none.
-    static func entries(_ path: BytePath) throws -> [DirectoryEntry] { try Folder(opened(path)).entries() }
+    static func entries(_ path: BytePath) throws -> [ListedEntry] { try Folder(opened(path)).entries() }
 
     static func opened(_ path: BytePath) throws -> Descriptor {
         let raw = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) }

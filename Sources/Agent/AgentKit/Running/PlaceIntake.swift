@@ -8,7 +8,7 @@ import Watching
 ///
 /// However many files come at once, what of them is in memory is bounded: marks collapse, and a place is looked through
 /// no faster than what is found there settles and is judged.
-struct PlaceInflow {
+struct PlaceIntake {
     let root: WatchRoot
     let settler: Settler
     /// Waits until whole folders stand still; nil until a rule is about folders.
@@ -209,13 +209,13 @@ extension Pipeline {
     }
 
     /// - Parameter besidesWhole: a look through the whole place is going on, and another is put off until that has ended.
-    private func lookAtMarks(_ name: String, _ inflow: PlaceInflow, besidesWhole: Bool = false) async {
+    private func lookAtMarks(_ name: String, _ inflow: PlaceIntake, besidesWhole: Bool = false) async {
         while !isStopped {
             let marks = inflow.marks.drain().marks
             if marks.isEmpty { break }
             var putOff: [DirtyMark] = []
             for mark in marks where !isStopped {
-                await inflow.settler.room(below: PlaceInflow.room)
+                await inflow.settler.room(below: PlaceIntake.room)
                 switch mark {
                 case .file(_, let path): await settle(name, path)
                 case .renamed(_, let from, _, let to):
@@ -291,7 +291,7 @@ extension Pipeline {
     }
 
     /// Compares what is on the disk with what the ledger knows, as fast as what is news is judged.
-    private func scan(_ name: String, _ inflow: PlaceInflow, _ path: BytePath) async {
+    private func scan(_ name: String, _ inflow: PlaceIntake, _ path: BytePath) async {
         let root = inflow.root
         let folders = movedIn.folders(of: name, within: path)
         defer { movedIn.forget(folders) }
@@ -307,7 +307,7 @@ extension Pipeline {
             if isSurvey { surveys[name, default: Survey()].isScanned = false }
             let isWhole = path.isEmpty
             var hasGone = false
-            while let part = try await scanLanes.run({ try comparison.next(most: PlaceInflow.part) }) {
+            while let part = try await scanLanes.run({ try comparison.next(most: PlaceIntake.part) }) {
                 if !hasGone, !part.gone.isEmpty {
                     hasGone = true
                     try await judgeNewNames(name, inflow)
@@ -320,7 +320,7 @@ extension Pipeline {
                 for path in part.gone { await settle(name, path, extra: Self.renamedExtra) }
                 // What has happened meanwhile comes first.
                 if isWhole { await lookAtMarks(name, inflow, besidesWhole: true) }
-                await inflow.settler.room(below: PlaceInflow.room)
+                await inflow.settler.room(below: PlaceIntake.room)
                 if isStopped { return }
             }
             await conclude(comparison.summary, name, path, isSurvey: isSurvey)
@@ -338,15 +338,15 @@ extension Pipeline {
     /// What is gone from one name may stand under another, found a moment ago: then it is renamed, and not removed. So
     /// nearly all that is new by now is judged first, however long that takes a busy machine; but not what is written for
     /// minutes, nor what comes meanwhile, which may never end.
-    private func judgeNewNames(_ name: String, _ inflow: PlaceInflow) async throws {
+    private func judgeNewNames(_ name: String, _ inflow: PlaceIntake) async throws {
         var crowd = await inflow.settler.crowd()
         let all = Set(crowd.paths).union(inJudgement.lazy.filter { $0.root == name }.map(\.path))
         let end = ContinuousClock.now + .seconds(120)
         while !isStopped, ContinuousClock.now < end {
             crowd = await inflow.settler.remaining(of: crowd)
-            if crowd.count < PlaceInflow.few {
+            if crowd.count < PlaceIntake.few {
                 let judged = inJudgement.lazy.filter { $0.root == name && all.contains($0.path) }.map(\.path)
-                if Set(crowd.paths).union(judged).count < PlaceInflow.few { return }
+                if Set(crowd.paths).union(judged).count < PlaceIntake.few { return }
             }
             // Looking at a large crowd takes the time of those that see to it.
             try await Task.sleep(for: .milliseconds(crowd.count < 1_000 ? 50 : 500))

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Decides what a settled file is: nothing new, or an arrival, a change, a new name, a removal; asks the rules and
 /// commits what was seen together with the jobs that follow, in one transaction.
-package final class Judge: Sendable {
+package final class ChangeClassifier: Sendable {
     package enum Verdict: Sendable, Equatable {
         /// The ledger knew it.
         case known
@@ -156,7 +156,7 @@ package final class Judge: Sendable {
     struct FoundFile: Sendable {
         let place: PlaceInfo
         let path: BytePath
-        let spot: Spot
+        let spot: DirectoryEntry
         let status: FileStatus
         let known: FileRecord?
         let others: [FileRecord]
@@ -285,7 +285,7 @@ package final class Judge: Sendable {
     /// What has the name now, in its folder held open; nil where nothing has it, or a link is in the way. Blocks.
     ///
     /// - Throws: `Fault` with the code ``Fault/inUse`` where another agent looks after the place.
-    func look(at path: BytePath, in place: PlaceInfo) throws -> (spot: Spot, status: FileStatus)? {
+    func look(at path: BytePath, in place: PlaceInfo) throws -> (spot: DirectoryEntry, status: FileStatus)? {
         let root: Root
         var other: Descriptor?
         switch try presence.look(at: place) {

@@ -1,7 +1,7 @@
 import Platform
 
 /// What a condition says now, and until when that cannot change by time alone.
-package struct Outlook: Sendable, Equatable {
+package struct TimedResult: Sendable, Equatable {
     /// Nil where it cannot be decided without reading the file.
     package let held: Bool?
     /// Not before this can time alone change it; nil for never.
@@ -32,26 +32,27 @@ extension Condition {
 
     /// What it says now, and the earliest time at which that may change though the file stays as it is. A file that cannot
     /// match for another reason, such as its name, has no such time. Blocks.
-    package func outlook(_ facts: FileFacts) -> Outlook {
+    package func outlook(_ facts: FileFacts) -> TimedResult {
         switch self {
         case .test(let test):
             do {
-                return Outlook(held: try test.check(facts, nil).held, next: try test.nextChange?(facts))
+                return TimedResult(held: try test.check(facts, nil).held, next: try test.nextChange?(facts))
             } catch {
                 // The times that it asks for are in the file.
-                return Outlook(held: nil, next: test.nextChange == nil ? nil : Outlook.atAnyMoment)
+                return TimedResult(held: nil, next: test.nextChange == nil ? nil : TimedResult.atAnyMoment)
             }
         case .all(let parts): return Self.outlook(parts, facts, decidedBy: false)
         case .any(let parts): return Self.outlook(parts, facts, decidedBy: true)
         case .not(let part):
             let inner = part.outlook(facts)
-            return Outlook(held: inner.held.map { !$0 }, next: inner.next)
+            return TimedResult(held: inner.held.map { !$0 }, next: inner.next)
         }
     }
 
     /// - Parameter deciding: the answer of one part that is the answer of the whole: false for `all`, true for `any`.
-    private static func outlook(_ conditions: [Condition], _ facts: FileFacts, decidedBy deciding: Bool) -> Outlook {
-        var parts: [Outlook] = []
+    private static func outlook(_ conditions: [Condition], _ facts: FileFacts, decidedBy deciding: Bool) -> TimedResult
+    {
+        var parts: [TimedResult] = []
         for condition in conditions {
             let part = condition.outlook(facts)
             // For as long as the file is as it is, whatever the others say.
@@ -61,10 +62,10 @@ extension Condition {
         let decisive = parts.filter { $0.held == deciding }
         if !decisive.isEmpty {
             // Each of them has to change before the whole can.
-            return Outlook(held: deciding, next: decisive.compactMap(\.next).max())
+            return TimedResult(held: deciding, next: decisive.compactMap(\.next).max())
         }
         let held = parts.contains { $0.held == nil } ? nil : !deciding
-        return Outlook(held: held, next: parts.compactMap(\.next).min())
+        return TimedResult(held: held, next: parts.compactMap(\.next).min())
     }
 }
 

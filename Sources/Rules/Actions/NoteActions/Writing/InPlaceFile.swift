@@ -4,7 +4,7 @@ import Platform
 import Rules
 
 /// Writing into a note in place, under the kernel's own mutual exclusion (docs/design/notes.md). Everything here blocks.
-package struct InPlaceNote {
+package struct InPlaceFile {
     package enum Attempt: Sendable {
         case written([NoteBlockRecord])
         /// Somebody has the note open.

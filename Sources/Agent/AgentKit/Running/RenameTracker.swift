@@ -1,7 +1,7 @@
 import Platform
 
 /// Under which names files are now that gave up others in their place. It holds no more than what settles.
-struct GivenUpNames {
+struct RenameTracker {
     private var next: [Pipeline.Key: BytePath] = [:]
 
     /// The file of a name has got another one in the same place.
