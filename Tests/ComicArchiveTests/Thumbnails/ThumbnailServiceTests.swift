@@ -56,7 +56,7 @@ struct ThumbnailServiceTests {
 
     @Test("Metadata may name the cover") func metadataNameCover() async throws {
         let path = try comic("a.cbz", pages: 5)
-        let file = ComicFile(path: "a.cbz", type: .cbz, size: 0, modified: 0)
+        let file = ComicFile(path: "a.cbz", type: ComicFileType(name: "a.cbz".utf8), size: 0, modified: 0)
         let front = ComicPageInfo(image: 2, type: .frontCover)
         #expect(try width(await service.thumbnail(for: file)) == 100)
         #expect(try width(await service.thumbnail(for: file, stated: [front])) == 102)
@@ -71,7 +71,8 @@ struct ThumbnailServiceTests {
         symlink(outside.text, library.root.appending("link.png").text)
         for name: BytePath in ["link.png", "../secret.png"] {
             await #expect(throws: ComicError.self) {
-                try await service.thumbnail(for: ComicFile(path: name, type: .png, size: 0, modified: 0))
+                try await service.thumbnail(
+                    for: ComicFile(path: name, type: ComicFileType(name: "a.png".utf8), size: 0, modified: 0))
             }
         }
     }
