@@ -1,5 +1,6 @@
 import Ledger
 import Platform
+import TestSupport
 
 /// Records for tests, with everything filled in that a test does not care about.
 enum Sample {
@@ -38,4 +39,13 @@ enum Sample {
 extension Ledger {
     /// A ledger on the disk, for a test.
     static func fresh(_ directory: BytePath) throws -> Ledger { try open(directory: directory).ledger }
+}
+
+/// Whose SQLite changes a database behind its program's back.
+let python = "/usr/bin/python3"
+
+/// Executes statements, with `;` between them, on a database that nobody uses.
+func changeDatabase(_ file: BytePath, _ statements: String) throws {
+    let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()"
+    try runProgram([python, "-c", script, file.text, statements]).check()
 }
