@@ -1,5 +1,3 @@
-import Foundation
-import JSONText
 import Platform
 
 /// What the ledger knows of one name in a place.
@@ -51,27 +49,6 @@ package struct FileRecord: Sendable, Equatable {
 package struct KnownUnderOtherName: Error, Sendable {
     package let place: String
     package let path: BytePath
-}
-
-/// Which rules a file has matched: those that have wanted it as an arrival at one judgement or another.
-package struct MatchedRules: Sendable, Equatable {
-    /// The rules that were in force at its last judgement; see ``LedgerTransaction/rules(inSet:)``.
-    package var ruleSet: String
-    /// Of those, by name.
-    package var rules: Set<String>
-
-    package init(ruleSet: String, rules: Set<String>) {
-        self.ruleSet = ruleSet
-        self.rules = rules
-    }
-}
-
-extension MatchedRules {
-    /// - Returns: nil where the file or folder was not judged.
-    init?(row: any SQLRow) throws {
-        guard let ruleSet = try row["ruleSet"] as String? else { return nil }
-        self.init(ruleSet: ruleSet, rules: LedgerTransaction.nameSet(try row["matched"] ?? "[]"))
-    }
 }
 
 /// A file as it was at some moment.
@@ -348,15 +325,6 @@ extension LedgerTransaction {
     /// The rules that were in force then; empty where that is not known any more.
     package func rules(inSet id: String) throws -> Set<String> {
         try value("SELECT rules FROM ruleSet WHERE id = ?", [id]).map(Self.nameSet) ?? []
-    }
-
-    static func json(_ names: Set<String>) throws -> String {
-        try JSONText.line(names.sorted())
-    }
-
-    /// What a newer program has written in another way is as good as not known.
-    static func nameSet(_ json: String) -> Set<String> {
-        (try? JSONDecoder().decode(Set<String>.self, from: Data(json.utf8))) ?? []
     }
 
     /// The present files of a place that were judged by these rules since then.
