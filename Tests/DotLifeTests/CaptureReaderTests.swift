@@ -296,8 +296,8 @@ struct ExifTimeTests {
     @Test(
         "OffsetTimeOriginal, else OffsetTime, wins over the zone, and DateTimeDigitized stands in for the original",
         arguments: [(0x9003, 0x9011), (0x9003, 0x9010), (0x9004, 0x9011)])
-    func offset(tags: (time: Int, offset: Int)) throws {
-        let picture = Picture.jpeg(taken: "2026:07:01 10:00:05", offset: "-04:00", tags: tags)
+    func offset(time: Int, offset: Int) throws {
+        let picture = Picture.jpeg(taken: "2026:07:01 10:00:05", offset: "-04:00", tags: (time, offset))
         #expect(try ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T14:00:05Z")))
     }
 
