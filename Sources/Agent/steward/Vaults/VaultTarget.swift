@@ -61,5 +61,5 @@ struct VaultTarget: ParsableArguments {
 
 extension BytePath {
     /// What a picture is called that was taken out of the comic of this name.
-    fileprivate func name(of mark: String) -> [UInt8] { stemAndExtension.stem + Array(mark.utf8) }
+    func name(of mark: String) -> [UInt8] { stemAndExtension.stem + Array(mark.utf8) }
 }
