@@ -17,7 +17,7 @@ import Watching
 package final class Agent: Service {
     package let core: AgentCore
     package let runner: Runner
-    package let source: InotifySource
+    package let source: any EventSource
     package let pipeline: Pipeline
     package let courier: Courier
     package let time: TimeKeeper
@@ -106,7 +106,7 @@ package final class Agent: Service {
 
     /// Blocks.
     private init(
-        _ configuration: Configuration, _ directories: Directories, _ source: InotifySource, _ state: State,
+        _ configuration: Configuration, _ directories: Directories, _ source: any EventSource, _ state: State,
         _ socket: Descriptor?, _ log: Logger, _ lines: LogQueue
     ) throws {
         self.log = log

@@ -12,7 +12,7 @@ import Watching
 package actor Pipeline {
     let core: AgentCore
     let runner: Runner
-    let source: InotifySource
+    let source: any EventSource
     let scanLanes = BlockingPool("scan", threads: 1, perBulkhead: true)
     private let watchLane = BlockingPool("watch")
     let log: Logger
@@ -82,7 +82,7 @@ package actor Pipeline {
     ///   - isHeld: nothing is judged until ``release()``.
     ///   - changed: called when a place has gone or is there again; it must not block.
     package init(
-        core: AgentCore, runner: Runner, source: InotifySource, isHeld: Bool = false,
+        core: AgentCore, runner: Runner, source: any EventSource, isHeld: Bool = false,
         changed: @escaping @Sendable () -> Void = {}
     ) {
         self.changed = changed

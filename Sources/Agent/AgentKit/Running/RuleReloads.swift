@@ -80,7 +80,7 @@ package final class RuleReloads: Sendable {
     }
 
     /// Reads the rules whenever their files have changed and are whole, until the task is cancelled.
-    func watch(_ source: InotifySource, _ adopt: Adoption) async throws {
+    func watch(_ source: any EventSource, _ adopt: Adoption) async throws {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (core, folders) = (core, core.directories.rules)
         let lane = BlockingPool("rules.watch")

@@ -19,6 +19,4 @@ package struct ProgressRecord: Sendable, Equatable, Codable {
     package var percent: Double {
         totalPages > 0 ? min(100, Double(currentPage + 1) / Double(totalPages) * 100) : 0
     }
-
-    package var hasStarted: Bool { currentPage > 0 }
 }
