@@ -58,7 +58,6 @@ libexecdir := $(DESTDIR)$(PREFIX)/libexec
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: export STEWARD_TESTS := $(RELEASED),ron-mock-plane
 demo: ## build, and show the agent at work in a throw-away home
 	@echo "The first build takes some five minutes on two cores, the next ones seconds."
 	@$(PACKAGES) build
