@@ -3,15 +3,15 @@ import Logging
 import Platform
 
 extension Fault {
-    /// The ``Fault/code`` of a step that waits for a person's word.
+    /// The ``Fault/code`` of a step that waits for a person's answer.
     package static let unanswered = "unanswered"
-    /// The ``Fault/code`` of a step to which a person has said no.
+    /// The ``Fault/code`` of a step that a person has declined.
     package static let declined = "declined"
 }
 
-/// Jobs that ask a person: where they stop, and what silence means.
+/// Jobs that ask a person: where they pause, and how silence counts.
 extension JobExecutor {
-    /// Records that a job waits for its answer, unless that came in between.
+    /// Marks the job as waiting for its answer, unless the answer has already arrived.
     func ask(_ job: JobRecord, _ fault: Fault) async throws -> Outcome {
         let outcome = try await ledger.write { transaction -> (Bool, Timestamp?) in
             var job = job
@@ -30,9 +30,9 @@ extension JobExecutor {
         return .asking(until: outcome.1)
     }
 
-    /// Takes silence for a no where a question's time is over.
+    /// Counts silence as a no once the question's time is up.
     ///
-    /// - Returns: when to look again; nil where the question is none any more.
+    /// - Returns: when to check again; nil if the question is no longer open.
     func expire(_ id: String) async throws -> Timestamp? {
         let next: Timestamp? = try await ledger.write { transaction in
             guard let (question, _) = try transaction.openQuestions().first(where: { $0.1.id == id }),
@@ -48,10 +48,12 @@ extension JobExecutor {
 }
 
 extension Planner {
-    /// What was asked about a folder, as which the ledger knows these paths, is asked no more where it is another by now.
+    /// Withdraws the questions about a folder that has changed since they were asked.
     ///
-    /// - Parameter look: nil where it is gone.
-    /// - Returns: whether anything was asked.
+    /// - Parameters:
+    ///   - paths: the paths under which the ledger knows the folder.
+    ///   - look: nil if the folder is gone.
+    /// - Returns: whether there was any open question.
     @discardableResult
     func withdrawQuestions(about paths: [BytePath], _ look: FolderLook?, in place: PlaceInfo) async throws -> Bool {
         let asking = try await ledger.read { transaction in

@@ -1,7 +1,7 @@
-/// How long to wait before the next try: doubled each time from one second to ten minutes, with a fifth of jitter so
-/// that what failed together does not come back together.
+/// Exponential backoff: the delay doubles from one second up to ten minutes. It has 20% jitter, so that jobs that
+/// failed together do not retry together.
 package enum Backoff {
-    /// No wait is longer.
+    /// Upper bound of the delay, in seconds.
     package static let longest = 720.0
 
     package static func seconds(attempt: Int, using generator: inout some RandomNumberGenerator) -> Double {

@@ -1,18 +1,19 @@
 import Ledger
 import Platform
 
-/// Where effects are written down: temporary files before they are filled, and versions that the agent wrote itself.
+/// Records effects in the ledger: temporary files before they are filled, and the versions that the agent wrote
+/// itself.
 package struct EffectJournal: Sendable {
     package let ledger: Ledger
     package let places: PlaceMap
     package let presence: PlacePresence
-    /// Of which the ledger can be asked instead of the disk.
+    /// Places for which the ledger can be asked instead of the disk.
     package let surveyed = SurveyedPlaces()
     private let own: [BytePath]
 
     /// - Parameters:
-    ///   - own: folders of the agent's own, which are reached through whatever links lead to them.
-    ///   - claims: what keeps other agents from the places, where something is done in them.
+    ///   - own: the agent's own folders; symlinks on the way to them are followed.
+    ///   - claims: keeps other agents away from the places while this one works in them.
     package init(ledger: Ledger, places: PlaceMap, own: [BytePath] = [], claims: PlaceClaims? = nil) {
         self.ledger = ledger
         self.places = places
@@ -20,8 +21,9 @@ package struct EffectJournal: Sendable {
         presence = PlacePresence(ledger: ledger, places: places, claims: claims)
     }
 
-    /// What one piece of work reaches files through: below the root of their place, known by identity; below the agent's
-    /// own folders; else from the top of the file system, through no link at all.
+    /// The file access of one piece of work. A path resolves below the root of its place, which is known by identity,
+    /// or below the agent's own folders; any other path resolves from the file system root without following
+    /// symlinks.
     package func files() -> HeldFiles {
         let (places, presence, own) = (places, presence, own)
         return HeldFiles { path in
@@ -30,7 +32,7 @@ package struct EffectJournal: Sendable {
         }
     }
 
-    /// Notes a temporary file while it is empty, and forgets it when it is gone (nil). Blocks.
+    /// Records a temporary file while it is still empty; with nil, forgets it once it is gone. Blocks.
     package func recordStaged(_ path: BytePath, _ file: FileIdentity?, step: String) throws {
         try ledger.writeBlocking { transaction in
             if let file {
@@ -41,21 +43,21 @@ package struct EffectJournal: Sendable {
         }
     }
 
-    /// What ``recordStaged(_:_:step:)`` is as a parameter.
+    /// ``recordStaged(_:_:step:)`` as a closure.
     package func staging(_ step: String) -> Durable.Record { { try recordStaged($0, $1, step: step) } }
 
-    /// What `step` has staged, whatever it is called by now. Blocks.
+    /// The files that `step` has staged, whatever their names are now. Blocks.
     package func products(of step: String) throws -> [FileIdentity] {
         try ledger.readBlocking { try $0.staged(by: step) }
     }
 
-    /// Whether the file of that name is one of ``products(of:)``. Blocks.
+    /// Whether the file at `spot` is one of ``products(of:)``. Blocks.
     package func isProduct(of step: String, at spot: DirectoryEntry) throws -> Bool {
         try spot.isAny(of: products(of: step))
     }
 
-    /// Enters `effects` in the ledger as the agent's own: in the job's own place they are judged already; in another
-    /// place they are news, with the job's lineage.
+    /// Enters `effects` in the ledger as the agent's own. In the job's own place they count as judged; in another
+    /// place they are new, and carry the job's lineage.
     package func apply(_ effects: [FileEffect], of job: JobRecord, in transaction: LedgerTransaction) throws {
         try handOn(effects, of: job, in: transaction)
         for effect in effects {
@@ -72,19 +74,20 @@ package struct EffectJournal: Sendable {
                 var (awaited, product): ([DueRecord], ProductRecord?) = ([], nil)
                 if let old = places.locate(from), let new = places.locate(to), old.place.name == new.place.name {
                     awaited = try transaction.due(old.place.name, old.path)
-                    // What time has yet to bring is of the same chain under the new name.
+                    // Pending timed events continue the same chain under the new name.
                     product = try transaction.product(from)
                 }
                 try leave(from, transaction)
-                // The job's own file is the one that it was; of another it is not known.
+                // The job's own file keeps its origin; the origin of any other file is not known.
                 let origin = isFile(of: job, to) ? job.origin : job.depth + 1
                 try arrive(to, fingerprint, hash, job, from: former, origin: origin, transaction)
-                // What time has brought already, and what it has yet to bring, comes to it under its new name.
+                // Timed events, whether pending or past, follow the file to its new name.
                 if let new = places.locate(to) { try transaction.keepDue(awaited, new.place.name, new.path) }
                 if product == nil, job.firstJob != job.id, job.hash == hash,
                     isOwnAndScheduled(to, job, transaction)
                 {
-                    // It is back from another place, or the trash, and is still what it was made from.
+                    // The file is back from another place or from the trash, and still has the content it was made
+                    // from.
                     product = ProductRecord(
                         path: to, hash: hash, firstJob: job.firstJob, depth: job.depth, origin: origin, job: job.id)
                 }
@@ -112,7 +115,7 @@ package struct EffectJournal: Sendable {
         return nil
     }
 
-    /// What the agent has set of a file's attributes is no news to rules that look at them.
+    /// Records attributes that the agent set itself, so that rules on attributes do not see them as a change.
     private func setAttributes(
         _ path: BytePath, _ own: [String: String]?, in transaction: LedgerTransaction
     ) throws {
@@ -123,8 +126,8 @@ package struct EffectJournal: Sendable {
         try transaction.setFile(file)
     }
 
-    /// A file that both the agent and others write: what was judged moves forward only if `base` was what had been
-    /// judged; otherwise the file stays news. Blocks of the agent's own are never news.
+    /// Records a write to a file that others write too. The judged version moves forward only if `base` was that
+    /// version; otherwise the file still counts as changed. The agent's own blocks never count as a change.
     package func wrote(
         _ path: BytePath, base: ContentHash, _ fingerprint: Fingerprint, _ hash: ContentHash, blocks: [String],
         in transaction: LedgerTransaction
@@ -144,8 +147,8 @@ package struct EffectJournal: Sendable {
     }
 
     /// - Parameters:
-    ///   - former: what was known of it by the name that it had.
-    ///   - origin: at which depth it was made.
+    ///   - former: the file's row under its former name.
+    ///   - origin: the depth at which it was made.
     private func arrive(
         _ path: BytePath, _ fingerprint: Fingerprint, _ hash: ContentHash, _ job: JobRecord, from former: FileRecord?,
         origin: Int, _ transaction: LedgerTransaction
@@ -156,10 +159,10 @@ package struct EffectJournal: Sendable {
             try transaction.setFile(
                 FileRecord(
                     place: place.name, path: relative, fingerprint: fingerprint, hash: hash, version: version + 1,
-                    // Of no rules that were in force: it is the agent's own. With time it may arrive for others all the same.
+                    // No rule set: the file is the agent's own. Timed rules may still see it arrive later.
                     matched: MatchedRules(ruleSet: "", rules: (former?.matched?.rules ?? []).union([job.rule])),
                     arrived: former?.arrived ?? job.arrived))
-            // It has been there for longer where it is only now, or by the next life of the agent, that this can be noted.
+            // The file is older than its row if the row is written late, perhaps only after a restart.
             try transaction.setUnreckoned(
                 place.name, relative, since: max(job.arrived, Timestamp(nanoseconds: fingerprint.changed)))
         } else {
@@ -169,12 +172,13 @@ package struct EffectJournal: Sendable {
         }
     }
 
-    /// Whether a job's file lies there, as far as the job has been told.
+    /// Whether `path` is where the job's file was last recorded.
     private func isFile(of job: JobRecord, _ path: BytePath) -> Bool {
         places.locate(path).map { JobRecord.FileLocation(place: $0.place.name, path: $0.path) } == job.whereabouts
     }
 
-    /// Of what is made in the job's own place nothing arrives; but the times of a schedule come to it as to any file there.
+    /// Files that the job makes in its own place do not arrive there, but schedules apply to them as to any other
+    /// file.
     private func isOwnAndScheduled(_ path: BytePath, _ job: JobRecord, _ transaction: LedgerTransaction) -> Bool {
         guard let (place, relative) = places.locate(path), place.name == job.place else { return false }
         return transaction.mayBeScheduled(place.name, relative)
@@ -183,13 +187,13 @@ package struct EffectJournal: Sendable {
     private func leave(_ path: BytePath, _ transaction: LedgerTransaction) throws {
         guard let (place, relative) = places.locate(path) else { return }
         try transaction.setGone(place.name, relative)
-        // Nobody will judge it there any more.
+        // The product will not be judged at this path any more.
         try transaction.removeProduct(path)
     }
 
-    /// Makes the folders that `target` is to lie in, as far as they are missing, but never that of its place. Blocks.
+    /// Creates the missing parent folders of `target`, but never the folder of its place. Blocks.
     ///
-    /// - Throws: `Fault(.transient)` where its place is away.
+    /// - Throws: `Fault(.transient)` if its place is away.
     package func makeFolders(for target: BytePath, _ files: HeldFiles) throws {
         try presence.require(target)
         try files.makeFolders(for: target)

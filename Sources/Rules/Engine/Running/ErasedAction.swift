@@ -6,8 +6,8 @@ import Platform
 /// JSON as the ledger stores it.
 package enum LedgerJSON {
     /// - Parameters:
-    ///   - names: which paths are to be hidden.
-    ///   - texts: gets the long texts, which are named then; nil to write them whole.
+    ///   - names: the paths to hide.
+    ///   - texts: collects the long texts, which are then stored by reference; nil to write them in full.
     package static func encode(
         _ value: some Encodable, hiding names: HiddenNames? = nil, naming texts: NamedTexts? = nil
     ) throws -> String {
@@ -17,8 +17,8 @@ package enum LedgerJSON {
         return try JSONText.line(value, userInfo: info)
     }
 
-    /// - Parameter texts: those that it may name.
-    /// - Throws: `Fault(.failed)`; as ``HiddenNames/requireLearned(_:)``.
+    /// - Parameter texts: the texts that it may reference.
+    /// - Throws: `Fault(.failed)`; otherwise as ``HiddenNames/requireLearned(_:)``.
     package static func decode<T: Decodable>(
         _ type: T.Type, from text: String, showing names: HiddenNames? = nil, knowing texts: [ContentHash: String] = [:]
     ) throws -> T {
@@ -35,23 +35,23 @@ package enum LedgerJSON {
     }
 }
 
-/// An intent as the ledger holds it, with the texts that it names.
+/// An intent as stored in the ledger, with the texts that it references.
 struct StoredIntent: Sendable {
     let json: String
     let texts: [ContentHash: String]
 }
 
-/// A step that has been decided, and not been carried out.
+/// A step that has been decided but not carried out.
 struct DecidedStep: Sendable {
-    /// The intent as the ledger gets it.
+    /// The intent as it goes into the ledger.
     let json: String
-    /// Those that it names.
+    /// The texts that the intent references.
     let texts: [KeptText]
     let targets: [BytePath]
     let perform: @Sendable (StepContext) async throws -> Receipt
 }
 
-/// The action protocol with its intent as JSON, so that the runner need not know the type.
+/// The action protocol with the intent as JSON, so that the runner does not need its type.
 extension RuleAction {
     func decide(_ input: StepInput, hiding names: HiddenNames) async throws -> DecidedStep {
         let intent = try await intent(for: input)
@@ -72,7 +72,7 @@ extension RuleAction {
         try await undo(try decoded(stored, names), receipt, context)
     }
 
-    /// What it would do, in one line; nothing is done.
+    /// What the action would do, in one line. Has no effect.
     package func dryRun(_ input: StepInput) async throws -> String {
         summary(of: try await intent(for: input))
     }

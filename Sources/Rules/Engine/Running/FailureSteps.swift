@@ -1,12 +1,12 @@
 import Ledger
 import Platform
 
-/// What `on-failure` says, as the rule in force has it when the job fails.
+/// The `on-failure` steps, taken from the rule in force when the job fails.
 ///
-/// What follows is a job of its own, planned in the transaction that records the failure: the one is never without the
-/// other, and the failed job stays as it is for a person to see.
+/// They form a job of their own, planned in the transaction that records the failure, so neither exists without the
+/// other. The failed job stays visible as it is.
 enum FailureSteps {
-    /// What its steps may use besides what the rule's other steps may.
+    /// The values available to these steps in addition to those of the rule's other steps.
     static let values = [
         ValueSpec("failure.message", "In `on-failure`: what went wrong, as `steward status` says it."),
         ValueSpec("failure.step", "In `on-failure`: the name of the action that failed."),
@@ -14,12 +14,12 @@ enum FailureSteps {
 
     private static let ending = ", on failure"
 
-    /// The rule whose failure a job follows that has this rule's name; nil for any other job.
+    /// The rule whose failure this job handles, from the job's rule name; nil for any other job.
     static func ruleName(_ name: String) -> String? {
         name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : nil
     }
 
-    /// Where the job is one that follows a failure, and all of it is done: nobody has to look at the failed one any more.
+    /// If `job` is a finished `on-failure` job, marks the failed job as handled: it needs no attention any more.
     static func settle(_ job: JobRecord, in transaction: LedgerTransaction) throws {
         guard job.state == .done, let rule = ruleName(job.rule) else { return }
         for var failed in try transaction.jobs(in: [.parked]) where failed.rule == rule && id(after: failed) == job.id {
@@ -35,8 +35,8 @@ enum FailureSteps {
         String(ContentHash(of: Array("on-failure:\(failed.id)".utf8)).description.prefix(32))
     }
 
-    /// Plans what follows where `job` has failed for good; where that is planned already, it stays as it is, so that it
-    /// comes once however often a person has the job tried again.
+    /// Plans the `on-failure` job if `job` has failed for good. If that job already exists it stays as it is: it runs
+    /// only once, however often a person retries the failed job.
     static func follow(
         _ job: JobRecord, _ rules: RuleSet, in transaction: LedgerTransaction
     ) throws -> PlannedJob? {

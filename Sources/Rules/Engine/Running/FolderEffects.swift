@@ -1,7 +1,7 @@
 import Ledger
 import Platform
 
-/// What the ledger knows after the agent has moved a whole folder: what lies in it is where it was in it, and is no news.
+/// Updates the ledger after the agent has moved a whole folder. Its contents keep their state and are not new.
 extension EffectJournal {
     func moved(
         _ from: BytePath, _ to: BytePath, _ fingerprint: Fingerprint, _ contents: ContentHash, _ job: JobRecord,
@@ -9,7 +9,7 @@ extension EffectJournal {
     ) throws {
         let (old, new) = (places.locate(from), places.locate(to))
         var former: FolderRecord?
-        // What lies in it is yet to be judged, where it does not come back by undo.
+        // In another place the contents have yet to be judged, unless an undo brings them back.
         let isKept = new.map { $0.place.name != job.place || $0.place.name == old?.place.name } ?? false
         for product in try transaction.removeProducts(within: from) where isKept {
             guard let below = product.path.relative(to: from) else { continue }
@@ -28,7 +28,7 @@ extension EffectJournal {
         }
         guard let new else { return }
         guard new.place.name == job.place else {
-            // News of the other place, with the job's lineage, as a file would be.
+            // New in the other place, with the job's lineage, as a file would be.
             let version = try transaction.folder(new.place.name, new.path)?.version ?? 0
             return try transaction.setFolder(
                 FolderRecord(
@@ -54,13 +54,13 @@ extension EffectJournal {
         FolderRecord.Lineage(firstJob: job.firstJob, depth: job.depth + 1)
     }
 
-    /// The folders of other places into which something was put, some of which may have been made for it: what rules there do
-    /// with them is one chain with what was done here. A folder that is in a chain stays in it, whatever the agent does to
-    /// what lies in it.
+    /// Extends the job's chain to folders of other places that received something, since some may have been created
+    /// for it. Rules that act on them there continue the chain. A folder stays in its chain whatever the agent does
+    /// to its contents.
     func handOn(_ effects: [FileEffect], of job: JobRecord, in transaction: LedgerTransaction) throws {
         var seen: Set<BytePath> = []
         let touched = effects.flatMap(\.touched)
-        // What may have made a folder comes first.
+        // Effects that may have created a folder come first.
         for (path, isNew) in [true, false, nil].flatMap({ kind in touched.filter { $0.isNew == kind } }) {
             guard let (place, below) = places.locate(path), !transaction.names.hides(place.name, below) else {
                 continue
@@ -85,7 +85,7 @@ extension EffectJournal {
         try transaction.setFolder(folder)
     }
 
-    /// - Parameter isNew: whether a folder that is not known may have been made; else it was there.
+    /// - Parameter isNew: whether an unknown folder may have been created; if false, it was there before.
     private func handOn(
         _ path: BytePath, in place: String, isNew: Bool, _ job: JobRecord, _ transaction: LedgerTransaction
     ) throws {
@@ -97,8 +97,8 @@ extension EffectJournal {
         try transaction.setFolder(folder)
     }
 
-    /// What lies in a folder that has gone to another place descends from the job as the folder does. Its files are news
-    /// there, each for itself; those that nobody has read are known by what they are.
+    /// The contents of a folder that moved to another place inherit the job's lineage, as the folder does. Each file
+    /// is new there; files that were never read are identified by their fingerprint.
     private func handOn(
         _ files: [FileRecord], _ folders: [BytePath], of old: BytePath, to new: BytePath, in place: PlaceInfo,
         _ job: JobRecord, _ transaction: LedgerTransaction
@@ -123,7 +123,8 @@ extension EffectJournal {
         }
     }
 
-    /// The folders that a rule puts others into have met that rule: it does not take its own shelves for books.
+    /// Folders that a rule moves others into count as matched by it, so that the rule does not pick up its own target
+    /// folders.
     private func keepAbove(_ path: BytePath, _ job: JobRecord, _ transaction: LedgerTransaction) throws {
         var above = path.parent
         while !above.isEmpty {
@@ -140,7 +141,8 @@ extension EffectJournal {
 }
 
 extension FileEffect {
-    /// What it has put somewhere, changed or taken away, and whether it may have made folders for that; nil for what is gone.
+    /// The paths it created, changed or removed, and whether folders may have been created for them; nil for removed
+    /// paths.
     fileprivate var touched: [(path: BytePath, isNew: Bool?)] {
         switch self {
         case .created(let path, _, _): [(path, true)]

@@ -1,18 +1,18 @@
 import Ledger
 
-/// A job with its steps, as they stand in the ledger. A class, so that thousands of jobs that wait without it take no room
-/// for it.
+/// A job and its steps as stored in the ledger. A class, so that thousands of waiting jobs without it take no extra
+/// memory.
 final class LoadedJob: Sendable {
     let record: JobRecord
     let steps: [StepRecord]
-    /// What the record holds as text; nil where that is yet to be read.
+    /// The decoded file and values of the record; nil until decoded.
     fileprivate let contents: (file: FileReference, values: Values)?
 
     init(_ record: JobRecord, _ steps: [StepRecord]) {
         (self.record, self.steps, contents) = (record, steps, nil)
     }
 
-    /// One that is added as it is here.
+    /// A job that is about to be inserted with exactly these values.
     init(_ record: JobRecord, _ steps: [StepRecord], file: FileReference, values: Values) {
         assert(
             (try? LedgerJSON.decode(Values.self, from: record.values)) == values,
@@ -21,13 +21,13 @@ final class LoadedJob: Sendable {
     }
 }
 
-/// A job that is being carried out, with what its record holds as text read once.
+/// A running job, with its record decoded once.
 struct JobAtWork: Sendable {
     var record: JobRecord
     private(set) var file: FileReference
     private(set) var values: Values
 
-    /// - Throws: `Fault(.failed)` where the record is of a version that this one does not know, or its place is gone.
+    /// - Throws: `Fault(.failed)` if the record's format version is unknown, or its place is gone.
     init(_ record: JobRecord, in places: PlaceMap, showing names: HiddenNames) throws {
         self.record = record
         file = try FileReference(stored: record.file, in: places, showing: names)
@@ -49,7 +49,7 @@ struct JobAtWork: Sendable {
         try record.setFile(file, hiding: names)
     }
 
-    /// Takes over where another job has put the file meanwhile.
+    /// Picks up the file's new location if another job has moved it meanwhile.
     mutating func catchUp(with places: PlaceMap, in transaction: LedgerTransaction) throws {
         guard let now = try transaction.file(ofJob: record.id), now != record.file,
             let row = try transaction.job(record.id)
@@ -58,20 +58,20 @@ struct JobAtWork: Sendable {
         file = try FileReference(stored: row.file, in: places, showing: transaction.names)
     }
 
-    /// Adds what a step has said, for the templates of those after it.
+    /// Adds the values that a step provided, for the templates of later steps.
     mutating func add(_ said: Values) throws {
         guard !said.isEmpty else { return }
         values.merge(said) { $1 }
         record.values = try LedgerJSON.encode(values)
     }
 
-    /// What one of its steps knows: what the job knows, and the line or page that the step is about.
+    /// The values available to a step: those of the job, plus the line or page that the step is about.
     func values(of step: StepRecord) throws -> Values {
         guard let item = step.item else { return values }
         return values.merging(try LedgerJSON.decode(Values.self, from: item)) { $1 }
     }
 
-    /// All steps are done.
+    /// Marks the job as done.
     mutating func end() {
         record.state = .done
         record.values = Self.noValues
@@ -79,12 +79,12 @@ struct JobAtWork: Sendable {
         record.nextAttempt = nil
     }
 
-    /// What templates could show is nothing to a job whose steps are all done.
+    /// A finished job needs no values for templates.
     static let noValues = "{}"
 }
 
 extension JobRecord {
-    /// Takes note of where its file is now.
+    /// Records where its file is now.
     package mutating func setFile(_ file: FileReference, hiding names: HiddenNames) throws {
         self.file = try file.stored(hiding: names)
         moved = FileLocation(place: file.place, path: file.path)

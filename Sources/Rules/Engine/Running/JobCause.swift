@@ -3,8 +3,8 @@ import Ledger
 import Platform
 
 extension JobExecutor {
-    /// Why a step failed: a file or folder that was not found is not gone while its place is away; and a step that missed
-    /// something on the way to its own file, which is not there, has failed for that, whichever call found it out.
+    /// The reason why a step failed. A missing file or folder does not count as gone while its place is away. If the
+    /// job's own file cannot be reached, that is the reason, whichever call found out.
     func cause(_ error: any Error, of job: JobRecord) async -> Fault {
         let fault = error as? Fault ?? Fault(.failed, String(describing: error))
         let isMissing = fault.errno == ENOENT || fault.errno == ENOTDIR || fault.code == Fault.link

@@ -2,9 +2,9 @@ import Ledger
 import Logging
 import Platform
 
-/// How jobs end, and what is noted of it.
+/// How jobs end, and what is recorded.
 extension JobExecutor {
-    /// The tries after which the wait for an editor grows no longer: half a minute.
+    /// The delay for a busy editor stops growing after this many tries: half a minute.
     private static let editorTries = 6
 
     func fail(_ job: JobRecord, _ error: any Error) async -> Outcome {
@@ -61,18 +61,18 @@ extension JobExecutor {
 
     private static func outcome(_ next: PlannedJob?) -> Outcome { next.map { .followed(by: $0) } ?? .ended }
 
-    /// - Returns: the job of `on-failure`, where there is one.
+    /// - Returns: the `on-failure` job, if any.
     private func refuse(_ job: JobRecord, _ fault: Fault) async throws -> PlannedJob? {
         log.warning("refused: \(fault.message)", metadata: fields(job))
         let file = try file(job)
         let files = journal.files()
-        // What is not there, or lies behind a link by now, is not ours to move.
+        // If the file is gone, or behind a symlink by now, it is not ours to move.
         let inPlace = try await journal.presence.lanes.run { try Self.isThere(file.absolute, files) }
         if job.refused == "quarantine", inPlace {
             inWork.begin([file.absolute])
             defer { inWork.end([file.absolute]) }
             do {
-                // What follows is planned when the file is in quarantine, and not a second time here.
+                // `isolate` has already planned the `on-failure` job.
                 let next = try await quarantine.isolate(job, file, reason: fault.message, code: fault.code)
                 return try await end(job, .refused, "refused", "\(fault.message); the file is in quarantine") ?? next
             } catch let full as Fault where full.code == Quarantine.full {
@@ -93,7 +93,7 @@ extension JobExecutor {
         }
     }
 
-    /// - Returns: the job of `on-failure`, where this ending calls for it.
+    /// - Returns: the `on-failure` job, if this ending calls for one.
     @discardableResult
     func end(_ job: JobRecord, _ state: JobRecord.State, _ kind: String, _ message: String) async throws -> PlannedJob?
     {
@@ -114,7 +114,7 @@ extension JobExecutor {
         _ job: JobRecord, _ kind: String, _ message: String, isForgotten: Bool = false
     ) async throws -> PlannedJob? {
         try await ledger.write { transaction in
-            // With its end: what a hidden file was must not stand in a job that counts as done.
+            // In the same transaction: a finished job must not keep the content of a hidden file.
             if isForgotten { try transaction.forgetContent(of: job) }
             try transaction.update(job)
             if isForgotten { try transaction.setFile(of: job) }
@@ -129,9 +129,9 @@ extension JobExecutor {
         }
     }
 
-    /// Takes values and content out of a job that has ended, where its file is hidden.
+    /// Clears values and content of a finished job whose file is hidden.
     ///
-    /// - Returns: whether it is.
+    /// - Returns: whether the file is hidden.
     func forgetContent(of job: inout JobRecord) throws -> Bool {
         guard names.hides(job.place, job.path) else { return false }
         var file = try file(job)
@@ -141,7 +141,7 @@ extension JobExecutor {
         return true
     }
 
-    /// What the log tells of a job beside the text; a hidden file by the beginning of its token.
+    /// The job's log fields. A hidden file appears as the prefix of its token.
     func fields(_ job: JobRecord) -> Logger.Metadata {
         LogFields.job(job.id).merging([
             LogFields.rule: "\(job.rule)", LogFields.place: "\(job.place)",
@@ -149,7 +149,7 @@ extension JobExecutor {
         ]) { $1 }
     }
 
-    /// The text without the name of the job's file, where that is hidden.
+    /// Removes the name of the job's file from the text if the file is hidden.
     func redacted(_ text: String, _ job: JobRecord) -> String {
         guard names.hides(job.place, job.path), let place = journal.places[name: job.place] else { return text }
         return names.redacted(text, job.place, root: place.root, job.path)

@@ -8,20 +8,20 @@ import Synchronization
 package final class JobExecutor: Sendable {
     package enum Outcome: Sendable, Equatable {
         case ended
-        /// Ended, with a job that follows from its failure and is in the ledger.
+        /// Ended with a failure; the follow-up job is in the ledger.
         case followed(by: PlannedJob)
-        /// Waits for a person's word, for no longer than that.
+        /// Waits for a person's answer, at most until that time.
         case asking(until: Timestamp?)
-        /// Ended without effect, because the file has changed.
+        /// Ended without effect because the file has changed.
         case superseded
-        /// To be tried again; how often it was tried.
+        /// To be retried; the number of tries so far.
         case again(Int)
-        /// To be tried again when these jobs have ended, or, where none is named, soon.
+        /// To be retried when these jobs have ended, or soon if the set is empty.
         case heldUp(by: Set<String>)
-        /// Of the kind of work that its next step needs there is as much as may be, and many wait already: it is to be run
-        /// again when there is less (``permit(for:)``).
+        /// The limit for the next step's kind of work is reached, and many jobs are waiting already. To be run again
+        /// when a permit is free (``permit(for:)``).
         case crowded(WorkKind, hasBegun: Bool)
-        /// The agent is stopping; the job goes on at the next start.
+        /// The agent is stopping; the job continues after the next start.
         case stopped
     }
 
@@ -34,28 +34,28 @@ package final class JobExecutor: Sendable {
     let log: Logger
     private let rulesInForce: @Sendable () -> RuleSet
     private let hungCalls: @Sendable () -> Int
-    /// Held while somebody copies the stores.
+    /// Held while the stores are being copied.
     package let hold = StepHold()
-    /// Jobs whose undo is at work.
+    /// Jobs whose undo is running.
     let undos = Mutex<Set<String>>([])
-    /// Told of an undo that has to be tried again, and how often it was.
+    /// Called when an undo has to be retried, with the number of tries so far.
     private let undoWaits = Mutex<(@Sendable (_ job: String, _ attempts: Int) async -> Void)?>(nil)
     private let stopping = Atomic<Bool>(false)
     private let atWork = Atomic<Int>(0)
 
-    /// From so many jobs at work on, none of them waits for a permit for its kind of work.
+    /// With more than this many jobs running, none of them waits for a permit.
     private static let crowd = 32
-    /// Of so many steps a job is read anew when it goes on; one of more waits with them in memory.
+    /// A job with up to this many steps is reloaded when it continues; a longer one keeps its steps in memory.
     private static let fewSteps = 64
-    /// Whether jobs wait for a kind of work already, and are not at work.
+    /// Whether jobs are already queued for a kind of work.
     private let othersWait = Atomic<Bool>(false)
 
     var ledger: Ledger { journal.ledger }
     var names: HiddenNames { journal.ledger.names }
 
     /// - Parameters:
-    ///   - rules: gives the rules in force, by which steps are carried out.
-    ///   - hungCalls: tells how many calls hang, in whose stead as many steps more may be at work.
+    ///   - rules: returns the rules in force, which steps are carried out by.
+    ///   - hungCalls: returns the number of hung calls; that many extra steps may run in their place.
     package init(
         journal: EffectJournal, registry: ActionRegistry, quarantine: Quarantine, inWork: PathsInWork,
         limits: [WorkKind: Int], meter: WorkMeter = WorkMeter(), log: Logger,
@@ -77,18 +77,18 @@ package final class JobExecutor: Sendable {
 
     var rules: RuleSet { rulesInForce() }
 
-    /// Has it told of an undo that has to be tried again, and how often it was.
+    /// Sets the handler for undos that have to be retried; it gets the number of tries so far.
     func tellOfWaitingUndos(_ tell: @escaping @Sendable (_ job: String, _ attempts: Int) async -> Void) {
         undoWaits.withLock { $0 = tell }
     }
 
-    /// See ``tellOfWaitingUndos(_:)``; nil where nobody tries again.
+    /// The handler set by ``tellOfWaitingUndos(_:)``; nil if nothing retries undos.
     var waitingUndo: (@Sendable (_ job: String, _ attempts: Int) async -> Void)? { undoWaits.withLock { $0 } }
 
-    /// Kinds of work whose limit protects this machine, and not what others are asked for.
+    /// Kinds of work whose limit protects this machine rather than a remote service.
     private static let local: Set<WorkKind> = [.disk, .cpu, .process]
 
-    /// Calls hang: steps that wait for such keep nobody else from working.
+    /// Frees the permits of steps stuck in hung calls, so that other steps can run.
     package func makeRoom() {
         let hung = hungCalls()
         for kind in Self.local { limits[kind]?.reclaim(hung: hung) }
@@ -104,12 +104,13 @@ package final class JobExecutor: Sendable {
         hold.end()
     }
 
-    /// Runs what is left of a job, and records how it ended.
+    /// Runs the remaining steps of a job and records how it ended.
     ///
     /// - Parameters:
-    ///   - whose: as ``bulkhead(of:)``, so that it is read where it is carried out; nil where that is yet to be read.
-    ///   - planned: what it was when it was planned, if that is known; it counts where nothing has changed since.
-    ///   - permit: that of its next step, if it has one already.
+    ///   - whose: ``bulkhead(of:)`` of the job, so that loading runs on the same threads; nil if not known before
+    ///     loading.
+    ///   - planned: the job as it was planned, if known; used if nothing has changed since.
+    ///   - permit: the permit of its next step, if already acquired.
     @concurrent
     func run(
         _ id: String, for whose: Bulkhead? = nil, planned: LoadedJob? = nil, _ permit: StepPermit? = nil
@@ -117,7 +118,7 @@ package final class JobExecutor: Sendable {
         atWork.add(1, ordering: .relaxed)
         defer {
             atWork.subtract(1, ordering: .relaxed)
-            // Does nothing if its step has released it.
+            // No-op if the step has released it.
             permit?.release()
         }
         do {
@@ -136,7 +137,7 @@ package final class JobExecutor: Sendable {
         othersWait.load(ordering: .relaxed) || atWork.load(ordering: .relaxed) > Self.crowd
     }
 
-    /// Jobs that come now are to wait behind others, or need not any more.
+    /// Sets whether new jobs have to queue behind others.
     func tell(othersWait: Bool) { self.othersWait.store(othersWait, ordering: .relaxed) }
 
     private func permitIfFree(of limit: StepLimit, for work: WorkKind) -> StepPermit? {
@@ -144,14 +145,14 @@ package final class JobExecutor: Sendable {
         return limit.acquireIfFree()
     }
 
-    /// Waits for a permit for a kind of work; nil where that has no limit, or the task is cancelled.
+    /// Waits for a permit for a kind of work. Returns nil if that kind has no limit, or the task is cancelled.
     func permit(for work: WorkKind) async -> StepPermit? {
         guard let limit = limits[work] else { return nil }
         makeRoom(in: limit, for: work)
         return try? await limit.acquire()
     }
 
-    /// What is at work does not wait: nobody may clear the intent of a step that is being carried out.
+    /// Marks a waiting job as ready, so that nothing clears the intent of the step being carried out.
     private func begin(_ id: String) async throws -> LoadedJob? {
         try await ledger.write { transaction in
             guard var job = try transaction.job(id), job.state.isOpen else { return nil }
@@ -161,13 +162,13 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    /// The step's intent with the texts that it names; nil where it has none.
+    /// The step's intent with the texts that it references, or nil.
     func intent(of step: StepRecord) async throws -> StoredIntent? {
         guard let json = step.intent else { return nil }
         return StoredIntent(json: json, texts: try await ledger.read { try $0.texts(ofJob: step.job) })
     }
 
-    /// - Parameter planned: what it was when it was planned; it is given back where nothing has changed since.
+    /// - Parameter planned: the job as it was planned; returned as is if nothing has changed since.
     func load(_ id: String, _ planned: LoadedJob? = nil) async throws -> LoadedJob? {
         try await ledger.read { transaction in
             if let planned, try transaction.isAsAdded(planned.record) { return planned }
@@ -176,16 +177,16 @@ package final class JobExecutor: Sendable {
         }
     }
 
-    /// On whose behalf the calls of a job are made.
+    /// The bulkhead for the calls of a job.
     static func bulkhead(of job: JobRecord) -> Bulkhead { bulkhead(job.rule, job.place) }
 
     static func bulkhead(_ rule: String, _ place: String) -> Bulkhead {
         Bulkhead("the rule \(rule) in \(place)")
     }
 
-    /// Takes the steps of a job through their phases, one after the other.
+    /// Takes the steps of a job through their phases, one after another.
     ///
-    /// - Parameter given: a permit for the step that comes first.
+    /// - Parameter given: a permit for the first step.
     private func carryOut(_ loaded: LoadedJob, _ given: StepPermit?) async -> Outcome {
         var record = loaded.record
         var permit = given
@@ -237,7 +238,7 @@ package final class JobExecutor: Sendable {
 
     /// Takes one step from its decision to its receipt.
     ///
-    /// - Returns: the job as it is then.
+    /// - Returns: the job after that step.
     private func carryOut(
         _ begun: StepMachine, by template: StepTemplate, later: StepsLater, _ permit: StepPermit
     ) async throws -> JobAtWork {
@@ -247,7 +248,7 @@ package final class JobExecutor: Sendable {
         let start = ContinuousClock.now
         do {
             try await StepPermit.$current.withValue(permit) {
-                // Only now: hundreds of jobs may wait for a permit.
+                // Not earlier, since hundreds of jobs may wait for a permit.
                 try rules.requireKnown(
                     template, step, of: machine.job.record, machine.job.values(of: step), in: journal.places)
                 machine.decide(by: template.action, later: later)
@@ -262,9 +263,9 @@ package final class JobExecutor: Sendable {
         return machine.job
     }
 
-    /// Commits a receipt with all that follows from it.
+    /// Commits a receipt and all its consequences.
     ///
-    /// - Returns: the job as it is then.
+    /// - Returns: the job after that step.
     func write(
         _ receipt: Receipt, _ step: StepRecord, _ before: JobAtWork, isLast: Bool, in transaction: LedgerTransaction
     ) throws -> JobAtWork {
@@ -279,7 +280,7 @@ package final class JobExecutor: Sendable {
         let isForgotten = try isLast && forgetContent(of: &job.record)
         var receipt = receipt
         receipt.summary = redacted(receipt.summary, job.record)
-        // Later steps have them from the job.
+        // Later steps get these values from the job.
         let elsewhere = registry[step.action]?.declaration.provides.filter(\.isKeptElsewhere).map(\.name) ?? []
         receipt.values = receipt.values.filter { !$0.value.isLong && !elsewhere.contains($0.key) }
         let record = job.record

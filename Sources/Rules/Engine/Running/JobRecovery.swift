@@ -3,11 +3,11 @@ import Ledger
 import Logging
 import Platform
 
-/// Steps that were begun and have no receipt: what became of them.
+/// Recovery of steps that were begun and have no receipt.
 extension JobExecutor {
-    /// Recovers the step that a crash interrupted, if one was, without going on to the next.
+    /// Recovers the step that a crash interrupted, if any, without going on to the next one.
     ///
-    /// - Returns: how the job ended, if it did.
+    /// - Returns: how the job ended, or nil if it did not.
     func recoverInterrupted(_ job: JobRecord) async -> Outcome? {
         do {
             guard let loaded = try await load(job.id), loaded.record.state.isOpen,
@@ -25,7 +25,7 @@ extension JobExecutor {
         return nil
     }
 
-    /// The paths that the step is at work on which a crash interrupted; none where that cannot be told.
+    /// The target paths of the interrupted step; empty if they cannot be determined.
     func targetsBegun(by job: JobRecord) async -> [BytePath] {
         do {
             guard let begun = try await load(job.id)?.steps.first(where: { $0.state == .intended }),
@@ -33,7 +33,7 @@ extension JobExecutor {
             else { return [] }
             return try actionForLookingBack(at: begun).targets(intent, names)
         } catch {
-            // Who recovers it finds the same, and says so where it lasts.
+            // Recovery runs into the same error, and reports it if it persists.
             log.debug("not known yet what was begun: \(explain(error))", metadata: fields(job))
             return []
         }
@@ -68,7 +68,7 @@ extension JobExecutor {
             try await ledger.write { try $0.clearIntent(step) }
             return false
         case .unknown(let why):
-            // The rule in force says so, or nobody does.
+            // Only the rule in force may declare a step safe to repeat.
             guard (try? rules.step(step, of: job.record))?.repeatSafe == true else {
                 throw Fault(
                     .failed, "outcome unknown: \(why); `steward retry \(job.record.id.prefix(12))` runs it again")
@@ -78,8 +78,8 @@ extension JobExecutor {
         }
     }
 
-    /// Syncs the folders in which names may have changed: who changed them may have been cut off before that, and a receipt
-    /// says what a power cut takes away no more. A folder that is not there, or away with its place, holds nothing back.
+    /// Syncs the folders in which names may have changed. The crash may have come before the original sync, and what
+    /// a receipt records must survive a power cut. Folders that are missing, or whose place is away, are skipped.
     private func sync(_ names: [BytePath], _ files: HeldFiles) async throws {
         let journal = journal
         try await journal.presence.lanes.run {
@@ -95,8 +95,8 @@ extension JobExecutor {
         }
     }
 
-    /// Removes what a step that was cut off has left under temporary names, where the start has not waited for that: when the
-    /// step goes on, the ledger forgets them.
+    /// Deletes the temporary files that an interrupted step left behind, if recovery at start did not get to them.
+    /// When the step continues, the ledger forgets them.
     func discardStaged(of step: StepRecord, _ files: HeldFiles) async throws {
         let staged = try await ledger.read { try $0.namesStaged(by: step.id) }
         let left = staged.filter { $0.path.nameText.hasPrefix(".steward-") }

@@ -4,19 +4,17 @@ import Platform
 import Synchronization
 
 extension Fault {
-    /// The ``Fault/code`` of an undo whose file is gone or another one by now: there is nothing left to take back.
+    /// The ``Fault/code`` of an undo whose file is gone or was replaced: there is nothing left to undo.
     package static let leftAlone = "left-alone"
 }
 
-/// Undoing jobs: as with doing, what is about to happen is committed first, so that a crash in the midst of it is
-/// known and finished.
+/// Undoing jobs. Like a step, an undo commits its intent first, so that it can be finished after a crash.
 extension JobExecutor {
-    /// Undoes a job's steps, last first, as far as their actions can; stops at the first that cannot. The job is `undoing`
-    /// until all of them are taken back; what stands in the way and passes by itself is waited for, and whoever is told of
-    /// that (``tellOfWaitingUndos(_:)``) tries again.
+    /// Undoes a job's steps, last one first, and stops at the first that cannot be undone. The job is `undoing` until
+    /// all steps are undone. After a transient failure, the handler set by ``tellOfWaitingUndos(_:)`` retries.
     ///
-    /// - Returns: a line for each step that was taken back now.
-    /// - Throws: `Fault` saying which step could not be taken back and why; those after it have been.
+    /// - Returns: a line for each step undone by this call.
+    /// - Throws: `Fault` saying which step could not be undone and why; the steps after it have been.
     package func undo(_ id: String) async throws -> [String] {
         guard undos.withLock({ $0.insert(id).inserted }) else { throw Self.beingUndone(id) }
         defer { undos.withLock { _ = $0.remove(id) } }
@@ -26,7 +24,7 @@ extension JobExecutor {
             throw Fault(.usage, "the job \(id.prefix(12)) is still at work; pause the agent or wait for it")
         }
         do {
-            // As when it was done: where the disk does not answer, what else is undone or done goes on.
+            // Same bulkhead as for running the job: if the disk does not answer, other jobs and undos continue.
             return try await Bulkhead.$current.withValue(Self.bulkhead(of: job)) {
                 try await takeBack(job, loaded.steps)
             }
@@ -48,8 +46,8 @@ extension JobExecutor {
         return lines
     }
 
-    /// Records why an undo could not go on: to be tried again, for a person to see, or, where nothing was taken back, as if
-    /// nobody had asked.
+    /// Records why an undo stopped: to be retried, or for a person to see. If nothing was undone, the job goes back
+    /// to its earlier state.
     private func stopped(_ before: JobRecord, _ error: any Error) async -> Fault {
         let fault = error as? Fault ?? Fault(.failed, explain(error))
         let message = redacted(fault.message, before)
@@ -87,22 +85,21 @@ extension JobExecutor {
         }
     }
 
-    /// The ``Fault/code`` of an undo that is at work already.
+    /// The ``Fault/code`` of an undo that is already running.
     private static let atWorkCode = "being-undone"
 
     private static func beingUndone(_ id: String) -> Fault {
         Fault(.failed, "the job \(id.prefix(12)) is being undone already", code: atWorkCode)
     }
 
-    /// Finishes what an undo has begun that a crash cut off, or something that passes, so that nothing of it can be taken for
-    /// news. What a file system that does not answer keeps from being finished is finished when it answers, and holds up
-    /// nothing else.
+    /// Finishes undos that a crash or a transient failure interrupted, so that their effects are not taken for
+    /// changes. An undo on a file system that does not answer is finished once it answers, and delays nothing else.
     ///
-    /// - Parameter only: which jobs; nil for all.
+    /// - Parameter only: the jobs to resume; nil for all.
     func resumeUndoing(_ only: Set<String>? = nil) async throws {
         let patience = RecoveryTimeout()
         for id in try await ledger.read({ try $0.jobsBeingUndone() }) where only?.contains(id) ?? true {
-            // An earlier try may be at it yet.
+            // An earlier try may still be running.
             guard !undos.withLock({ $0.contains(id) }), let job = try await load(id)?.record else { continue }
             if await patience.waits(for: Self.bulkhead(of: job), { await self.finishUndo(of: id) }) { continue }
             log.warning(
@@ -113,10 +110,10 @@ extension JobExecutor {
         }
     }
 
-    /// Goes on with an undo that had to stop; tells the log how that ended.
+    /// Continues an interrupted undo and logs the outcome.
     func finishUndo(of id: String) async {
         do {
-            // A person may have had it finished meanwhile.
+            // A person may have finished it meanwhile.
             guard try await ledger.read({ try $0.job(id)?.state }) != .undone else { return }
             _ = try await undo(id)
             log.info("finished an undo that had been cut off", metadata: LogFields.job(id))
@@ -134,7 +131,7 @@ extension JobExecutor {
         }
     }
 
-    /// - Returns: what was done; nil where the step had done nothing.
+    /// - Returns: what was undone; nil if the step had done nothing.
     private func revert(
         _ step: StepRecord, of job: inout JobRecord, _ files: HeldFiles
     ) async throws -> String? {
@@ -143,7 +140,7 @@ extension JobExecutor {
         defer { hold.leave() }
         let action = try actionForLookingBack(at: step)
         let done = try LedgerJSON.decode(Receipt.self, from: text, showing: names)
-        // A folder goes back to a free name, and what lies in it is looked at as soon as it is there.
+        // A folder goes back to a free name, and its contents are looked at as soon as it is there.
         let back = done.effects.filter(\.isOfFolder).compactMap(\.origin).flatMap {
             Mover.alternatives($0).prefix(1_000)
         }
@@ -174,7 +171,7 @@ extension JobExecutor {
                 StepContext(
                     jobID: job.id, stepID: step.id, attempt: 0, resumesUndo: resumes, file: before, files: files))
         } catch let fault as Fault where fault.kind == .failed && (!resumes || fault.code == Fault.leftAlone) {
-            // By the actions' contract nothing has been changed. And what was cut off is not asked for again at each start.
+            // By contract, a failed action has changed nothing. An interrupted undo is not tried again at each start.
             _ = try await ledger.write { try $0.setUndoing(step, false) }
             throw fault
         }
@@ -198,7 +195,7 @@ extension JobExecutor {
         return receipt.summary
     }
 
-    /// Where a job's file lies: jobs that have ended are not told where others put it.
+    /// Where the job's file is now. Finished jobs are not updated when others move their file.
     private func whereItLies(_ job: JobRecord) async throws -> FileReference {
         let told = try file(job)
         guard let print = told.fingerprint, !told.isFolder else { return told }
@@ -207,7 +204,7 @@ extension JobExecutor {
             if try transaction.file(told.place, told.path)?.isThere(print) == true { return told }
             for place in places {
                 let found = try transaction.file(place.name, device: print.device, inode: print.inode)
-                // An inode alone is another file's as soon as this one is gone.
+                // An inode number alone may be reused once this file is gone.
                 guard let found, found.isThere(print),
                     found.hash == told.hash
                         || (found.fingerprint.size, found.fingerprint.modified) == (print.size, print.modified)
@@ -220,7 +217,7 @@ extension JobExecutor {
         }
     }
 
-    /// A folder does not go back while something is yet to be done with what lies in it.
+    /// A folder does not go back while jobs for its contents are pending.
     private func requireUndoable(
         _ job: JobRecord, _ folder: FileReference, _ targets: [BytePath], in transaction: LedgerTransaction
     ) throws {
@@ -235,7 +232,7 @@ extension JobExecutor {
 }
 
 extension FileRecord {
-    /// Whether the file with this inode has the name now.
+    /// Whether this row describes the file with that inode, and the file is present.
     fileprivate func isThere(_ print: Fingerprint) -> Bool {
         present && fingerprint.inode == print.inode && fingerprint.device == print.device
     }

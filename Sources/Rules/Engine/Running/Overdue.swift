@@ -1,8 +1,8 @@
 import Ledger
 import Platform
 
-/// What a rule was to do with a file that changed before it was done: the present version has arrived for that rule,
-/// although for others it has only changed.
+/// Work that a rule still owes because the file changed first: the present version arrives for that rule, although
+/// for others it has only changed.
 extension Planner {
     package struct Overdue: Sendable, Equatable {
         let event: FileEvent
@@ -15,11 +15,11 @@ extension Planner {
         }
     }
 
-    /// The rules whose last job for a file came to nothing because the file had changed, or got another name.
+    /// The rules whose last job for a file was superseded because the file changed or was renamed.
     ///
     /// - Parameters:
-    ///   - jobs: about it, the last one first.
-    ///   - hash: of what it holds now.
+    ///   - jobs: the jobs about the file, latest first.
+    ///   - hash: of the file's present content.
     static func overdue(
         _ jobs: [JobRecord], by hash: ContentHash?, in transaction: LedgerTransaction
     ) throws -> [String: Overdue] {
@@ -28,8 +28,8 @@ extension Planner {
         }
     }
 
-    /// Nil for what ended well, and for a change that another has followed: that one has a job of its own. A new name alone
-    /// is no change.
+    /// nil for a job that ended well, and for a change followed by another: the later change has its own job. A
+    /// rename alone is not a change.
     private static func overdue(
         _ job: JobRecord, by hash: ContentHash?, in transaction: LedgerTransaction
     ) throws -> Overdue? {
@@ -40,14 +40,13 @@ extension Planner {
             event: event, job: job, done: Array(try transaction.steps(of: job.id).prefix { $0.state == .done }))
     }
 
-    /// The superseded jobs whose place nothing has taken yet: a crash came between.
+    /// Superseded jobs without a successor, because a crash came in between.
     package func superseded() async throws -> [String] {
         try await ledger.read { try $0.supersededToBePlanned() }
     }
 
-    /// Plans what a superseded job was to do for what has been judged since: another version under its name, its file under
-    /// another name, or both, where another file has come under the name that its file has lost. What is yet to be judged is
-    /// left to its judgement.
+    /// Plans the successors of a superseded job for what has been judged since: another version at its path, its file
+    /// at another path, or both if another file took the path. What has not been judged yet is left to its judgement.
     package func plan(after id: String) async throws -> [PlannedJob] {
         if let job = try await ledger.read({ try $0.job(id) }), try isAboutFolder(job) {
             try await lookAgain(job)
@@ -77,10 +76,10 @@ extension Planner {
         }
     }
 
-    /// What the rule does with a file in place of what it has not done; empty where it does not want the file, or the file has
-    /// changed once more.
+    /// Drafts that do for a file what the rule still owes; empty if the rule does not match it, or the file has
+    /// changed again.
     private func drafts(for record: FileRecord, in place: PlaceInfo, _ owed: Overdue) async throws -> [Draft] {
-        // Nobody has read it, since no rule could want it as it is.
+        // The file was never read, because no rule could match it as it is.
         guard let hash = record.hash else { return [] }
         return try await reader.run(record.fingerprint.size) {
             guard let content = try open(record.path, in: place) else { return [] }
@@ -97,7 +96,7 @@ extension Planner {
         try StoredFile(json: job.file, showing: ledger.names).isFolder ?? false
     }
 
-    /// A folder is judged anew: what was to be done follows from that.
+    /// Has the folder judged again; the pending work follows from that.
     private func lookAgain(_ job: JobRecord) async throws {
         let (rule, now) = (ruleSet[job.rule].map(ruleSet.identity), clock.now())
         try await ledger.write { transaction in
@@ -107,8 +106,8 @@ extension Planner {
         }
     }
 
-    /// Under which name a superseded job's folder is there now. One that nobody has looked at under its new name yet is
-    /// judged then, by what is known of the old.
+    /// Where a superseded job's folder is now. A folder not yet seen under its new name is judged when it is, from
+    /// what is known under the old one.
     private static func presentFolder(
         _ job: JobRecord, in transaction: LedgerTransaction
     ) throws -> (place: String, path: BytePath)? {
@@ -122,7 +121,7 @@ extension Planner {
         return (spot.place, spot.path)
     }
 
-    /// A file that has changed is young again: with time it arrives for the rule once more.
+    /// A changed file starts ageing again, so a timed rule may see it arrive a second time.
     private static func awaitAgain(
         _ rule: Rule, _ path: BytePath, in place: PlaceInfo, _ transaction: LedgerTransaction
     ) throws {
@@ -132,8 +131,8 @@ extension Planner {
         try transaction.setFile(file)
     }
 
-    /// What may take the place of a superseded job's file: another version under its name, and the file itself under another
-    /// name.
+    /// Files that may succeed the file of a superseded job: another version at its path, and the file itself
+    /// elsewhere.
     private static func successors(of job: JobRecord, in transaction: LedgerTransaction) throws -> [FileRecord] {
         let spot = job.whereabouts
         var found: [FileRecord] = []
@@ -148,8 +147,8 @@ extension Planner {
         return found
     }
 
-    /// Whether the rule has another job for what has taken the place of a superseded job's file: what has arrived by itself is
-    /// done by itself.
+    /// Whether the rule already has another job for the successor of a superseded job's file; a file that arrived
+    /// normally is handled normally.
     private static func hasOwnJob(
         _ record: FileRecord, besides job: JobRecord, in transaction: LedgerTransaction
     ) throws -> Bool {
@@ -168,8 +167,8 @@ extension Planner {
 }
 
 extension Planner.Draft {
-    /// For what takes the place of a superseded job: one deeper. Where the file is the same but for its name, what was
-    /// done stays done, and the other steps know what it left.
+    /// For the successor of a superseded job: one level deeper. If only the file's name differs, finished steps stay
+    /// finished, and the remaining steps get their values.
     func succeeding(_ late: Planner.Overdue?) throws -> Planner.Draft {
         guard let late else { return self }
         var draft = self

@@ -1,8 +1,8 @@
 import Platform
 import Synchronization
 
-/// The paths that an effect is being made at, from before its first system call until its receipt is committed: what
-/// is seen there meanwhile is judged afterwards.
+/// The paths with an effect in flight, from before its first system call until its receipt is committed. Whatever is
+/// seen there meanwhile is judged afterwards.
 package final class PathsInWork: Sendable {
     private let counts = Mutex<[BytePath: Int]>([:])
 
@@ -21,7 +21,7 @@ package final class PathsInWork: Sendable {
         }
     }
 
-    /// Whether it is one of them, or lies in one: a folder may be on its way as a whole.
+    /// Whether `path` is in work itself or inside a path in work, since a whole folder may be moving.
     package func contains(_ path: BytePath) -> Bool {
         counts.withLock { counts in
             guard !counts.isEmpty else { return false }
@@ -34,9 +34,9 @@ package final class PathsInWork: Sendable {
         }
     }
 
-    /// Whether there is one in the folder, or above it, or the folder is one itself.
+    /// Whether a path in work is the folder itself, in it or above it.
     ///
-    /// - Parameter own: paths that were begun once by who asks.
+    /// - Parameter own: paths that the caller itself has begun, once each.
     package func touches(_ folder: BytePath, besides own: [BytePath] = []) -> Bool {
         counts.withLock { counts in
             counts.contains { path, count in

@@ -5,21 +5,21 @@ import Logging
 import Platform
 import Synchronization
 
-/// Where refused files lie: `quarantine/<day>/<job>/`, the file with its name, and the reason as text and JSON.
+/// Where refused files go: `quarantine/<day>/<job>/` holds the file under its name, and the reason as text and JSON.
 package struct Quarantine: Sendable {
     private let root: BytePath
-    /// Bytes that may lie there.
+    /// Maximum size in bytes.
     private let limit: Int64
     private let journal: EffectJournal
     let lane = BlockingPool("quarantine", threads: 1, perBulkhead: true)
     private let tally = Tally()
 
     private final class Tally: Sendable {
-        /// Bytes that lie there, as far as that is known.
+        /// Bytes in quarantine; nil until measured.
         let held = Mutex<Int64?>(nil)
-        /// Moves that were cut off and could not be finished yet.
+        /// Interrupted moves that could not be finished yet.
         let left = Mutex<Set<String>>([])
-        /// The jobs of those that are being finished.
+        /// The jobs of the moves being finished.
         let finishing = Mutex<Set<String>>([])
         let inWork = Mutex<PathsInWork?>(nil)
         let rules = Mutex<@Sendable () -> RuleSet>({ .notYetRead })
@@ -32,8 +32,8 @@ package struct Quarantine: Sendable {
         self.journal = journal
     }
 
-    /// Has what is on its way into quarantine noted there, as what steps are at work on is; and what follows a refusal
-    /// planned by the rules that are in force then.
+    /// Sets where paths on their way into quarantine are recorded, as those of steps are, and the rules by which the
+    /// follow-up of a refusal is planned.
     func share(_ inWork: PathsInWork, _ rules: @escaping @Sendable () -> RuleSet) {
         tally.inWork.withLock { $0 = inWork }
         tally.rules.withLock { $0 = rules }
@@ -41,9 +41,9 @@ package struct Quarantine: Sendable {
 
     private var rules: RuleSet { tally.rules.withLock { $0 }() }
 
-    /// The record with its place's folder as it is configured now.
+    /// The record with its place's root as currently configured.
     ///
-    /// - Throws: `Fault(.failed)` where it is not.
+    /// - Throws: `Fault(.failed)` if the place is not configured any more.
     private func placed(_ record: QuarantineRecord) throws -> QuarantineRecord {
         guard let placed = placedIfAny(record) else {
             throw Fault(
@@ -61,10 +61,11 @@ package struct Quarantine: Sendable {
         return placed
     }
 
-    /// Has it told when a move that was cut off is finished, or cannot be yet. What follows the refusal lies in the ledger then.
+    /// Sets the handler called when an interrupted move is finished, or cannot be finished yet. By then, the
+    /// follow-up of the refusal is in the ledger.
     func tellEnds(_ tell: @escaping @Sendable (_ job: String) async -> Void) { tally.ended.withLock { $0 = tell } }
 
-    /// The jobs whose files are on their way, by moves that were cut off and are being finished.
+    /// The jobs whose interrupted moves are being finished.
     var jobsAtWork: Set<String> { tally.finishing.withLock { $0 } }
 
     private struct Reason: Codable {
@@ -73,26 +74,26 @@ package struct Quarantine: Sendable {
         let rule: String
         let job: String
         let reason: String
-        /// The reason in one word, where the action gave one.
+        /// The fault's code, if the action gave one.
         let code: String?
         let time: String
         let restore: String
     }
 
-    /// Moves the job's file into quarantine. Begun and finished in the ledger, so a crash in between is finished by
-    /// ``recover(_:again:)``.
+    /// Moves the job's file into quarantine. Start and end are committed to the ledger, so ``recover(_:again:)`` can
+    /// finish the move after a crash.
     ///
-    /// - Returns: the job of `on-failure`, where this calls for it.
+    /// - Returns: the `on-failure` job, if there is one.
     package func isolate(
         _ job: JobRecord, _ file: FileReference, reason: String, code: String? = nil
     ) async throws -> PlannedJob? {
         let id = String(job.id.prefix(12))
         let day = String(Timestamp.now().description.prefix(10))
-        // A file that is itself called `reason.txt` must not be replaced by the reason.
+        // Keeps the reason from replacing a file that is itself called `reason.txt`.
         let isReason = file.path.nameText == "reason.txt" || file.path.nameText == "reason.json"
         let name = isReason ? Array("file-".utf8) + file.path.name : file.path.name
         let folder = root.appending(day).appending(id)
-        // Of a hidden file the ledger is told the folder alone; below it the file keeps its whole path.
+        // For a hidden file the ledger records only the folder; the file keeps its whole path below it.
         let isHidden = journal.ledger.names.hides(file.place, file.path)
         let stored = isHidden ? folder.appending(Self.hiddenFolder) : folder.appending(name: name)
         let record = QuarantineRecord(
@@ -108,14 +109,14 @@ package struct Quarantine: Sendable {
         }
     }
 
-    /// - Throws: `Fault(.refused)`, with ``full`` as its code, where there is none.
+    /// - Throws: `Fault(.refused)` with code ``full`` if there is no room.
     private func requireRoom(for source: BytePath, _ files: HeldFiles) throws {
         guard limit < .max, let status = try files.status(source) else { return }
         if tally.held.withLock({ $0 == nil }) {
             let measured = try measured(files)
             tally.held.withLock { $0 = $0 ?? measured }
         }
-        // In one go, so that two together do not take more than there is.
+        // In one critical section, so that concurrent moves do not exceed the limit.
         let (held, fits) = tally.held.withLock { held in
             let before = held ?? 0
             let fits = before + status.allocated <= limit
@@ -129,7 +130,7 @@ package struct Quarantine: Sendable {
                 + "`steward quarantine drop`", path: source, code: Self.full)
     }
 
-    /// Looks through all of it, once: what is isolated afterwards is added up.
+    /// Measures the whole quarantine once; later additions are added to the total.
     private func measured(_ files: HeldFiles) throws -> Int64 {
         var held: Int64 = 0
         var folders = try files.status(root) == nil ? [] : [root]
@@ -144,13 +145,13 @@ package struct Quarantine: Sendable {
         return held
     }
 
-    /// The ``Fault/code`` of a file that found no room.
+    /// The ``Fault/code`` for a file that does not fit.
     static let full = "quarantine-full"
 
-    /// Finishes what a crash interrupted. What a file system that does not answer keeps from being finished is finished when
-    /// it answers, and holds up nothing else.
+    /// Finishes moves that a crash interrupted. A move on a file system that does not answer is finished once it
+    /// answers, and delays nothing else.
     ///
-    /// - Parameter again: whether only what could not be finished before is tried; other moves may be at work.
+    /// - Parameter again: only retries what could not be finished before; other moves may be in flight.
     package func recover(_ log: Logger, again: Bool = false) async throws {
         let left = tally.left.withLock { left in
             defer { left = [] }
@@ -160,7 +161,7 @@ package struct Quarantine: Sendable {
         for record in try await journal.ledger.read({ try $0.quarantine(in: [.moving]) })
         where !again || left.contains(record.id) {
             let record = placedIfAny(record) ?? record
-            // An earlier try may be at it yet.
+            // An earlier try may still be running.
             guard tally.finishing.withLock({ $0.insert(record.job).inserted }) else { continue }
             let source = record.root.appending(record.path)
             let inWork = tally.inWork.withLock { $0 }
@@ -196,8 +197,8 @@ package struct Quarantine: Sendable {
             } catch let fault as Fault where fault.kind == .superseded || fault.code == Self.full {
                 try await letGo(record)
             } catch let fault as Fault where fault.kind == .transient || fault.code == Fault.link {
-                // Its place is away, or somebody has put a link in the way: it stays begun, until a place is there again, or
-                // for the next start.
+                // Its place is away, or there is a symlink in the way. The move stays begun until a place comes back,
+                // or until the next start.
                 tally.left.withLock { _ = $0.insert(record.id) }
                 log.warning("a move into quarantine cannot be finished yet: \(fault.message)")
             }
@@ -210,22 +211,22 @@ package struct Quarantine: Sendable {
         }
     }
 
-    /// Ends a move into quarantine that will not be: the file is gone, or another version than the refused one.
+    /// Drops a move into quarantine whose file is gone or has changed since it was refused.
     private func letGo(_ record: QuarantineRecord) async throws {
         var dropped = record
         dropped.state = .dropped
         let gone = dropped
         try await journal.ledger.write { transaction in
-            // It may have come there by another try.
+            // Another try may have finished the move.
             guard try transaction.quarantine(in: [.moving]).contains(where: { $0.id == gone.id }) else { return }
             try transaction.setQuarantine(gone)
         }
     }
 
-    /// Where a hidden file lies, below the folder of its job.
+    /// Name of the folder for a hidden file, below the folder of its job.
     private static let hiddenFolder = "file"
 
-    /// The record with the name of a hidden file, which stands on the disk only. Blocks.
+    /// The record with the real name of a hidden file, which is only on disk. Blocks.
     package static func located(_ record: QuarantineRecord, _ files: HeldFiles) throws -> QuarantineRecord {
         guard try files.status(record.stored)?.kind == .directory else { return record }
         var found = record
@@ -237,8 +238,8 @@ package struct Quarantine: Sendable {
         return found
     }
 
-    /// - Parameter file: what was refused, and its content, where that was read; nil where it is not known any more.
-    /// - Returns: the job of `on-failure`, where this calls for it.
+    /// - Parameter file: the refused file, with its hash if it was read; nil if not known any more.
+    /// - Returns: the `on-failure` job, if there is one.
     private func finish(_ record: QuarantineRecord, rule: String, _ file: FileReference?) async throws -> PlannedJob? {
         let journal = journal
         let names = journal.ledger.names
@@ -276,7 +277,7 @@ package struct Quarantine: Sendable {
                 To delete it:                 steward quarantine drop \(record.id)
 
                 """
-            // Read in a terminal, as likely as not.
+            // Likely to be read in a terminal.
             let text = ShownText.lines(said)
             try files.replaceOwn(folder.appending("reason.txt"), with: Array(text.utf8))
         }
@@ -289,7 +290,8 @@ package struct Quarantine: Sendable {
             try transaction.clearStaged(job: kept.job)
             try transaction.setGone(kept.place, kept.path)
             try transaction.removeProduct(kept.root.appending(kept.path))
-            // Here, so that after a crash the job is not found open with its file gone, nor closed without what follows.
+            // In the same transaction: after a crash, the job must be neither open without its file nor closed
+            // without its follow-up.
             if var job = try transaction.job(kept.job), job.state.isOpen {
                 job.state = .refused
                 job.problem = kept.reason
@@ -302,8 +304,8 @@ package struct Quarantine: Sendable {
         }
     }
 
-    /// What is left of the source where a move to another file system was cut off when the copy was whole. What has its name
-    /// by now, if that is another file, stays.
+    /// Removes the source if a move to another file system was interrupted after copying. If another file has taken
+    /// the name, it stays.
     private static func removeSource(of there: QuarantineRecord, _ file: FileReference?, _ files: HeldFiles) throws {
         let source = there.root.appending(there.path)
         let hash = try files.hash(there.stored)
@@ -311,21 +313,21 @@ package struct Quarantine: Sendable {
         do {
             guard let left = try files.spotIfAny(source) else { return }
             let (was, print) = (file?.fingerprint, try left.status()?.fingerprint)
-            // Devices may have been numbered anew since; and it goes only if it holds what lies in quarantine.
+            // Device numbers may have changed. The source is removed only if it has the content now in quarantine.
             if let was, let print, (print.inode, print.size, print.modified) == (was.inode, was.size, was.modified) {
                 try files.removeSource(source, expecting: hash)
             } else {
                 _ = try Mover.finishRemoval(of: left, expecting: hash)
             }
         } catch let fault as Fault where fault.code == Fault.link {
-            // Whoever has put a link in the way has what lies there now.
+            // Through the symlink this is another file; it stays.
             return
         }
     }
 
-    /// Puts the file back; it counts as seen, so that no rule refuses it at once again.
+    /// Puts the file back. It counts as seen, so that no rule refuses it again right away.
     ///
-    /// - Returns: where it is, by its old name, or by `name (1).ext` where that is taken.
+    /// - Returns: its location: its old name, or `name (1).ext` if that is taken.
     package func putBack(_ held: QuarantineRecord) async throws -> FileReference {
         let held = try placed(held)
         let journal = journal
@@ -380,7 +382,7 @@ package struct Quarantine: Sendable {
         try Self.removeEmptyFolders(record.stored, files)
         try files.remove(folder.appending("reason.json"))
         try files.remove(folder.appending("reason.txt"))
-        // A folder that still holds something stays.
+        // A folder that is not empty stays.
         try files.removeFolder(folder)
     }
 

@@ -1,6 +1,6 @@
 import DequeModule
 
-/// A queue with a few ranks: of the lowest first, and of each in the order in which they came.
+/// A queue with a few ranks: lowest rank first, FIFO within a rank.
 struct RankedQueue<Element> {
     private var ranks: [Deque<Element>]
 
@@ -8,7 +8,7 @@ struct RankedQueue<Element> {
 
     var isEmpty: Bool { ranks.allSatisfy(\.isEmpty) }
 
-    /// The rank of the first; nil where there is none.
+    /// The rank of the first element, or nil.
     var firstRank: Int? { ranks.firstIndex { !$0.isEmpty } }
 
     mutating func append(_ element: Element, rank: Int) { ranks[rank].append(element) }

@@ -1,29 +1,30 @@
 import Platform
 import Synchronization
 
-/// For how long a start waits for what an earlier life had begun and that may need any file system: not for a call that
-/// hangs, and where nothing comes to its end for no longer than a minute. What is not waited for goes on by itself.
+/// Limits how long a start waits for the recovery of earlier work, which may need any file system. It does not wait
+/// for calls that hang, nor for longer than a minute in which nothing finishes. Work that is not waited for continues
+/// in the background.
 final class RecoveryTimeout: Sendable {
     private struct State {
-        /// How much has come to its end.
+        /// Number of work items that have ended.
         var ended = 0
-        /// Whether something was not waited for any longer, and nothing has come to its end since.
+        /// Whether a wait has timed out and nothing has ended since.
         var hasGivenUp = false
     }
 
     private let state = Mutex(State())
 
     private static let pause = Duration.milliseconds(250)
-    /// Looks in a row in which nothing has come to its end, after which nothing is waited for: a minute.
+    /// Consecutive polls without progress until the timeout: a minute.
     private static let looks = 240
-    /// The same while calls hang on behalf of others, which may be what is waited for.
+    /// The same while calls of others hang, since the work may be waiting for them.
     private static let looksBesideHangs = Int(HangWatch.threshold * 4)
-    /// The same after that, for what comes next.
+    /// The same after a timeout, for the next work item.
     private static let looksOfNext = 4
 
-    /// Begins `work`, and waits until it has ended, or is not worth waiting for.
+    /// Begins `work`, and waits until it ends or the wait times out.
     ///
-    /// - Parameter whose: on whose behalf its own calls are made.
+    /// - Parameter whose: the bulkhead of its own calls.
     /// - Returns: whether it has ended.
     func waits(for whose: Bulkhead, _ work: @escaping @Sendable () async -> Void) async -> Bool {
         let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
@@ -41,7 +42,7 @@ final class RecoveryTimeout: Sendable {
         }
         defer { waiting.cancel() }
         for await hasEnded in answers { return hasEnded }
-        // The agent is told to stop.
+        // The agent is stopping.
         return false
     }
 

@@ -2,8 +2,8 @@ import Ledger
 import Logging
 import Platform
 
-/// Runs jobs: does what the ``Scheduler`` says, and tells it what has become of that. What is to be done with a job the
-/// ledger says.
+/// Runs jobs: carries out the effects that the ``Scheduler`` returns, and reports the results back to it. The state
+/// of each job is in the ledger.
 package actor Runner {
     let executor: JobExecutor
     let planner: Planner
@@ -13,7 +13,7 @@ package actor Runner {
 
     private(set) var scheduler: Scheduler
     private var timer: Task<Void, Never>?
-    /// The ledger is being asked for ready jobs.
+    /// The running query for ready jobs.
     private(set) var fetching: Task<Void, Never>?
     private var idleWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
     private var lastWaiter = 0
@@ -21,10 +21,10 @@ package actor Runner {
     private var generator = SystemRandomNumberGenerator()
 
     /// - Parameters:
-    ///   - maximumFiles: how many files are worked on at the same time; each kind of work has its own limit.
-    ///   - share: how many of them may be one rule's in one place.
-    ///   - window: how many jobs that are ready are in memory.
-    ///   - changed: called when something was begun, has ended or has come; it must not block.
+    ///   - maximumFiles: how many files are worked on concurrently; each kind of work has its own limit.
+    ///   - share: how many of them may belong to one rule in one place.
+    ///   - window: how many ready jobs are kept in memory.
+    ///   - changed: called when a job is added, begins or ends; must not block.
     package init(
         executor: JobExecutor, planner: Planner, ledger: Ledger, maximumFiles: Int = 512, share: Int = 128,
         window: Int = 1024, changed: @escaping @Sendable () -> Void = {}, log: Logger
@@ -37,11 +37,11 @@ package actor Runner {
         scheduler = Scheduler(Scheduler.Limits(files: maximumFiles, share: share, window: window))
     }
 
-    // MARK: Asked from outside
+    // MARK: Requests from outside
 
-    /// Asks for jobs that the ledger already holds: new ones, and others that are to be looked at now.
+    /// Submits jobs that are already in the ledger: new ones, and others that should be looked at now.
     ///
-    /// - Parameter areReady: whether all of them stand in the ledger as ready; then they may be left there for now.
+    /// - Parameter areReady: whether all of them are ready in the ledger; if so, they may be left there for now.
     package func submit(_ jobs: [(id: String, place: String, path: BytePath)], areReady: Bool = false) {
         let jobs = jobs.map {
             Scheduler.Job(id: $0.id, whose: nil, file: Scheduler.File(place: $0.place, path: $0.path))
@@ -49,12 +49,12 @@ package actor Runner {
         happened { $0.submit(jobs, areReady: areReady) }
     }
 
-    /// The same for jobs that have just been planned, and are ready.
+    /// Submits jobs that have just been planned and are ready.
     package func submit(_ jobs: [PlannedJob]) {
         happened { $0.submit(jobs.map(Scheduler.Job.init), areReady: true) }
     }
 
-    /// Has it told when a job does not wait to be run any more, before anybody hears that nothing runs.
+    /// Sets the handler called when a job is not waiting to run any more; called before ``idle()`` returns.
     package func tellOfEnds(_ tell: @escaping @Sendable (_ place: String, _ path: BytePath) async -> Void) {
         tellEnd = tell
     }
@@ -67,10 +67,10 @@ package actor Runner {
         }
     }
 
-    /// Other rules are in force: where there were none yet, jobs of an earlier life begin now.
+    /// Tells the scheduler that the rules have changed. After the first load, jobs from before the start may begin.
     package func rulesChanged() { happened { $0.settled() } }
 
-    /// Begins nothing more and waits until what runs has reached the end of its step.
+    /// Begins nothing more, and waits until each running step has ended.
     package func drain() async {
         happened { $0.drain() }
         timer?.cancel()
@@ -80,7 +80,7 @@ package actor Runner {
             "\(scheduler.atWorkCount) jobs are left in calls that do not return; they go on at the next start")
     }
 
-    /// Returns when no job runs and none is due, or when the task is cancelled.
+    /// Returns when no job is running or due, or when the task is cancelled.
     package func idle() async {
         if isIdle { return }
         lastWaiter += 1
@@ -88,7 +88,7 @@ package actor Runner {
         await withTaskCancellationHandler {
             await withCheckedContinuation { idleWaiters[waiter] = $0 }
         } onCancel: {
-            // Its turn comes after this one has begun to wait.
+            // Actor isolation runs this after the continuation is stored.
             Task { await self.giveUp(waiter) }
         }
     }
@@ -115,17 +115,17 @@ package actor Runner {
             waiting: count.retrying + count.blocked)
     }
 
-    /// How many jobs the ledger has as ready, for ten seconds at least, of which the scheduler does not know: none, or there is
-    /// a mistake in this program. Reads the ledger.
+    /// How many jobs have been ready in the ledger for at least ten seconds without the scheduler knowing them.
+    /// Anything but 0 is a bug. Reads the ledger.
     ///
-    /// - Throws: what the ledger does.
+    /// - Throws: errors of the ledger.
     package func unknownJobs() async throws -> Int {
-        // While some are left in the ledger on purpose, no others can be told from them.
+        // Jobs left in the ledger on purpose cannot be told from lost ones.
         guard scheduler.phase == nil, scheduler.left == 0 else { return 0 }
         let limit = scheduler.table.count + Self.mostUnknown
         let unknown = try await ledger.read { try $0.readyJobs(limit: limit) }.map(\.id).filter { !scheduler.knows($0) }
         if unknown.isEmpty { return 0 }
-        // One that has just been planned is on its way here.
+        // A job that was just planned is still on its way here.
         let before = Timestamp.now().adding(seconds: -10)
         let old = try await ledger.read { transaction in
             try unknown.filter { id in
@@ -135,14 +135,14 @@ package actor Runner {
         return scheduler.left > 0 ? 0 : old.count { !scheduler.knows($0) }
     }
 
-    /// No more of them are counted.
+    /// Counting stops here.
     private static let mostUnknown = 1_000
 
-    // MARK: What is to be done
+    // MARK: Effects
 
-    /// The only way to the scheduler: tells it what has happened, and does what follows.
+    /// The only way to the scheduler: passes it an event and carries out the resulting effects.
     ///
-    /// - Parameter permit: one for a kind of work; it is released if no job takes it.
+    /// - Parameter permit: a permit for a kind of work; released if no job takes it.
     func happened(given permit: StepPermit? = nil, _ event: (inout Scheduler) -> [Scheduler.Effect]) {
         scheduler.hasRules = executor.rules.isRead
         var permit = permit
@@ -170,9 +170,9 @@ package actor Runner {
         changed()
     }
 
-    /// Has a job carried out on its rule's threads.
+    /// Starts a job on its rule's threads.
     ///
-    /// - Parameter permit: that of its next step, if it has one already.
+    /// - Parameter permit: the permit of its next step, if already acquired.
     private func begin(_ job: Scheduler.Job, _ permit: StepPermit?) {
         let executor = executor
         BlockingPool.start(for: job.whose) {
@@ -182,7 +182,7 @@ package actor Runner {
         }
     }
 
-    /// Does what has to be done before others of the job's file may begin, and tells of its end.
+    /// Does what must come before other jobs of the same file, then reports the end to the scheduler.
     func ended(_ id: String, _ file: Scheduler.File, _ outcome: JobExecutor.Outcome) async {
         let end: Scheduler.End
         switch outcome {
@@ -205,7 +205,7 @@ package actor Runner {
         happened { $0.ended(id, end, .now) }
     }
 
-    /// For the next start: this life goes by its own clock.
+    /// Only for the next start; this process uses its own clock.
     private func noteNextTry(of id: String, in state: JobRecord.State, after delay: Double) async {
         do {
             try await ledger.write { transaction in
@@ -218,7 +218,7 @@ package actor Runner {
         }
     }
 
-    /// Has an undo tried again that could not go on for a reason that passes.
+    /// Schedules a retry for an undo that failed for a transient reason.
     func undoAgain(_ id: String, after attempts: Int) async {
         let delay = Backoff.seconds(attempt: attempts, using: &generator)
         await noteNextTry(of: id, in: .undoing, after: delay)
@@ -300,18 +300,18 @@ package actor Runner {
     }
 
     private func tellIdle() {
-        // Files may be judged all the same: the ledger looks whether anybody writes.
+        // Files may be judged at the same time; the ledger checks for writers itself.
         if ledger.needsCheckpoint { Task { [ledger] in await ledger.checkpointAtRest() } }
         for waiter in idleWaiters.values { waiter.resume() }
         idleWaiters = [:]
     }
 
-    /// The undos that wait for their next try, which whoever asks makes now.
+    /// Takes the undos that are waiting for a retry; the caller retries them now.
     func takeWaitingUndos() -> Set<String> { scheduler.takeWaitingUndos() }
 }
 
 extension Scheduler.Job {
-    /// One that has just been planned.
+    /// A job that has just been planned.
     init(_ job: PlannedJob) {
         self.init(
             id: job.id, whose: JobExecutor.bulkhead(job.rule, job.place),
@@ -319,7 +319,7 @@ extension Scheduler.Job {
             isBehindBacklog: job.isBehindBacklog, planned: job.loaded)
     }
 
-    /// One that is in the ledger.
+    /// A job from the ledger.
     init(_ job: JobRecord) {
         let now = job.whereabouts
         self.init(

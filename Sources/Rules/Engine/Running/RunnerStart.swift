@@ -2,15 +2,14 @@ import Ledger
 import Logging
 import Platform
 
-/// How a runner takes up what an earlier life has left, and what had to wait since. Nothing of that waits for a file system
-/// that does not answer: what needs such a one goes on when it answers, and all else goes on meanwhile.
+/// How a runner resumes earlier work after a start. Nothing here waits for a file system that does not answer: the
+/// affected jobs continue once it does, and everything else continues meanwhile.
 extension Runner {
-    /// Files of which what was begun is recovered at the same time.
+    /// How many files are recovered concurrently.
     private static let mostRecoveries = 16
 
-    /// Resumes what the ledger holds open from an earlier life. What was begun is recovered before this returns, so that
-    /// nothing of it can be taken for news; of what a file system that does not answer keeps from that, the paths stay noted as
-    /// those at work.
+    /// Resumes the open jobs in the ledger. Begun steps are recovered before this returns, so that their effects are
+    /// not taken for changes. If a file system does not answer, the paths of its steps stay in work.
     package func start() async throws {
         happened { $0.start() }
         let isPaused = try await ledger.read { try $0.meta("paused") } != nil
@@ -22,7 +21,7 @@ extension Runner {
         happened { $0.recovered() }
         for id in try await planner.superseded() { await planAnewUnlessHung(id) }
         for job in try await ledger.read({ try $0.waitingJobs() }) {
-            // The ledger's times are the calendar's, which may have been set since.
+            // Ledger times are wall-clock times, and the clock may have been set since.
             let seconds = job.nextAttempt.map { min($0.seconds - Timestamp.now().seconds, Backoff.longest) } ?? 0
             happened { $0.waits(job.id, .retry, seconds: seconds, .now) }
         }
@@ -34,16 +33,16 @@ extension Runner {
         await fetching?.value
     }
 
-    /// Takes up what could not be finished at the start, or planned since, because a place was away or the names of its
-    /// hidden files were not known.
+    /// Resumes what could not be finished or planned because a place was away, or because the names of its hidden
+    /// files were not known.
     package func takeUp() async throws {
         try await executor.resumeUndoing(takeWaitingUndos())
         for id in try await planner.superseded() { await planAnewUnlessHung(id) }
     }
 
-    /// What a superseded job was to do is done with the version that is there now.
+    /// Plans the work of a superseded job for the present version.
     ///
-    /// - Returns: the jobs that do it; none where they cannot be planned yet, which the ledger keeps in mind.
+    /// - Returns: the new jobs; empty if they cannot be planned yet. The ledger remembers those.
     func planAnew(_ id: String) async -> [PlannedJob] {
         do {
             let place = try await ledger.read { try $0.job(id)?.whereabouts.place }
@@ -82,11 +81,11 @@ extension Runner {
         }
     }
 
-    // MARK: What was begun
+    // MARK: Begun steps
 
-    /// Side by side, but for what was begun with one file.
+    /// Recovers files concurrently, but the steps of one file in order.
     private func recoverBegun() async throws {
-        // What an earlier try of the start could not wait for is at work yet.
+        // Recoveries that an earlier try of the start did not wait for are still running.
         let begun = try await ledger.read { try $0.begunJobs() }.filter { !scheduler.knows($0.id) }
         var files: [Scheduler.File] = []
         var jobs: [Scheduler.File: [JobRecord]] = [:]
@@ -108,7 +107,7 @@ extension Runner {
 
     private func recover(_ job: JobRecord, _ patience: RecoveryTimeout) async {
         let (executor, whose) = (executor, JobExecutor.bulkhead(of: job))
-        // From now on: others' calls may hang before it is this one's turn.
+        // From now on, since calls of others may hang before it is this job's turn.
         let targets = await executor.targetsBegun(by: job)
         executor.inWork.begin(targets)
         let hasEnded = await patience.waits(for: whose) {
@@ -124,9 +123,9 @@ extension Runner {
             """, metadata: executor.fields(job))
     }
 
-    /// - Parameter outcome: how the job ended; nil where it has not.
+    /// - Parameter outcome: how the job ended; nil if it has not.
     private func recovered(_ job: JobRecord, _ outcome: JobExecutor.Outcome?) async {
-        // While others are recovered, the ledger is yet to be read.
+        // During recovery the ledger has yet to be read.
         guard let outcome, scheduler.phase != .recovering else {
             return happened { $0.ended(job.id, .unclear, .now) }
         }
@@ -135,14 +134,14 @@ extension Runner {
 
     // MARK: Files on their way into quarantine
 
-    /// Keeps the jobs from being begun whose files are on their way into quarantine yet, until they are there.
+    /// Holds back the jobs whose files are still on their way into quarantine.
     private func awaitIsolations() async throws {
         let quarantine = executor.quarantine
         quarantine.tellEnds { [weak self] id in await self?.happened { $0.isolated(id, .now) } }
         for id in quarantine.jobsAtWork where !scheduler.knows(id) {
             guard let job = try await ledger.read({ try $0.job(id) }), job.state.isOpen else { continue }
             happened { $0.recover(Scheduler.Job(job), isIsolated: true) }
-            // It may have ended before anybody could be told.
+            // The move may have finished before the handler was set.
             if !quarantine.jobsAtWork.contains(id) { happened { $0.isolated(id, .now) } }
         }
     }

@@ -2,10 +2,10 @@ import Foundation
 import JSONText
 import Platform
 
-/// Rendering for places where a value must not be able to do more than stand there (docs/design/values.md).
+/// Rendering for contexts in which a value must stay inert (docs/design/values.md).
 extension Arguments {
-    /// For paths: a value holds no `/`, no control character and no leading dot, but for `file.path` and `file.folder`,
-    /// which are paths already.
+    /// For paths: a value gets no `/`, no control characters and no leading dot. `file.path` and `file.folder` are
+    /// exempt, as they are paths already.
     package func pathText(_ name: String, values: Values) throws -> String {
         try template(name).rendered(TemplateContext(values: values, timeZone: timeZone)) { value, piece in
             var text = SafeText.withoutControls(value)
@@ -17,25 +17,25 @@ extension Arguments {
         }
     }
 
-    /// For one line: controls and line breaks become spaces.
+    /// For one line: control characters and line breaks become spaces.
     package func lineText(_ name: String, values: Values) throws -> String {
         SafeText.withoutControls(try text(name, values: values))
     }
 
-    /// For the text of a heading of a note: one line, in which values are shown and do nothing.
+    /// For the text of a note's heading: one line, in which values are escaped.
     package func headingText(_ name: String, values: Values) throws -> String {
         SafeText.withoutControls(try markdown(name, values, as: .heading))
     }
 
-    /// For a block of a note that is others' too: a value stands in one line, is shown and does nothing, and cannot make
-    /// that line an anchor, a heading, a list, a quotation, a fence, a table or a definition. With `raw` its inline
-    /// markup works. The template's own line breaks stay.
+    /// For a block of a note that others edit too. A value is one line, escaped, and cannot turn that line into an
+    /// anchor, heading, list, quotation, fence, table or definition. With `raw`, its inline markup works. The
+    /// template's own line breaks stay.
     package func blockText(_ name: String, values: Values) throws -> String {
         try markdown(name, values, as: .block)
     }
 
-    /// For a whole Markdown file: as ``blockText(_:values:)``, but a `raw` value keeps its lines and all of its markup,
-    /// anchors apart; and in the template's own front matter a value is one line of YAML's.
+    /// For a whole Markdown file: as ``blockText(_:values:)``, but a `raw` value keeps its lines and all of its
+    /// markup except anchors. In the template's own front matter, a value is a single line of YAML.
     package func fileText(_ name: String, values: Values) throws -> String {
         try markdown(name, values, as: .file)
     }
@@ -45,13 +45,13 @@ extension Arguments {
         return SafeMarkdown.text(try template(name).segments(context), as: kind)
     }
 
-    /// For a JSON text: each value is the inside of a JSON string, and cannot end the string that it stands in. Numbers and
-    /// truths are themselves outside of one as well.
+    /// For JSON: each value is escaped as the inside of a JSON string and cannot end that string. Numbers and
+    /// booleans also work outside of strings.
     ///
     /// - Parameters:
-    ///   - name: of a `.template`.
-    ///   - values: what the template may show.
-    /// - Returns: the text; whether it is JSON is for the caller to find out.
+    ///   - name: the name of a `.template` argument.
+    ///   - values: the values available to the template.
+    /// - Returns: the text; the caller has to check that it is JSON.
     /// - Throws: as ``text(_:values:)``.
     package func jsonText(_ name: String, values: Values) throws -> String {
         try template(name).rendered(TemplateContext(values: values, timeZone: timeZone)) { value, _ in
@@ -59,13 +59,13 @@ extension Arguments {
         }
     }
 
-    /// For the path of a URL: a value is percent-encoded and one segment, in which `/` is `-`, but for `file.path` and
-    /// `file.folder`, which are paths already.
+    /// For the path of a URL: a value is one percent-encoded segment in which `/` becomes `-`. `file.path` and
+    /// `file.folder` are exempt, as they are paths already.
     ///
     /// - Parameters:
-    ///   - name: of a `.template`.
-    ///   - values: what the template may show.
-    /// - Returns: the path; what the template itself says stands in it as it is.
+    ///   - name: the name of a `.template` argument.
+    ///   - values: the values available to the template.
+    /// - Returns: the path; the template's own text stays as it is.
     /// - Throws: as ``text(_:values:)``.
     package func urlPathText(_ name: String, values: Values) throws -> String {
         try template(name).rendered(TemplateContext(values: values, timeZone: timeZone)) { value, piece in
@@ -78,7 +78,7 @@ extension Arguments {
         }
     }
 
-    /// For a program's arguments: where a value begins one, the value cannot make it an option. `-x` becomes `./-x`.
+    /// For a program's arguments: a value at the start of an argument cannot make it an option. `-x` becomes `./-x`.
     package func words(_ name: String, values: Values) throws -> [String] {
         let context = TemplateContext(values: values, timeZone: timeZone)
         return try templates(name).map { template in
@@ -89,18 +89,18 @@ extension Arguments {
     }
 }
 
-/// Where a value stands in its template.
+/// The position of a value in its template.
 package struct TemplatePiece: Sendable {
     /// The value's name; empty for quoted text.
     package let name: String
-    /// Nothing stands before it.
+    /// Whether it begins the text.
     package let beginsText: Bool
-    /// It stands at the beginning, or after a `/`.
+    /// Whether it begins the text or follows a `/`.
     package let beginsPart: Bool
 }
 
 package enum SafeText {
-    /// Whether the byte stands for itself in any part of a URL (RFC 3986, 2.3).
+    /// Whether the byte needs no percent-encoding in any part of a URL (RFC 3986, 2.3).
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -111,12 +111,12 @@ package enum SafeText {
         }
     }
 
-    /// By scalars: a slash under an accent is another character, and in a path a slash all the same.
+    /// Works on scalars: a slash with a combining accent is another character, but still a slash in a path.
     static func withoutSlashes(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "/" ? "-" : $0 }))
     }
 
-    /// Runs of line breaks and control characters become one space; invisible direction marks go.
+    /// Runs of line breaks and control characters become one space; invisible direction marks are removed.
     package static func withoutControls(_ text: String) -> String {
         var out = String.UnicodeScalarView()
         var pending = false

@@ -1,186 +1,188 @@
 import DequeModule
 import Platform
 
-/// Which job runs when: what is known of each job that is to be run, in one table, and all limits and all fairness among
-/// them (`docs/design/scheduling.md`).
+/// Decides which job runs when. One table holds every job that is to run, with all limits and the fairness among them
+/// (`docs/design/scheduling.md`).
 ///
-/// A value without a clock, a thread or a file: each event changes the table and returns what has to be done about it, which
-/// ``Runner`` does. The ledger says what a job is; the table only says what is about to be done with it, so that whenever
-/// somebody asks for a job at which something is at work, the ledger is read once more when that has ended.
+/// A value without a clock, threads or files: each event changes the table and returns the effects, which ``Runner``
+/// carries out. The ledger is the truth about a job, and the table only says what happens to it next. So if a job is
+/// submitted while it is in progress, the ledger is read again afterwards.
 struct Scheduler {
     typealias Instant = ContinuousClock.Instant
 
-    /// A file, under the name that it has now: of one file one job runs at a time.
+    /// A file under its present name. Only one job runs per file at a time.
     struct File: Hashable {
         let place: String
         let path: BytePath
     }
 
-    /// What is in memory of a job that is to be run.
+    /// The in-memory part of a job that is to run.
     struct Job {
         let id: String
-        /// On whose threads it begins; nil where its rule is not known before it has been read.
+        /// The bulkhead whose threads it begins on; nil if its rule is not known before it has been read.
         let whose: Bulkhead?
         let file: File
-        /// Whether jobs of what arrives go first (``JobRecord/isBacklog``).
+        /// Whether jobs for newly arrived files go first (``JobRecord/isBacklog``).
         var isBacklog = false
-        /// Whether it has taken earlier jobs of its file out of the backlog, which may be in the ledger alone.
+        /// Whether it moved earlier jobs of its file out of the backlog; those may be in the ledger only.
         var isBehindBacklog = false
-        /// What it was when it was planned, where that is kept until it begins.
+        /// The job as it was planned, if kept until it begins.
         var planned: LoadedJob?
     }
 
-    /// What is about to be done with a job.
+    /// The state of a job in the table.
     enum State: Equatable {
-        /// Waits until the others of its file before it are done, and until there is room.
+        /// Waits for earlier jobs of its file, and for room.
         case queued
-        /// Its file's turn has come, and its rule has as many at work as may be. It holds its file.
+        /// Next for its file, but its rule has reached its share. Holds its file.
         case aside
-        /// Of the kind of work that its next step needs there is as much as may be. It holds its file.
+        /// The limit for the next step's kind of work is reached. Holds its file.
         case parked(WorkKind)
-        /// At work, and until it is known what follows from its end. It holds its file.
+        /// Running, until the consequences of its end are known. Holds its file.
         case running
-        /// What an earlier life has begun is being recovered. It holds its file, together with others.
+        /// Work begun before the start is being recovered. Holds its file, together with others.
         case recovering
-        /// Its file has been on its way into quarantine since an earlier life. It holds its file, as above.
+        /// Its file has been on its way into quarantine since before the start. Holds its file, together with others.
         case isolating
-        /// The ledger is being asked what is to be done with it.
+        /// The ledger is being asked what to do with it.
         case reading
         case waiting(Wait)
         /// Until one of these has ended.
         case blocked(by: Set<String>)
     }
 
-    /// What a job waits for; each has its time.
+    /// What a job waits for; each has a deadline.
     enum Wait {
-        /// Its next try.
+        /// Its next retry.
         case retry
-        /// A person's word.
+        /// A person's answer.
         case answer
-        /// The next try of taking it back.
+        /// The next retry of its undo.
         case undo
-        /// The next time that the ledger is asked for it, which could not be read.
+        /// The next try to read it from the ledger, after a failed one.
         case look
     }
 
-    /// What has become of a job.
+    /// How a job ended.
     enum End {
-        /// Nothing is left to be done with it; what follows from it is in the ledger.
+        /// Nothing is left to do; its follow-up jobs are in the ledger.
         case over(then: [Job])
         case waits(Wait, seconds: Double)
-        /// Where none is named: soon.
+        /// Soon, if the set is empty.
         case heldUp(by: Set<String>)
         case crowded(WorkKind, hasBegun: Bool)
-        /// The ledger has to be asked. It stays the first of its file.
+        /// The ledger has to be asked. The job stays first of its file.
         case unclear
     }
 
-    /// What the ledger says of a job.
+    /// The ledger's answer about a job.
     enum Found {
         case open(Job)
         case waits(Wait, seconds: Double)
         case nothing
-        /// It could not be read.
+        /// The job could not be read.
         case failed
     }
 
-    /// What an event calls for.
+    /// What the caller has to do after an event.
     enum Effect {
-        /// To be carried out; ``Scheduler/ended(_:_:_:)`` is to follow.
-        /// - Parameter hasPermit: whether with the permit that was given to it (``Scheduler/permitGiven(_:)``).
+        /// Run the job, then call ``Scheduler/ended(_:_:_:)``.
+        /// - Parameter hasPermit: whether it gets the permit passed to ``Scheduler/permitGiven(_:)``.
         case begin(Job, hasPermit: Bool)
-        /// A permit for a kind of work is wanted: ``Scheduler/permitGiven(_:)``.
+        /// Wait for a permit for a kind of work, then call ``Scheduler/permitGiven(_:)``.
         case awaitPermit(WorkKind)
-        /// The first so many ready jobs are to be read: ``Scheduler/fetched(_:limit:)`` or ``Scheduler/fetchFailed(_:)``.
+        /// Read that many ready jobs, then call ``Scheduler/fetched(_:limit:)`` or ``Scheduler/fetchFailed(_:)``.
         case fetch(limit: Int)
-        /// A job is to be read: ``Scheduler/found(_:_:_:)``.
+        /// Read a job, then call ``Scheduler/found(_:_:_:)``.
         case read(String)
-        /// The time of a job's question may be over: ``Scheduler/found(_:_:_:)``.
+        /// Check whether the job's question has expired, then call ``Scheduler/found(_:_:_:)``.
         case expire(String)
         case finishUndo(String)
-        /// Whether all of these are open yet is to be read: if not, ``Scheduler/unblock(_:)``.
+        /// Check whether all of these are still open; if not, call ``Scheduler/unblock(_:)``.
         case check(String, Set<String>)
-        /// ``Scheduler/tick(_:)`` is to be called then, instead of at any later time for which that was asked.
+        /// Call ``Scheduler/tick(_:)`` at that time. Replaces any later wakeup.
         case wake(Instant)
-        /// Nothing runs, and nothing is due.
+        /// Nothing is running or due.
         case idle
     }
 
-    /// What is known of a job.
+    /// A row of the table.
     struct Entry {
         var state: State
-        /// Nil where it is read before it is run.
+        /// nil if it is read before it runs.
         var job: Job?
         var holdsFile = false
-        /// Somebody has asked for it since the ledger was read for it last, or since what is at work with it has begun.
+        /// Whether it was submitted again since the ledger was last read for it, or since it began.
         var isAskedAgain = false
     }
 
-    /// How far the start has come; nil before it and after it.
+    /// The phase of the start; nil before and after.
     enum Phase { case recovering, loading }
 
-    /// Jobs of one file.
+    /// The jobs of one file.
     struct Line {
         var waiting: Deque<String> = []
-        /// How many hold it.
+        /// Number of jobs that hold the file.
         var holders = 0
     }
 
     struct Limits {
-        /// Files that are worked on at the same time.
+        /// Files worked on concurrently.
         var files = 512
-        /// How many of them may be one rule's in one place.
+        /// How many of them may belong to one rule in one place.
         var share = 128
-        /// Jobs that are ready and in memory; more stay in the ledger alone.
+        /// Ready jobs kept in memory; the rest stay in the ledger.
         var window = 1_024
-        /// So many may wait for their kind of work or for others of their rule; more stay in the ledger.
+        /// Jobs that may wait for their kind of work or for their rule; the rest stay in the ledger.
         var parked = 8_192
-        /// While so many wait for others of their rule, no more are read: that a few of these end is no reason to read all
-        /// anew.
+        /// No more jobs are fetched while this many wait for their rule, so that a few endings do not trigger a full
+        /// reload.
         var aside = 4_096
-        /// While so many are queued, what comes behind them is read again when it begins.
+        /// While this many jobs are queued, later ones are not kept in memory as planned but read again when they
+        /// begin.
         var planned = 16
     }
 
-    /// Seconds until a job is tried again that something other than a job holds up.
+    /// Seconds until the retry of a job that is held up by something other than a job.
     static let pause = 2.0
-    /// Seconds until the ledger is asked again that could not be read.
+    /// Seconds until the next try after a failed read of the ledger.
     static let patience = 60.0
-    /// Seconds after which it is looked whether a question's time is over, at the latest: the calendar may be set.
+    /// Longest interval, in seconds, between checks whether a question has expired, as the wall clock may be set.
     static let longestAnswer = 3_600.0
 
     let limits: Limits
     var isPaused = false
-    /// Whether there are rules by which jobs can be carried out.
+    /// Whether rules are loaded.
     var hasRules = true
     var phase: Phase?
     var isDraining = false
 
-    /// The one truth about each job; what follows is derived from it, in ``set(_:_:)`` and in what that calls.
+    /// The single source of truth about each job; the fields below are derived from it in ``set(_:_:)`` and its
+    /// callees.
     var table: [String: Entry] = [:]
     private var tally = Tally()
-    /// The same without the backlog.
+    /// `tally` without the backlog.
     private var tallyFirst = Tally()
     var files: [File: Line] = [:]
     /// Files whose turn it may be.
     var turn = RankedQueue<File>(ranks: 2)
-    /// At work for each rule. Those of which the rule is not known before they have been read count as if they were of one.
+    /// Running jobs per rule. Jobs whose rule is not known before they are read count as one rule.
     var atWork: [Bulkhead?: Int] = [:]
     var aside: [Bulkhead?: RankedQueue<String>] = [:]
     var parked: [WorkKind: RankedQueue<String>] = [:]
-    /// Kinds of work for which a place has been asked.
+    /// Kinds of work for which a permit has been requested.
     var awaited: Set<WorkKind> = []
-    /// Jobs that wait for others, by these.
+    /// The jobs blocked by each job.
     var held: [String: Set<String>] = [:]
     var wakeups = Wakeups<String>()
-    /// When the ledger is asked for ready jobs again; nil where nothing keeps from it.
+    /// When the ledger is asked for ready jobs again after a failure; nil if it can be asked now.
     var nextLook: Instant?
 
-    /// Jobs that are ready in the ledger and not in the table, and how many have ever been left there.
+    /// Ready jobs that are in the ledger only, and how many have ever been left there.
     var (left, everLeft) = (0, 0)
     /// The same without the backlog.
     var (leftFirst, everLeftFirst) = (0, 0)
-    /// How many had ever been left when the ledger was asked for them; nil while it is not.
+    /// The value of `everLeft` and `everLeftFirst` when the current fetch began; nil if there is none.
     var fetchedSince: (all: Int, first: Int)?
     var effects: [Effect] = []
 
@@ -190,7 +192,7 @@ struct Scheduler {
 
     // MARK: The table
 
-    /// Jobs in each state.
+    /// Number of jobs in each state.
     struct Tally {
         var queued = 0, aside = 0, parked = 0, running = 0, recovering = 0, reading = 0
         var retrying = 0, answering = 0, undoing = 0, blocked = 0
@@ -213,12 +215,13 @@ struct Scheduler {
 
     var count: Tally { tally }
     var countFirst: Tally { tallyFirst }
-    /// Jobs at work, those that are recovered among them.
+    /// Jobs running or being recovered.
     var atWorkCount: Int { tally.running + tally.recovering }
 
-    /// The only way in which the table changes its states: takes a job out of what its state had it in, and counts it.
+    /// The only way to change a state in the table: removes the job from the structures of its old state and updates
+    /// the counts.
     ///
-    /// - Parameter state: nil where nothing is to be done with it any more.
+    /// - Parameter state: nil if nothing is left to do with the job.
     mutating func set(_ id: String, _ state: State?, _ job: Job? = nil) {
         var entry = table[id] ?? Entry(state: .queued)
         if table[id] != nil {
@@ -249,14 +252,13 @@ struct Scheduler {
         if entry.job?.isBacklog == false { tallyFirst.add(entry.state, number) }
     }
 
-    /// - Parameter id: of a job.
-    /// - Returns: whether it is known, and not left in the ledger.
+    /// Whether a job is in the table, rather than left in the ledger.
     func knows(_ id: String) -> Bool { table[id] != nil }
 
     mutating func enqueue(_ job: Job, isFirst: Bool = false) {
         var job = job
         var line = files[job.file] ?? Line()
-        // What comes before a job that is not of the backlog is not of the backlog either.
+        // A job ahead of one that is not of the backlog leaves the backlog too.
         let rank = line.waiting.first.flatMap { table[$0]?.job?.rank }
         if isFirst, rank == 0 { job.isBacklog = false }
         if !job.isBacklog {
@@ -280,7 +282,7 @@ struct Scheduler {
         files[file, default: Line()].holders += 1
     }
 
-    /// Lets others of its file go on.
+    /// Releases its file for the next job.
     mutating func release(_ id: String) {
         guard let entry = table[id], entry.holdsFile, let file = entry.job?.file, var line = files[file] else { return }
         table[id]?.holdsFile = false
@@ -290,7 +292,7 @@ struct Scheduler {
         turn.append(file, rank: table[next]?.job?.rank ?? 0)
     }
 
-    /// - Parameter isBacklog: whether it is known that it is of the backlog.
+    /// - Parameter isBacklog: whether the job is known to belong to the backlog.
     mutating func leaveOneInLedger(isBacklog: Bool = false) {
         left += 1
         everLeft += 1
@@ -301,6 +303,6 @@ struct Scheduler {
 }
 
 extension Scheduler.Job {
-    /// Among others that wait for the same.
+    /// Its rank in queues.
     var rank: Int { isBacklog ? 1 : 0 }
 }

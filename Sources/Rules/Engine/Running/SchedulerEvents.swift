@@ -1,17 +1,17 @@
 import Platform
 
-/// What happens to jobs. Each event may come at any time, and in any state of the job that it is about.
+/// Events about jobs. Each may come at any time, and in any state of its job.
 extension Scheduler {
-    /// Somebody asks for jobs: new ones, or some that are ready or wait, and are to be looked at now.
+    /// Adds jobs: new ones, or ready or waiting ones that should be looked at now.
     ///
-    /// - Parameter areReady: whether all of them stand in the ledger as ready; then they may be left there for now.
+    /// - Parameter areReady: whether all of them are ready in the ledger; if so, they may be left there for now.
     mutating func submit(_ jobs: [Job], areReady: Bool) -> [Effect] {
         for job in jobs { submit(job, areReady) }
         return settled()
     }
 
     private mutating func submit(_ job: Job, _ isReady: Bool) {
-        // Of those that were left some are not of the backlog any more, whatever becomes of this one.
+        // Whatever happens to this job, some of those left in the ledger do not belong to the backlog any more.
         if job.isBehindBacklog, left > 0 {
             leftFirst += 1
             everLeftFirst += 1
@@ -21,22 +21,22 @@ extension Scheduler {
             if isReady, mustBeLeft(job) { leaveOneInLedger(isBacklog: job.isBacklog) } else { enqueue(job) }
         // It is read before it runs.
         case .queued, .aside, .parked: break
-        // What is at work may have read it before.
+        // The work in progress may have read it before the change.
         case .running, .recovering, .isolating, .reading: table[job.id]?.isAskedAgain = true
-        // Only the ledger knows whether it is still being taken back.
+        // Only the ledger knows whether the undo is still pending.
         case .waiting(.undo), .waiting(.look): read(job.id)
         case .waiting, .blocked: enqueue(job)
         }
     }
 
-    /// Whether a ready job has to wait in the ledger. Where others were left, it is after them: jobs of one file keep their
-    /// order. The backlog keeps nothing else waiting.
+    /// Whether a ready job has to wait in the ledger. If others were left there it goes behind them, so that jobs of
+    /// one file keep their order. The backlog delays no other jobs.
     private func mustBeLeft(_ job: Job) -> Bool {
         let (left, count) = job.isBacklog || job.isBehindBacklog ? (left, count) : (leftFirst, countFirst)
         return left > 0 || count.queued >= limits.window || count.aside + count.parked >= limits.parked
     }
 
-    /// A job that was begun, or recovered, is at work no more.
+    /// A running job, or one being recovered, has ended.
     mutating func ended(_ id: String, _ end: End, _ now: Instant) -> [Effect] {
         guard let entry = table[id] else { return settled() }
         switch entry.state {
@@ -44,7 +44,7 @@ extension Scheduler {
         case .recovering, .isolating: break
         default: return settled()
         }
-        // The ledger is yet to be read for all jobs.
+        // The ledger has yet to be read for all jobs.
         let isStarting = entry.state != .running && phase == .recovering
         switch end {
         case .crowded(let kind, let hasBegun) where entry.state == .running:
@@ -71,20 +71,20 @@ extension Scheduler {
         case .heldUp(let others):
             release(id)
             set(id, .blocked(by: others))
-            // One may have ended before this one was noted.
+            // One of them may have ended before this was recorded.
             effects.append(.check(id, others))
         }
         for id in (held[id] ?? []).sorted() { read(id) }
         return settled()
     }
 
-    /// One of those that a job waits for has ended.
+    /// A job that this one waits for has ended.
     mutating func unblock(_ id: String) -> [Effect] {
         if case .blocked = table[id]?.state { read(id) }
         return settled()
     }
 
-    /// An undo has to be tried again.
+    /// An undo has to be retried.
     mutating func undoWaits(_ id: String, seconds: Double, _ now: Instant) -> [Effect] {
         switch table[id]?.state {
         case .running, .recovering, .isolating, .reading, .queued, .aside, .parked: table[id]?.isAskedAgain = true
@@ -93,7 +93,7 @@ extension Scheduler {
         return settled()
     }
 
-    /// What the ledger says of a job for which it was asked.
+    /// The ledger's answer about a job.
     mutating func found(_ id: String, _ found: Found, _ now: Instant) -> [Effect] {
         guard let entry = table[id], entry.state == .reading else { return settled() }
         if entry.isAskedAgain {
@@ -111,21 +111,21 @@ extension Scheduler {
     }
 
     /// - Parameters:
-    ///   - jobs: those that are ready in the ledger, in the order in which they were planned, the backlog last.
-    ///   - limit: of how many that is the beginning.
+    ///   - jobs: the ready jobs in the ledger, in planning order, backlog last.
+    ///   - limit: the maximum number of jobs that were read.
     mutating func fetched(_ jobs: [Job], limit: Int) -> [Effect] {
         guard let before = fetchedSince else { return settled() }
         fetchedSince = nil
         for job in jobs where !knows(job.id) {
-            // Not past the window, but never without any progress.
+            // Respects the window, but always makes progress.
             if (job.isBacklog ? count : countFirst).queued >= limits.window { break }
             enqueue(job)
         }
-        // What was left while the ledger was read may not have been in it yet.
+        // Jobs left while the ledger was being read may be missing from the result.
         let since = everLeft - before.all
         let rest = jobs.filter { !knows($0.id) }
         left = since + (jobs.count < limit ? rest.count : max(rest.count, left - since - limits.window, 1))
-        // All that were read are before the backlog: there may be more.
+        // If no job that was read belongs to the backlog, there may be more that do not.
         let areAllFirst = jobs.count >= limit && jobs.last?.isBacklog == false
         leftFirst = everLeftFirst - before.first + max(rest.count { !$0.isBacklog }, areAllFirst ? 1 : 0)
         return settled()
@@ -137,14 +137,14 @@ extension Scheduler {
         return settled()
     }
 
-    /// The ledger may hold ready jobs that nobody has submitted.
+    /// The ledger may hold ready jobs that were never submitted.
     mutating func look() -> [Effect] {
         leaveOneInLedger()
         fetch()
         return settled()
     }
 
-    /// There is a permit for a kind of work. If no job begins, it is not taken.
+    /// A permit for a kind of work is available. If no job begins, it is not taken.
     mutating func permitGiven(_ kind: WorkKind) -> [Effect] {
         awaited.remove(kind)
         guard canBegin, let id = parked[kind]?.popFirst(), let job = table[id]?.job else { return settled() }
@@ -153,7 +153,7 @@ extension Scheduler {
         return settled()
     }
 
-    /// The time has come for which the alarm was set.
+    /// The alarm went off.
     mutating func tick(_ now: Instant) -> [Effect] {
         for id in wakeups.takeDue(now) {
             switch table[id]?.state {
@@ -172,9 +172,9 @@ extension Scheduler {
 
     // MARK: The start
 
-    /// What an earlier life has begun is recovered, and nothing else of its file begins meanwhile.
+    /// A job begun before the start is being recovered; no other job of its file begins meanwhile.
     ///
-    /// - Parameter isIsolated: whether its file is on its way into quarantine: ``isolated(_:_:)`` tells of its end.
+    /// - Parameter isIsolated: whether its file is on its way into quarantine, which ends with ``isolated(_:_:)``.
     mutating func recover(_ job: Job, isIsolated: Bool = false) -> [Effect] {
         if !knows(job.id) {
             set(job.id, isIsolated ? .isolating : .recovering, job)
@@ -186,29 +186,29 @@ extension Scheduler {
     /// The file of a job is in quarantine.
     mutating func isolated(_ id: String, _ now: Instant) -> [Effect] {
         if table[id]?.state == .isolating { effects += ended(id, .unclear, now) }
-        // The job that follows the refusal is known to the ledger alone.
+        // Only the ledger knows the job that follows the refusal.
         return phase == nil ? look() : settled()
     }
 
-    /// A start begins: nothing is begun before it has ended.
+    /// The start begins; no job begins until it has ended.
     mutating func start() -> [Effect] {
         phase = .recovering
         return settled()
     }
 
-    /// What was begun has been recovered, as far as that was waited for.
+    /// Recovery has ended, except for jobs that were not waited for.
     mutating func recovered() -> [Effect] {
         phase = .loading
         return settled()
     }
 
-    /// A job from before the start waits.
+    /// A job from before the start is waiting.
     mutating func waits(_ id: String, _ what: Wait, seconds: Double, _ now: Instant) -> [Effect] {
         if !knows(id) { wait(id, what, seconds, now) }
         return settled()
     }
 
-    /// All that waits is known, and what is ready may begin.
+    /// All waiting jobs are known; ready jobs may begin.
     mutating func started() -> [Effect] {
         phase = nil
         return look()
@@ -219,13 +219,13 @@ extension Scheduler {
         return settled()
     }
 
-    /// Nothing more begins, ever.
+    /// No further job begins, ever.
     mutating func drain() -> [Effect] {
         isDraining = true
         return settled()
     }
 
-    /// - Returns: the undos that wait for their next try, which whoever asks makes now.
+    /// - Returns: the undos waiting for a retry; the caller retries them now.
     mutating func takeWaitingUndos() -> Set<String> {
         if count.undoing == 0 { return [] }
         let ids = Set(table.filter { $0.value.state == .waiting(.undo) }.keys)

@@ -1,20 +1,20 @@
 import DequeModule
 import Platform
 
-/// Whose turn it is. The limits stand here alone, but for those of each kind of work, which hold among the steps of jobs
+/// Whose turn it is. All limits are enforced here, except those per kind of work, which apply to steps
 /// (``StepLimit``).
 extension Scheduler {
     /// Whether jobs may begin.
     var canBegin: Bool { !isPaused && !isDraining && phase == nil && hasRules }
 
-    /// Whether nothing is at work, and nothing is about to begin.
+    /// Whether nothing is running or about to begin.
     var isIdle: Bool {
         guard count.running == 0, count.recovering == 0, count.reading == 0 else { return false }
         return count.queued == 0 && left == 0 && count.aside == 0 && count.parked == 0
             || isPaused || isDraining || !hasRules
     }
 
-    /// Begins what may begin, and tells what is to be done since the last event.
+    /// Begins the jobs that may begin, and returns the effects since the last event.
     mutating func settled() -> [Effect] {
         if canBegin {
             giveTurns()
@@ -32,7 +32,7 @@ extension Scheduler {
 
     private mutating func giveTurns() {
         while count.running < limits.files, let file = turn.popFirst() {
-            // Something of it may have begun since.
+            // Another job of the file may have begun since.
             guard var line = files[file], line.holders == 0, let id = line.waiting.popFirst(),
                 let job = table[id]?.job
             else { continue }
@@ -41,7 +41,7 @@ extension Scheduler {
             if count.aside == 0, hasRoom(job.whose) {
                 begin(job)
             } else {
-                // Also where its rule has room, as long as anybody waits, whose turn it may be.
+                // Even if its rule has room: while others wait aside, one of them may be next.
                 var job = job
                 job.planned = nil
                 set(id, .aside, job)
@@ -50,7 +50,7 @@ extension Scheduler {
         }
     }
 
-    /// The first that waits of the rule which has least at work: of those that come first, as long as there are any.
+    /// The next job of the rule with the least running jobs, lowest rank first.
     private mutating func nextAside() -> Job? {
         if count.aside == 0 { return nil }
         var best: (whose: Bulkhead?, rank: Int, atWork: Int)?
@@ -78,7 +78,7 @@ extension Scheduler {
         atWork[whose] = count > 1 ? count - 1 : nil
     }
 
-    /// Whether there is room for what was left in the ledger. For the backlog there is less than for what comes before it.
+    /// Whether jobs left in the ledger may be fetched. The backlog has less room than other jobs.
     private func hasRoom(for left: Int, beside count: Tally) -> Bool {
         left > 0 && count.queued < limits.window / 2 + 1 && count.parked + count.aside < limits.parked
             && count.aside < limits.aside

@@ -1,13 +1,13 @@
 import Platform
 import Synchronization
 
-/// Has no step begin for a while, so that ledger and stores can be looked at as they are between two steps.
+/// Keeps steps from beginning for a while, so that ledger and stores can be copied between two steps.
 package final class StepHold: Sendable {
     private struct State {
-        /// Those who hold.
+        /// Number of active holds.
         var holders = 0
         var atWork = 0
-        /// Steps that wait for the end of the hold.
+        /// Steps waiting for the end of the hold.
         var steps: [CheckedContinuation<Void, Never>] = []
         var isOver = false
     }
@@ -16,7 +16,7 @@ package final class StepHold: Sendable {
 
     package init() {}
 
-    /// Waits while steps are held, and counts as one at work from then on.
+    /// Waits while steps are held, then counts the caller as a running step.
     func enter() async {
         while true {
             let isIn = state.withLock { state in
@@ -35,19 +35,19 @@ package final class StepHold: Sendable {
         }
     }
 
-    /// The step has ended.
+    /// Ends a step.
     func leave() { state.withLock { $0.atWork -= 1 } }
 
-    /// From now on no step begins, until ``release()``, which has to follow.
+    /// Keeps steps from beginning until ``release()``, which must follow.
     ///
-    /// - Parameter patience: how long steps are waited for that have begun.
-    /// - Returns: whether none is at work any more.
+    /// - Parameter patience: how long to wait for running steps.
+    /// - Returns: whether no step is running any more.
     package func hold(waiting patience: Duration) async -> Bool {
         state.withLock { $0.holders += 1 }
         let end = ContinuousClock.now + patience
         while ContinuousClock.now < end {
             if state.withLock({ $0.atWork == 0 }) { return true }
-            // Steps end by themselves, mostly in milliseconds; being told would cost each of them more than this does.
+            // Steps mostly end within milliseconds; a notification would cost every step more than this polling does.
             do { try await Task.sleep(for: .milliseconds(5)) } catch { return false }
         }
         return state.withLock { $0.atWork == 0 }
@@ -58,7 +58,7 @@ package final class StepHold: Sendable {
         wake()
     }
 
-    /// The agent stops: nobody waits here any more.
+    /// The agent is stopping; nothing waits here any more.
     func end() {
         state.withLock { $0.isOver = true }
         wake()

@@ -1,7 +1,7 @@
 import Ledger
 import Platform
 
-/// What a step is told, and what the next one is told of where it has left the file.
+/// The inputs of a step, and the file location that it passes to the next.
 extension JobExecutor {
     /// Where the job's file is after `effects`, if they moved it.
     func follow(_ file: FileReference, _ effects: [FileEffect]) -> FileReference? {
@@ -27,8 +27,8 @@ extension JobExecutor {
             isFolder: isFolder)
     }
 
-    /// An action that finds out what became of a step, or takes it back, also where its rule is gone or another by now. What
-    /// is yet to be done is asked of ``RuleSet/step(_:of:)``.
+    /// An action for recovering or undoing a step, even if its rule is gone or has changed. For steps that have yet
+    /// to run, use ``RuleSet/step(_:of:)``.
     func actionForLookingBack(at step: StepRecord) throws -> any RuleAction {
         let arguments = PlannedFrom(step).arguments
         return try registry.action(named: step.action, storedArguments: arguments, in: journal.places).action
@@ -51,14 +51,14 @@ extension JobExecutor {
             attempt: record.attempts, files: files)
     }
 
-    /// What comes after a step.
+    /// The steps after a step.
     struct StepsLater {
         let isNone: Bool
         /// The names of the values that they use.
         let names: Set<String>
     }
 
-    /// For each of the steps what comes after it. There may be thousands of a few kinds.
+    /// For each step, the steps after it. There may be thousands of steps, of a few kinds.
     func stepsLater(_ steps: [StepRecord], of job: JobRecord) throws -> [StepsLater] {
         let rules = rules
         var names: Set<String> = []

@@ -1,10 +1,10 @@
 import Platform
 import Synchronization
 
-/// How many steps of one kind of work run at a time.
+/// Limits how many steps of one kind of work run concurrently.
 final class StepLimit: Sendable {
     private let semaphore: AsyncSemaphore
-    /// Those of steps that have not ended.
+    /// The permits of steps that have not ended.
     private let permits = Mutex<[ObjectIdentifier: StepPermit]>([:])
 
     /// - Parameter permits: at least one.
@@ -15,7 +15,7 @@ final class StepLimit: Sendable {
     /// - Throws: `CancellationError` if the task is cancelled while it waits.
     func acquire() async throws(CancellationError) -> StepPermit { add(try await semaphore.acquire()) }
 
-    /// Nil if no permit is free.
+    /// A permit, or nil if none is free.
     func acquireIfFree() -> StepPermit? { semaphore.acquireIfFree().map(add) }
 
     private func add(_ permit: AsyncSemaphore.Permit) -> StepPermit {
@@ -26,10 +26,10 @@ final class StepLimit: Sendable {
 
     fileprivate func remove(_ permit: StepPermit) { permits.withLock { $0[ObjectIdentifier(permit)] = nil } }
 
-    /// Takes permits away from steps that have held them for longer than a call that returns takes, the oldest first; the
-    /// steps go on without. A long step cannot be told from one that hangs, so no more are taken than calls hang.
+    /// Takes permits away from steps that have held them for longer than any normal call takes, oldest first; those
+    /// steps continue without one. A long step cannot be told from a hung one, so at most `hung` permits are taken.
     ///
-    /// - Parameter hung: how many calls hang.
+    /// - Parameter hung: the number of hung calls.
     func reclaim(hung: Int) {
         let latest = ContinuousClock.now - .seconds(HangWatch.threshold)
         permits.withLock { permits in
@@ -42,7 +42,7 @@ final class StepLimit: Sendable {
 
 /// A step's permit to run.
 package final class StepPermit: Sendable {
-    /// That of the step which is being carried out; nil outside of one.
+    /// The permit of the current step; nil outside of a step.
     @TaskLocal package static var current: StepPermit?
 
     let since = ContinuousClock.now
@@ -60,7 +60,8 @@ package final class StepPermit: Sendable {
 
     fileprivate func reclaim() { permit.release() }
 
-    /// Passes it on. A step may do so before it ends: once it knows that it takes long, and waits for another limit.
+    /// Releases the permit. A step may do so before it ends, once it knows that it takes long and waits for another
+    /// limit.
     package func release() {
         permit.release()
         limit.remove(self)

@@ -1,13 +1,13 @@
 import Ledger
 import Platform
 
-/// One step on its way through its phases. Here alone stands the order in which a step is decided, its intent is committed, its
-/// effect is made and its receipt is committed (`docs/design/exactly-once.md`).
+/// One step and its phases. The order of decision, intent commit, effect and receipt commit is defined only here
+/// (`docs/design/exactly-once.md`).
 struct StepMachine {
     enum Phase {
-        /// A crash has cut it off: what became of it has to be found out.
+        /// Interrupted by a crash; the outcome has to be determined.
         case recover
-        /// It is not known yet by which rule: ``StepMachine/decide(by:later:)``.
+        /// Its rule has not been looked up yet: ``StepMachine/decide(by:later:)``.
         case undecided
         case decide(any RuleAction, JobExecutor.StepsLater)
         case commitIntent(Attempt)
@@ -16,7 +16,7 @@ struct StepMachine {
         case done
     }
 
-    /// What was decided, until it is done or another thing is decided.
+    /// A decision, until it is carried out or replaced by another one.
     struct Attempt {
         let decided: DecidedStep
         let rows: StepRows
@@ -25,18 +25,18 @@ struct StepMachine {
     }
 
     let step: StepRecord
-    /// As it is after the phases that are done.
+    /// The job after the completed phases.
     private(set) var job: JobAtWork
     private(set) var phase: Phase
     private let executor: JobExecutor
     private let files: HeldFiles
     private var decision = Phase.undecided
     private var decisions = 0
-    /// What it is at work on; nil while it is at work on nothing.
+    /// The paths in work; nil if there are none.
     private var targets: [BytePath]?
 
-    /// Where others have taken the name that a step had decided on, it is decided anew at once. When very many want one name,
-    /// the job waits for its turn like any other.
+    /// If others take the name that a step had decided on, it decides again immediately, up to this many times. If
+    /// many jobs compete for one name, the job then goes back to the queue.
     private static let mostDecisions = 16
 
     init(_ executor: JobExecutor, _ step: StepRecord, of job: JobAtWork, _ files: HeldFiles) {
@@ -46,13 +46,13 @@ struct StepMachine {
 
     var isDone: Bool { if case .done = phase { true } else { false } }
 
-    /// - Parameter later: what comes after it.
+    /// - Parameter later: the steps after this one.
     mutating func decide(by action: any RuleAction, later: JobExecutor.StepsLater) {
         decision = .decide(action, later)
         phase = decision
     }
 
-    /// Goes through one phase.
+    /// Runs one phase.
     mutating func advance() async throws {
         do {
             phase = try await next()
@@ -101,7 +101,7 @@ struct StepMachine {
         case .commitReceipt(let attempt, let receipt):
             if !attempt.rows.isEnded {
                 try await executor.ledger.write { transaction in
-                    // The effect was there before.
+                    // The effect happened before.
                     if attempt.isJournaled { try attempt.rows.begin(in: transaction) }
                     try attempt.rows.end(receipt, in: transaction)
                 }
@@ -121,7 +121,7 @@ struct StepMachine {
         }
     }
 
-    /// Is at work on nothing any more.
+    /// Ends the work on its paths.
     private mutating func rest() {
         guard let begun = targets else { return }
         targets = nil

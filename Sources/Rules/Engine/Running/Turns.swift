@@ -1,42 +1,41 @@
-/// What is to be done for each of some keys, one thing at a time: a key is ready, at work or waiting, and who asks for one
-/// that is at work gets another turn for it. What ``Scheduler`` is for jobs this is for what has no limits of its own: the
-/// lanes of the outbox, the places where something is due. A value, without a clock or a thread, as that is.
+/// Work per key, one item at a time. A key is ready, at work or waiting; asking for a key that is at work gives it
+/// another turn. This is the simple counterpart of ``Scheduler``, for work without limits: the outbox queues, and
+/// places with something due. A value without a clock or threads.
 package struct Turns<Key: Hashable & Sendable>: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
-    /// How somebody asks for a key.
+    /// How a key is asked for.
     package enum Asked: Comparable, Sendable {
-        /// What it waits for is waited for.
+        /// Only after its current wait.
         case afterWait
         case now
     }
 
-    /// What has become of a turn.
+    /// How a turn ended.
     package enum End: Equatable, Sendable {
-        /// Nothing is left to be done.
+        /// Nothing is left to do.
         case done
         /// There may be more.
         case again
         case wait(seconds: Double)
-        /// Until somebody asks with ``Asked/now``.
+        /// Until the key is asked for with ``Asked/now``.
         case waitForWord
     }
 
     private enum State {
         case ready
-        /// - Parameter asked: how somebody has asked for it meanwhile.
+        /// - Parameter asked: how it has been asked for meanwhile.
         case atWork(asked: Asked?)
         case waiting
     }
 
-    /// Those of which nothing is to be done are not in it.
+    /// Keys with nothing to do are absent.
     private var states: [Key: State] = [:]
     private var wakeups = Wakeups<Key>()
 
-    /// With nothing to do.
     package init() {}
 
-    /// - Returns: whether it is ready now, and was not before.
+    /// - Returns: whether the key has just become ready.
     package mutating func ask(_ key: Key, _ asked: Asked) -> Bool {
         switch states[key] {
         case .ready: return false
@@ -51,7 +50,7 @@ package struct Turns<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// - Parameter key: one that is ready; it is at work from now on.
+    /// - Parameter key: a ready key; it is at work from now on.
     package mutating func begin(_ key: Key) {
         guard case .ready = states[key] else { return }
         states[key] = .atWork(asked: nil)
@@ -73,16 +72,16 @@ package struct Turns<Key: Hashable & Sendable>: Sendable {
         return false
     }
 
-    /// Those that have waited long enough, and are ready now. To be called when the timer goes off, and only then.
+    /// The keys whose wait is over; they are ready now. Call only when the timer goes off.
     package mutating func takeDue(_ now: Instant) -> [Key] {
         let due = wakeups.takeDue(now)
         for key in due { states[key] = .ready }
         return due
     }
 
-    /// For when the timer has to be set anew; nil where the one that is set goes off early enough, or nothing waits.
+    /// The time to set the timer to; nil if the current timer is early enough, or nothing waits.
     ///
-    /// - Parameter other: another time for which it is to be set, if that is earlier.
+    /// - Parameter other: another time to consider, if it is earlier.
     package mutating func timer(orFor other: Instant? = nil) -> Instant? { wakeups.timer(orFor: other) }
 
     /// Whether any key is at work.

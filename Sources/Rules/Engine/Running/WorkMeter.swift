@@ -3,8 +3,8 @@ import Metrics
 import Platform
 import Synchronization
 
-/// Counts what becomes of jobs and steps, where it happens. What is counted under is bounded by the rules: actions, rules
-/// and results, and never a file's name.
+/// Metrics of jobs and steps. The number of labels is bounded by the rules: actions, rules and results, never file
+/// names.
 package final class WorkMeter: Sendable {
     private struct Key: Hashable {
         let subject: String
@@ -20,10 +20,10 @@ package final class WorkMeter: Sendable {
     }
 
     private let factory: any MetricsFactory
-    /// Made once for what is counted under them.
+    /// Metric objects, created once per label.
     private let known = Mutex(Known())
 
-    /// - Parameter factory: the backend; without one nothing is counted.
+    /// - Parameter factory: the metrics backend; nothing is counted by default.
     package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) { self.factory = factory }
 
     func step(_ action: String, doneAfter duration: Duration) {
