@@ -1,4 +1,4 @@
-/// The manual of rule files, `docs/rules.md`, from the same declarations as the loader.
+/// The manual of rule files, `docs/rules.md`, generated from the same declarations as the loader.
 package enum RuleManual {
     package static func markdown(registry: ActionRegistry) -> String {
         ([introduction, keys, conditions, templates, values] + [actions(registry)]).joined(separator: "\n\n") + "\n"

@@ -1,7 +1,7 @@
 import JSONText
 
-/// The JSON Schema (2020-12) of rule files, from the same declarations as the loader: for editors that complete and
-/// check while one types.
+/// The JSON Schema (2020-12) of rule files, generated from the same declarations as the loader. For editors with
+/// completion and validation.
 package enum RuleSchema {
     package static func json(registry: ActionRegistry) -> JSON {
         .object([

@@ -2,13 +2,13 @@ import Ledger
 import Platform
 
 extension Fault {
-    /// The ``Fault/code`` of a step on a whole folder that waits for what is at work in it.
+    /// The ``Fault/code`` of a step on a whole folder that waits for jobs on its contents.
     package static let heldUp = "held-up"
 }
 
-/// What jobs on one file, or on a folder and on what lies in it, have to know of each other.
+/// Coordination of jobs on the same file, or on a folder and its contents.
 extension JobExecutor {
-    /// Other jobs that wait for the file look for it where it is now; of a folder, those of what lies in it, too.
+    /// Updates the file's location in its other jobs; for a folder, also in the jobs for its contents.
     func tellOthers(
         _ from: FileReference, _ to: FileReference, _ mover: JobRecord, in transaction: LedgerTransaction
     ) throws {
@@ -30,12 +30,12 @@ extension JobExecutor {
         }
     }
 
-    /// Those that may still have something to do with their file, also one that a person has tried again.
+    /// The states in which a job may still need its file; a parked job may be retried.
     private static let followers: Set<JobRecord.State> = [.ready, .waiting, .asking, .parked]
 
-    /// Asked in the transaction that begins a step: whether the job's file is where the step was decided, and, where a folder
-    /// is to go as a whole, whether nothing is at work in it. When it was judged that was so; a person's answer, or time,
-    /// may have come between.
+    /// Checks, in the transaction that begins a step, that the job's file is where it was when the step was decided.
+    /// If a whole folder is to move, also checks that no job works on its contents. Both held when the folder was
+    /// judged, but a person's answer or a timed rule may have come in between.
     ///
     /// - Throws: `Fault(.transient)`.
     func requireAtRest(_ job: JobAtWork, _ targets: [BytePath], in transaction: LedgerTransaction) throws {
@@ -54,8 +54,8 @@ extension JobExecutor {
         }
     }
 
-    /// The jobs that are to be done with what lies in a folder. Others about the folder itself have their turn after this
-    /// one, wherever it is then.
+    /// The pending jobs for a folder's contents. Other jobs for the folder itself run after this one, wherever it is
+    /// then.
     func atWork(
         in folder: FileReference, besides own: String, _ transaction: LedgerTransaction
     ) throws -> [JobRecord] {
@@ -65,7 +65,7 @@ extension JobExecutor {
         }
     }
 
-    /// Notes that a job waits until others are done with what lies in its folder. That is no try.
+    /// Marks a job as waiting for others to finish with the contents of its folder. Does not count as a try.
     func wait(_ job: JobRecord, _ fault: Fault) async throws -> Outcome {
         let folder = try file(job)
         let others = try await ledger.write { transaction in
@@ -81,13 +81,13 @@ extension JobExecutor {
         return .heldUp(by: others)
     }
 
-    /// Whether another job has put the file elsewhere since `job` was read.
+    /// Whether another job has moved the file since `job` was read.
     func wasTold(_ job: JobRecord) async -> Bool {
         do {
             guard let now = try await ledger.read({ try $0.job(job.id) }) else { return false }
             return now.file != job.file
         } catch {
-            // What went wrong with the file is the news.
+            // The original error is what matters.
             return false
         }
     }

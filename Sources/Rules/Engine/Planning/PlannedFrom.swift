@@ -1,9 +1,9 @@
 import Ledger
 import Platform
 
-/// Which step of its rule a job's step is, and what that said when the job was planned: ``StepRecord/arguments``.
+/// The step of the rule that a job's step was planned from, and its arguments at that time: ``StepRecord/arguments``.
 struct PlannedFrom {
-    /// Where a step stands in its list, and in `for-each` where that stands: `2`, `2.0`. Nil in ledgers of before.
+    /// The step's index, or for a step in `for-each` both indexes: `2`, `2.0`. nil in old ledgers.
     let position: String?
     /// See ``Arguments/json()``.
     let arguments: String
@@ -22,7 +22,7 @@ struct PlannedFrom {
 }
 
 extension [StepTemplate] {
-    /// The step that stands there, also within `for-each`; nil where there is none.
+    /// The step at that position, also within `for-each`, or nil.
     fileprivate func step(at position: String) -> StepTemplate? {
         let numbers = position.split(separator: ".").compactMap { Int($0) }
         guard let first = numbers.first, indices.contains(first) else { return nil }
@@ -31,7 +31,7 @@ extension [StepTemplate] {
         return inner[numbers[1]]
     }
 
-    /// The step that one was planned from by an earlier version, which did not note where it stood.
+    /// The step that an earlier version planned from without recording its position.
     fileprivate func step(number: Int, _ action: String, _ arguments: String) -> StepTemplate? {
         if !contains(where: { $0.repetition != nil }) { return indices.contains(number) ? self[number] : nil }
         let all = flatMap { [$0] + ($0.repetition?.steps ?? []) }
@@ -40,9 +40,9 @@ extension [StepTemplate] {
 }
 
 extension RuleSet {
-    /// The rule that a job is of, as it is in force, and the list of its steps that the job carries out.
+    /// The present rule of a job, and the list of steps that the job carries out.
     ///
-    /// - Throws: `Fault(.failed)` where no rule has this name any more.
+    /// - Throws: `Fault(.failed)` if there is no rule with this name any more.
     private func rule(of job: JobRecord) throws -> (rule: Rule, steps: [StepTemplate]) {
         if let rule = self[job.rule] { return (rule, rule.steps) }
         let name = FailureSteps.ruleName(job.rule)
@@ -52,9 +52,9 @@ extension RuleSet {
             "the rule \"\(job.rule)\" is in no rule file any more; put it back if this is still to be done")
     }
 
-    /// A job's step as the rule in force has it: what is carried out is what the rule files say now.
+    /// A job's step as defined by the rule in force: jobs carry out what the rule files say now.
     ///
-    /// - Throws: `Fault(.failed)`, for a person to see, where the rule is gone, or has another step in its place.
+    /// - Throws: `Fault(.failed)`, for a person to see, if the rule is gone or has a different step at that position.
     func step(_ record: StepRecord, of job: JobRecord) throws -> StepTemplate {
         let steps = try rule(of: job).steps
         let from = PlannedFrom(record)
@@ -69,9 +69,10 @@ extension RuleSet {
         return found
     }
 
-    /// Sees that what a step uses is known, where its rule has been changed since: values are fixed when a job is planned.
+    /// Checks that all values used by a step are known. Values are fixed when a job is planned, and its rule may have
+    /// changed since.
     ///
-    /// - Throws: `Fault(.failed)` naming a value that the changed rule asks for and nobody has read.
+    /// - Throws: `Fault(.failed)` naming a value that the changed rule uses and that was not read.
     func requireKnown(
         _ step: StepTemplate, _ record: StepRecord, of job: JobRecord, _ values: Values, in places: PlaceMap
     ) throws {
@@ -82,7 +83,7 @@ extension RuleSet {
             (steps + (rule.steps.flatMap { $0.repetition?.steps ?? [] })).flatMap(\.declaration.provides).map(\.name))
         let asked = step.valueNames.filter { values[$0] == nil && !provided.contains($0) }
         guard !asked.isEmpty else { return }
-        // What was asked for then and not found is none of the change.
+        // Values that were already missing at planning are not due to the change.
         let before = try Arguments(json: from.arguments, for: step.declaration, in: places).valueNames
         guard let unread = asked.subtracting(before).min() else { return }
         throw Fault(

@@ -3,7 +3,7 @@ import Ledger
 import Platform
 import Synchronization
 
-/// A job that is committed to the ledger, as the runner needs it.
+/// A job committed to the ledger, in the form the runner needs.
 package struct PlannedJob: Sendable {
     package let id: String
     package let rule: String
@@ -11,9 +11,9 @@ package struct PlannedJob: Sendable {
     package let path: BytePath
     /// See ``JobRecord/isBacklog``.
     var isBacklog = false
-    /// Whether earlier jobs of its file were in the backlog until now.
+    /// Whether it has just moved earlier jobs of its file out of the backlog.
     var isBehindBacklog = false
-    /// All of it, as it was added; nil where that is to be read.
+    /// The whole job as it was added; nil if it has to be read.
     var loaded: LoadedJob?
 }
 
@@ -23,20 +23,20 @@ extension PlannedJob: Equatable {
     }
 }
 
-/// Turns news into jobs: asks the rules, fixes every value that templates will need, and commits what was seen together
-/// with what follows from it.
+/// Turns observations into jobs: asks the rules, fixes all values that templates will need, and commits the
+/// observation together with the jobs.
 package final class Planner: Sendable {
-    /// Finds the anchored blocks of a note's bytes; the engine knows no note format.
+    /// Finds the anchored blocks in the bytes of a note. The engine itself knows no note format.
     package typealias BlockFinder = @Sendable ([UInt8]) -> [BlockFacts]
 
-    /// How many generations of products may start rules.
+    /// Maximum generations of products that may trigger rules.
     package static let deepest = 8
 
     let ledger: Ledger
     let presence: PlacePresence
     let clock: WallClock
     package let reader: ContentReader
-    /// What conditions ask of other files.
+    /// The sources for conditions about other files.
     package let sources: FactSources
     private let rules: Mutex<InForce>
     private let blocksOf: BlockFinder
@@ -62,7 +62,7 @@ package final class Planner: Sendable {
         self.host = host
     }
 
-    /// The rules in force; setting them is how a reload takes effect.
+    /// The rules in force. Setting them is how a reload takes effect.
     package var ruleSet: RuleSet {
         get { rules.withLock { $0.ruleSet } }
         set {
@@ -72,13 +72,13 @@ package final class Planner: Sendable {
         }
     }
 
-    /// The same, and since when they are.
+    /// The rules in force, and since when.
     var inForce: InForce { rules.withLock { $0 } }
 
     struct InForce: Sendable {
         let ruleSet: RuleSet
         let since: Timestamp
-        /// Another for each set that comes into force: what was asked of one is not committed under the next.
+        /// Incremented with each new rule set. Results from one set are not committed under the next.
         let term: Int
     }
 
@@ -88,25 +88,25 @@ package final class Planner: Sendable {
         ledger.due.expectSchedules { rules.mayBeScheduled(place: $0, name: $1.name) }
     }
 
-    /// The same for a look at what there is.
+    /// Sources for a read-only look.
     ///
     /// - Parameters:
-    ///   - other: the ledger that is asked; nil for the planner's own.
-    ///   - looks: whether what lies around a file may be looked at.
+    ///   - other: the ledger to ask; nil for the planner's own.
+    ///   - looks: whether the file's surroundings may be read.
     package func sources(asking other: Ledger?, looks: Bool = true) -> FactSources {
         let around = PlaceSurroundings(ledger: other ?? ledger, presence: presence, reader: reader)
         return FactSources(
             surroundings: looks ? around : nil, inspector: sources.inspector, heldTime: sources.heldTime)
     }
 
-    /// Whether any rule could want a file of this name, whatever it holds: what none can want is not read.
+    /// Whether any rule could match a file with this name, whatever its content. If none can, it is not read.
     func mightWant(_ path: BytePath, in place: PlaceInfo) -> Bool {
         place.kind == .notes || ruleSet.settleTime(place: place.name, name: path.name) != nil
     }
 
-    /// The same with what can be told of it besides its name: size, times, owner.
+    /// The same with what is known besides the name: size, times, owner.
     ///
-    /// - Parameter arrived: when it came into its place; nil where that is not known.
+    /// - Parameter arrived: when it arrived in its place; nil if not known.
     func mightWant(
         _ path: BytePath, in place: PlaceInfo, _ status: FileStatus, now: Timestamp, arrived: Timestamp?
     ) -> Bool {
@@ -118,8 +118,8 @@ package final class Planner: Sendable {
         )
     }
 
-    /// Opens a place's file below its root, once for all that follows; nil where there is no regular file of that name, or
-    /// the place is away. Blocks.
+    /// Opens a file below its place's root, once for all later use; nil if there is no regular file with that name,
+    /// or the place is away. Blocks.
     func open(_ path: BytePath, in place: PlaceInfo) throws -> Descriptor? {
         do {
             return try presence.root(of: place).spot(path).openFile()
@@ -131,13 +131,13 @@ package final class Planner: Sendable {
         }
     }
 
-    /// Commits what follows from a look at a file: its row, what time is to bring, and the jobs.
+    /// Commits the result of a judgement: the file's row, its pending timed events and the jobs.
     ///
     /// - Parameters:
-    ///   - isBacklog: whether it was found by a look through its place.
-    ///   - isFree: asked last: whether nothing of the agent's own is at work on the file.
-    /// - Returns: nil where what was decided on has changed meanwhile, so that the file must be judged anew.
-    /// - Throws: also ``KnownUnderOtherName``, of which the same is true.
+    ///   - isBacklog: whether a scan of its place found the file.
+    ///   - isFree: called last; whether no job is working on the file.
+    /// - Returns: nil if the input of the decision has changed meanwhile, so that the file must be judged again.
+    /// - Throws: also ``KnownUnderOtherName``, which means the same.
     func commit(
         _ judgement: Judgement, isBacklog: Bool = false, isFree: @escaping @Sendable () -> Bool
     ) async throws -> [PlannedJob]? {
@@ -152,15 +152,15 @@ package final class Planner: Sendable {
             let lineage = try judgement.write(inForce.ruleSet, to: transaction)
             return try Self.add(judgement.drafts, lineage: lineage, isBacklog: isBacklog, to: transaction)
         }
-        // What was seen can be seen again; that somebody has asked for it cannot.
+        // An observation can be repeated, but a person's request cannot.
         if case .asked = judgement.seen.news { return try await ledger.write(body) }
         return try await ledger.writeSeen(body)
     }
 
-    /// What the ledger holds of a file that was seen. What was asked about a version that has changed, got another name or
-    /// gone is asked no more, and is owed then.
+    /// The ledger's state of an observed file. Withdraws questions about a version that has changed, been renamed or
+    /// gone; their work is then owed.
     ///
-    /// - Returns: nil where it holds something else by now than when the file was looked at.
+    /// - Returns: nil if the ledger has changed since the file was looked at.
     func past(of seen: SeenFile, _ rules: RuleSet) async throws -> FilePast? {
         let past = try await ledger.read { try FilePast(of: seen, rules, in: $0) }
         guard past.known == seen.known, past.before == seen.before, seen.others == nil || past.others == seen.others

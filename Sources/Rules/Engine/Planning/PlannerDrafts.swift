@@ -1,28 +1,28 @@
 import Ledger
 import Platform
 
-/// The jobs of what rules say to a file, before they are committed.
+/// The jobs that result from rules, before they are committed.
 extension Planner {
     struct Draft: Sendable {
         let rule: String
         var job: JobRecord
-        /// What the record holds as text.
+        /// The file and values of `job`, decoded.
         let file: FileReference
         private(set) var values: Values
         var steps: [StepRecord]
-        /// Of the whole file, not of a block in it.
+        /// Whether the job is about the whole file, rather than a block in it.
         let isOfFile: Bool
-        /// Those that numbers are drawn from, by the value that shows the number.
+        /// The counters to draw from, by the value that shows the number.
         let counters: [String: String]
 
-        /// Gives the job other values.
+        /// Replaces the job's values.
         mutating func setValues(_ values: Values) throws {
             self.values = values
             job.values = try LedgerJSON.encode(values)
         }
     }
 
-    /// The jobs of a rule that is to run on a file. Blocks: reads what values the rule uses.
+    /// The jobs of a rule that runs on a file. Blocks: reads the values that the rule uses.
     func drafts(
         of match: RuleMatch, _ cause: Decision.Cause, _ facts: FileFacts, _ seen: SeenFile, _ extra: Values
     ) throws -> [Draft] {
@@ -43,7 +43,7 @@ extension Planner {
         names: HiddenNames, values extra: Values, instant: Timestamp? = nil
     ) throws -> [Draft] {
         try matches.flatMap { match -> [Draft] in
-            // A file that is gone gives no values but its name.
+            // A removed file has no values but its name.
             let fromFile = try BuiltInValues.values(of: facts, names: match.rule.valueNames).merging(extra) { $1 }
             return try match.hits.map { hit in
                 let block = hit.block
@@ -73,7 +73,8 @@ extension Planner {
         }
     }
 
-    /// The same for the same work: rule, its digest, place, path bytes, content, arrival number, block, time of the schedule.
+    /// Derives the job's id from rule, digest, place, path bytes, content, arrival number, event, block and schedule
+    /// time, so that planning the same work twice gives the same id.
     private static func jobID(
         _ rule: Rule, _ facts: FileFacts, _ path: BytePath, version: Int, hash: ContentHash?, block: BlockFacts?,
         _ instant: Timestamp?
@@ -84,12 +85,12 @@ extension Planner {
             Array((block?.token ?? "").utf8),
         ]
         if let instant { parts.append(Array(String(instant.nanoseconds).utf8)) }
-        // A length before each part, so that no two lists of parts make the same bytes.
+        // Length-prefixed, so that different parts never produce the same bytes.
         let bytes = parts.flatMap { Array("\($0.count):".utf8) + $0 }
         return String(ContentHash(of: bytes).description.prefix(32))
     }
 
-    /// - Parameter isBacklog: whether the file lay there when its place was looked through.
+    /// - Parameter isBacklog: whether a scan of its place found the file.
     static func add(
         _ drafts: [Draft], lineage: ProductRecord?, isBacklog: Bool = false, to transaction: LedgerTransaction
     ) throws -> [PlannedJob] {
@@ -103,7 +104,7 @@ extension Planner {
                 job.origin = lineage.origin
             }
             if job.event == FileEvent.scheduled.rawValue {
-                // It asks again at each of its times, and would say it each time.
+                // Not logged, since the schedule asks again at each of its times.
                 if try reasonToPassOver(lineage, rule: job.rule, in: transaction) != nil { continue }
             } else if let reason = try reasonToSkip(job.rule, depth: job.depth, lineage, in: transaction) {
                 try transaction.note("skipped", reason, job: nil, place: job.place, path: job.path)
@@ -115,7 +116,7 @@ extension Planner {
             try PlannedValues.draw(draft.counters, for: job, in: transaction)
             try transaction.note(
                 "planned", "rule \"\(job.rule)\" (\(job.event))", job: job.id, place: job.place, path: job.path)
-            // A number that was drawn stands in the row alone.
+            // A drawn number is only in the ledger row.
             let loaded = LoadedJob(job, draft.steps, file: draft.file, values: draft.values)
             planned.append(
                 PlannedJob(

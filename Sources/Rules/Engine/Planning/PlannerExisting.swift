@@ -2,8 +2,8 @@ import Glibc
 import Ledger
 import Platform
 
-/// Rules that were in force only until the rule files had been saved, and since when: what was judged by them may have missed
-/// others.
+/// Rules that were in force only while the rule files were being saved, and since when. Files judged by them may have
+/// missed other rules.
 package struct PassingRules: Sendable {
     package let ruleSet: RuleSet
     package let since: Timestamp
@@ -12,10 +12,11 @@ package struct PassingRules: Sendable {
 }
 
 extension Planner {
-    /// Puts rules in force where others were so only for a moment. A folder that came in it counts as judged by the new ones,
-    /// so that it arrives for those that it has not met (docs/design/events.md, "Settle").
+    /// Puts rules in force after a set that was in force only briefly. Folders that came during that time count as
+    /// judged by the new rules, so that they arrive for those that they have not met (docs/design/events.md,
+    /// "Settle").
     ///
-    /// - Throws: what the ledger does; then nothing has changed.
+    /// - Throws: errors of the ledger; nothing has changed then.
     package func putInForce(_ next: RuleSet, after before: PassingRules) async throws {
         let ruleSet = before.ruleSet.id
         while true {
@@ -26,13 +27,13 @@ extension Planner {
                 let (presence, lanes) = (presence, lanes)
                 let new = try await outcome(unlessHung: .place(name)) {
                     try await lanes.run {
-                        // One that lay there before is met for the first time as well, where a rule is the first about folders.
+                        // The first rule about folders also meets older folders for the first time.
                         try folders.filter { folder in
                             do {
                                 let status = try presence.root(of: place).folder(folder.path).status()
                                 return status.fingerprint.changed > before.since.nanoseconds
                             } catch is Fault {
-                                // It is gone or closed: what becomes of it is news of its own.
+                                // The folder is gone or unreadable; that is handled as its own event.
                                 return false
                             }
                         }
@@ -42,7 +43,7 @@ extension Planner {
             }
             let new = came
             let isDone = try await ledger.write { transaction in
-                // What is judged meanwhile is not yet among them.
+                // The folders judged meanwhile are not included yet.
                 guard try transaction.folders(judgedBy: ruleSet, since: before.since) == found else { return false }
                 try transaction.registerRuleSet(next.id, rules: next.arrivalIdentities)
                 for folder in new { try transaction.setFolder(folder, judgedBy: next.id) }
@@ -54,11 +55,11 @@ extension Planner {
     }
 }
 
-/// Rules for files that the ledger knows already.
+/// Rules for files that the ledger already knows.
 extension Planner {
-    /// Plans for a file what it has missed that was judged by rules which stood in a rule file while that was being saved: for
-    /// the rules in force now it arrives, as far as it came since then and they have not had it; else it has changed for those
-    /// that were not among the others.
+    /// Plans the jobs that a file missed because it was judged while a rule file was being saved. If it arrived in
+    /// that time, it arrives for the present rules that have not had it. If not, it has changed for those that were
+    /// not in the earlier set.
     package func planMissed(
         _ seen: FileRecord, in place: PlaceInfo, under before: PassingRules
     ) async throws -> [PlannedJob] {
@@ -68,12 +69,12 @@ extension Planner {
         return try await plan(seen, in: place, rules: missed, again: false, as: hasCome ? .arrived : .changed)
     }
 
-    /// Plans `names` (nil: all rules) for a file that the ledger knows already: for a new rule, and for `reprocess`.
+    /// Plans `names` (nil: all rules) for a file that the ledger already knows: for a new rule, and for `reprocess`.
     ///
     /// - Parameters:
-    ///   - again: also where the rule has run on this content before.
-    ///   - event: what has happened to it.
-    ///   - isBacklog: whether what arrives comes first.
+    ///   - again: whether to run rules that have already run on this content.
+    ///   - event: the event to assume.
+    ///   - isBacklog: whether new arrivals come first.
     package func plan(
         _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool, as event: FileEvent = .arrived,
         isBacklog: Bool = false
@@ -88,7 +89,7 @@ extension Planner {
         return []
     }
 
-    /// What is known now of a file that was judged since `record` was read: under its name, or under the one that it got.
+    /// The newer row of a file that was judged since `record` was read, under its name or its new one.
     private static func successor(of record: FileRecord, in transaction: LedgerTransaction) throws -> FileRecord? {
         let print = record.fingerprint
         let found = try transaction.file(record.place, record.path)
@@ -97,7 +98,7 @@ extension Planner {
         return renamed?.present == true && renamed?.hash == record.hash ? renamed : nil
     }
 
-    /// - Returns: nil where the ledger knows something else of the file by now.
+    /// - Returns: nil if the ledger's state of the file has changed.
     private func planKnown(
         _ seen: FileRecord, in place: PlaceInfo, rules names: Set<String>?, again: Bool, as event: FileEvent,
         isBacklog: Bool
@@ -112,13 +113,13 @@ extension Planner {
         let inForce = inForce
         guard let past = try await past(of: found, inForce.ruleSet) else { return nil }
         let judgement = try await lanes.run { try Judgement(past, found, inForce, self) }
-        // One that has changed meanwhile is news.
+        // A changed file is judged normally.
         guard let judgement else { return [] }
         return try await commit(judgement, isBacklog: isBacklog) { true }
     }
 
-    /// The file, open, and its record with the content's hash, which nothing may have needed before; nil where it is gone,
-    /// has changed since, and so is news, or is larger than its place takes.
+    /// The open file and its row, hashed if it was not before; nil if the file is gone, changed (it is then judged
+    /// normally), or larger than its place accepts.
     private func read(
         _ record: FileRecord, in place: PlaceInfo
     ) async throws -> (FileRecord, FileStatus, Descriptor)? {
@@ -127,7 +128,7 @@ extension Planner {
             let status = try file.status()
             guard status.size <= place.sizeLimit else { return nil }
             if let hash = record.hash {
-                // Another version is yet to be judged, and is news then.
+                // Another version will be judged later as a change.
                 let isSame = try status.fingerprint == record.fingerprint || reader.hash(file) == hash
                 return isSame ? (record, status, file) : nil
             }

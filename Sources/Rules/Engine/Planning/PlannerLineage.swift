@@ -1,9 +1,9 @@
 import Ledger
 import Platform
 
-/// From what a file was made, which keeps rules from going round in a circle.
+/// The lineage of files, which keeps rules from triggering each other in a cycle.
 extension Planner {
-    /// Why a rule does not run on what rules have made; nil where it does.
+    /// Why a rule does not run on the product of other rules; nil if it does.
     static func reasonToSkip(
         _ rule: String, depth: Int, _ lineage: ProductRecord?, in transaction: LedgerTransaction
     ) throws -> String? {
@@ -14,18 +14,18 @@ extension Planner {
         return "\(skipped(rule)) has run already on what this was made from"
     }
 
-    /// How the reason begins.
+    /// Start of the reason.
     static func skipped(_ rule: String) -> String { "the rule \"\(rule)\"" }
 
-    /// Why the times of a rule's schedule pass over a file; nil where they come to it.
+    /// Why a rule's schedule skips a file; nil if it does not.
     ///
-    /// - Parameter origin: what it was made from; nil for a file that no rule has made.
+    /// - Parameter origin: what the file was made from; nil for a file that no rule has made.
     package static func reasonToPassOver(
         _ origin: ProductRecord?, rule: String, in transaction: LedgerTransaction
     ) throws -> String? {
         guard let origin else { return nil }
         if origin.origin > deepest { return "it is step \(origin.origin) of a chain; \(deepest) is the end" }
-        // To a schedule a file that was only moved is the one that it was.
+        // For a schedule, a file that was only moved is still the same.
         return try transaction.hasRun(rule: rule, from: origin.firstJob, before: origin.origin)
             ? "the rule has run on what it was made from" : nil
     }

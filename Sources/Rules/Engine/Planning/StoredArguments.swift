@@ -1,10 +1,10 @@
 import Foundation
 import Platform
 
-/// A step's arguments as the ledger keeps them: what the rule said when the job was planned. By them it is told whether the
-/// rule says something else by now, and an action is made that finds out what became of a step, or takes it back, where its
-/// rule is gone. They decide nothing that is yet to be done: a step is carried out as the rule in force has it
-/// (``RuleSet/step(_:of:)``), so whoever can write into a ledger cannot have it run a program or fill a folder of theirs.
+/// A step's arguments as stored in the ledger, from when the job was planned. They show whether the rule has changed
+/// since, and allow a step to be recovered or undone if its rule is gone. They never determine new work: a step runs
+/// as the rule in force defines it (``RuleSet/step(_:of:)``), so write access to a ledger cannot make it run a
+/// program or fill a folder.
 extension Arguments {
     private enum Stored: Codable {
         case template(String)
@@ -14,7 +14,7 @@ extension Arguments {
         case integer(Int)
         case duration(Double)
         case placeName(String)
-        /// As earlier versions have it, with all that they knew of the place; its name alone is read.
+        /// Earlier versions stored all properties of the place; only its name is read.
         case place(PlaceName)
         case map([[String]])
     }
@@ -46,7 +46,7 @@ extension Arguments {
         return try LedgerJSON.encode(Whole(timeZone: timeZone.identifier, given: given.sorted(), all: stored))
     }
 
-    /// - Parameter places: those of the configuration. One that is not among them any more lies nowhere.
+    /// - Parameter places: the configured places. A place that is not configured any more has no path.
     init(json: String, for declaration: ActionDeclaration, in places: PlaceMap) throws {
         let whole = try LedgerJSON.decode(Whole.self, from: json)
         func template(_ text: String) throws -> Template {
