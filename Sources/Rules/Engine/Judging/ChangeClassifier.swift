@@ -3,28 +3,28 @@ import Ledger
 import Platform
 import Synchronization
 
-/// Decides what a settled file is: nothing new, or an arrival, a change, a new name, a removal; asks the rules and
-/// commits what was seen together with the jobs that follow, in one transaction.
+/// Classifies a settled file as unchanged, arrived, changed, renamed or removed. Asks the rules, and commits the
+/// observation and the resulting jobs in one transaction.
 package final class ChangeClassifier: Sendable {
     package enum Verdict: Sendable, Equatable {
-        /// The ledger knew it.
+        /// The ledger already has this version.
         case known
         /// Only attributes or times changed.
         case touched
         case news(FileEvent, jobs: [PlannedJob])
-        /// Something is at work there, or it changed while it was read: look again.
+        /// The agent is working on the file, or it changed while being read. Look again.
         case again
-        /// It has more bytes than its place takes, and was not read.
+        /// Larger than its place accepts; not read.
         case tooLarge(Int64)
     }
 
-    /// How files are judged that a place held before it was watched.
+    /// How to judge files that were in a place before it was watched.
     package enum Baseline: Sendable, Equatable {
-        /// As news.
+        /// As new files.
         case normal
-        /// The place is new: rules with `existing: skip` do not see what lies there.
+        /// The place is new: rules with `existing: skip` ignore these files.
         case first
-        /// The ledger was lost: everything that is there counts as seen.
+        /// The ledger was lost: all existing files count as seen.
         case silent
     }
 
@@ -45,20 +45,20 @@ package final class ChangeClassifier: Sendable {
         self.lanes = lanes
     }
 
-    /// Has it asked under which name of its place a file is that is about to be judged; nil for none.
+    /// Sets the function that returns the path of a file in its place if that file is queued for judgement, or nil.
     package func askForUnjudged(_ ask: @escaping @Sendable (Fingerprint, _ place: String) async -> BytePath?) {
         unjudged.withLock { $0 = ask }
     }
 
-    /// Judges a file that stands still.
+    /// Judges a settled file.
     ///
     /// - Parameters:
-    ///   - began: when the baseline was begun: what has changed since was not there before, but has arrived.
-    ///   - wasThere: whether it has just been seen there. If it is gone now it may have another name, of which it is not known
-    ///     yet: it is looked at again, after the grace that a name has which is gone.
-    ///   - isMovedIn: whether it has come from outside its place, so that no name in it was its own before.
-    ///   - isBacklog: whether it was found by a look through its place: its jobs come after those of what arrives.
-    ///   - threads: on whose threads; nil for the place's.
+    ///   - began: when the baseline scan began. A file that changed later did not exist before; it has arrived.
+    ///   - wasThere: whether the file has just been seen. If it is gone now it may have been renamed, so it is looked
+    ///     at again after the grace period for missing names.
+    ///   - isMovedIn: whether it came from outside its place, so that no name in the place can be its old one.
+    ///   - isBacklog: whether a scan of its place found it. Its jobs then run after those of new arrivals.
+    ///   - threads: the bulkhead to run on; nil for the place's own.
     @concurrent
     package func judge(
         _ place: PlaceInfo, _ path: BytePath, baseline: Baseline = .normal, began: Timestamp? = nil,
@@ -69,7 +69,7 @@ package final class ChangeClassifier: Sendable {
                 return try await self.judgeHere(
                     place, path, baseline, began, wasThere: wasThere, isMovedIn: isMovedIn, isBacklog: isBacklog)
             } catch is KnownUnderOtherName {
-                // It was entered under another name while this one was judged. Which of the two it has is seen anew.
+                // It was entered under another name meanwhile. Look again to see which name it has.
                 return .again
             }
         }
@@ -81,7 +81,7 @@ package final class ChangeClassifier: Sendable {
     ) async throws -> Verdict {
         let inForce = planner.inForce
         guard isFree(path, in: place) else { return .again }
-        // Before anything is noted of a file: which folder stands there.
+        // Before anything is recorded: which folder is at the place's path.
         let found = try await lanes.run { try look(at: path, in: place) }
         guard let (spot, status) = found, status.kind == .file else {
             return try await judgeGone(place, path, inForce, wasThere: wasThere)
@@ -99,7 +99,7 @@ package final class ChangeClassifier: Sendable {
         if let known, known.present {
             if known.fingerprint == print {
                 try await acceptKept(known, place)
-                // What others had set before the agent set attributes is yet to be seen.
+                // Attributes that others set before the agent's own change still have to be looked at.
                 guard known.attributes?.isOpen == true else { return .known }
             } else if (known.fingerprint.inode, known.fingerprint.device) != (print.inode, print.device),
                 try await isAboutToBeRenamed(known, in: place)
@@ -113,7 +113,7 @@ package final class ChangeClassifier: Sendable {
         case .unsteady: return .again
         case .tooLarge: return .tooLarge(status.size)
         }
-        // What has changed since the place was begun to be looked through was not there before.
+        // A file that changed after the scan began did not exist before.
         let isLater = began.map { print.changed > $0.nanoseconds } ?? false
         let baseline = isLater && seen.news != .touched ? .normal : asked
         let isNew = seen.before == nil && others.isEmpty && seen.blocks == nil
@@ -135,9 +135,9 @@ package final class ChangeClassifier: Sendable {
         !inWork.contains(place.root.appending(path))
     }
 
-    /// Asks the rules about what was seen, and commits what follows; nil where it is to be judged anew.
+    /// Asks the rules about an observation and commits the result; nil if the file has to be judged again.
     ///
-    /// - Parameter known: what the ledger holds of it, where that was read already.
+    /// - Parameter known: the file's past, if already read from the ledger.
     private func conclude(
         _ seen: SeenFile, known: FilePast? = nil, _ baseline: Baseline, _ inForce: Planner.InForce,
         isBacklog: Bool = false
@@ -152,7 +152,7 @@ package final class ChangeClassifier: Sendable {
         }
     }
 
-    /// A file that is there, before it is read, and what the ledger has of its name and its inode.
+    /// An existing file before it is read, with the ledger's rows for its name and inode.
     struct FoundFile: Sendable {
         let place: PlaceInfo
         let path: BytePath
@@ -161,7 +161,7 @@ package final class ChangeClassifier: Sendable {
         let known: FileRecord?
         let others: [FileRecord]
 
-        /// When the file may have come: which file it is, by its birth or its content, is yet to be told.
+        /// Possible arrival times. Whether it is one of the known files is decided later, by birth time or content.
         func arrivals(_ now: Timestamp) -> [Timestamp?] {
             if let known, known.present { return [known.arrived] }
             return others.map(\.arrived) + [now]
@@ -170,13 +170,13 @@ package final class ChangeClassifier: Sendable {
 
     enum Sight: Sendable {
         case seen(SeenFile)
-        /// It is another by now, or changed while it was read.
+        /// Replaced, or changed while being read.
         case unsteady
-        /// It has more bytes than its place takes.
+        /// Larger than its place accepts.
         case tooLarge
     }
 
-    /// What has become of a file, read as far as a rule could want it.
+    /// Determines what happened to a file. It is read only if a rule could match it.
     func observe(_ found: FoundFile, isMovedIn: Bool) async throws -> Sight {
         let (place, path, status, known) = (found.place, found.path, found.status, found.known)
         let now = planner.clock.now()
@@ -231,7 +231,7 @@ package final class ChangeClassifier: Sendable {
     ) async throws -> Verdict {
         guard let known = try await ledger.read({ try $0.file(place.name, path) }), known.present else { return .known }
         if wasThere { return .again }
-        // What is missing may be away with its place, and not gone from it.
+        // The file may be missing because its place is away.
         switch try await lanes.run({ try presence.isGone(path, in: place) }) {
         case nil: return .again
         case false?: return .known
@@ -243,8 +243,8 @@ package final class ChangeClassifier: Sendable {
         return try await conclude(seen, .normal, inForce).map { .news(.removed, jobs: $0) } ?? .again
     }
 
-    /// Whether the file that had a name before is about to be judged under another. Only then is it known that it has kept
-    /// nothing of the first, so that what has that now arrives, and is no change of it.
+    /// Whether the file that had this name before is about to be judged under another name. If so it was renamed, and
+    /// the file that has the name now has arrived rather than changed.
     private func isAboutToBeRenamed(_ known: FileRecord, in place: PlaceInfo) async throws -> Bool {
         guard let ask = unjudged.withLock({ $0 }), let name = await ask(known.fingerprint, place.name),
             name != known.path, try await ledger.read({ try $0.file(place.name, name)?.present }) != true
@@ -252,12 +252,12 @@ package final class ChangeClassifier: Sendable {
         return try await isNow(name, known, in: place)
     }
 
-    /// A folder that was taken for another is the place itself where a file of the place has come into it.
+    /// A folder that was taken for another one is the place itself if it received a file of the place.
     private func acceptKept(_ known: FileRecord, _ place: PlaceInfo) async throws {
         if known.isKept { try await lanes.run { try presence.accept(place) } }
     }
 
-    /// Those of the other names of an inode in the ledger that do not stand for it any more.
+    /// Those of the inode's other names in the ledger that do not refer to it any more.
     private func namesLeft(
         of others: [FileRecord], _ print: Fingerprint, in place: PlaceInfo
     ) async throws -> [FileRecord] {
@@ -270,8 +270,8 @@ package final class ChangeClassifier: Sendable {
         }
     }
 
-    /// Whether a file that is missing under the name by which the ledger has it lies at `path` now, as far as that can be
-    /// told without reading it: then it was renamed, and its old name is judged after the new one.
+    /// Whether a file that is missing under its known name is now at `path`, as far as can be told without reading
+    /// it. If so it was renamed, and its old name is judged after the new one.
     package func isNow(_ path: BytePath, _ known: FileRecord, in place: PlaceInfo) async throws -> Bool {
         try await lanes.run { () -> Bool in
             guard let (spot, status) = try look(at: path, in: place), status.kind == .file,
@@ -282,9 +282,9 @@ package final class ChangeClassifier: Sendable {
         }
     }
 
-    /// What has the name now, in its folder held open; nil where nothing has it, or a link is in the way. Blocks.
+    /// The file at `path`, with its parent folder held open; nil if it does not exist or is behind a symlink. Blocks.
     ///
-    /// - Throws: `Fault` with the code ``Fault/inUse`` where another agent looks after the place.
+    /// - Throws: `Fault` with the code ``Fault/inUse`` if another agent handles the place.
     func look(at path: BytePath, in place: PlaceInfo) throws -> (spot: DirectoryEntry, status: FileStatus)? {
         let root: Root
         var other: Descriptor?
@@ -308,8 +308,7 @@ package final class ChangeClassifier: Sendable {
         }
     }
 
-    /// Opens a file, for all that is decided on it, and hashes it; nil where it is another by now, or changed while it
-    /// was read.
+    /// Opens a file for all decisions about it and hashes it; nil if it was replaced or changed meanwhile.
     private func read(
         _ found: FoundFile, isHashed: Bool
     ) async throws -> (file: Descriptor, hash: ContentHash?, born: Int64?, blocks: [BlockFacts]?)? {

@@ -1,7 +1,7 @@
 import Ledger
 import Platform
 
-/// What is done about one rule whose conditions hold for a file.
+/// The decision for one rule whose conditions hold for a file.
 package struct Decision {
     package enum Verdict: Sendable, Equatable {
         case runs(Cause)
@@ -10,88 +10,90 @@ package struct Decision {
 
     /// Why a rule runs.
     package enum Cause: Sendable, Equatable {
-        /// What has happened to the file is what the rule is about.
+        /// The rule is about what happened to the file.
         case happened
-        /// Something else has happened to it, and the rule wants it now for the first time.
+        /// Something else happened to the file, but it matches the rule for the first time.
         case firstMatch
-        /// The rule was to do it, and the file changed before it was done.
+        /// The rule's earlier job was superseded by a change of the file.
         case owed(Planner.Overdue)
-        /// Time has brought it.
+        /// The file has become old enough.
         case time
         /// A time of the rule's schedule has come.
         case scheduled(Timestamp)
-        /// A person or a new rule asks for it.
+        /// Requested by a person, or by a new rule.
         case asked
     }
 
     /// Why a rule does not run although its conditions hold.
     package enum Reason: Sendable, Equatable {
-        /// The place is new, and the rule leaves alone what was there before.
+        /// The place is new, and the rule ignores files that existed before.
         case placeIsNew
-        /// The ledger was lost: nobody knows what was done.
+        /// The ledger was lost, so it is not known what was done.
         case ledgerLost
-        /// The rule has had it, and nothing has happened to it since that the rule is about.
+        /// The rule has handled the file, and nothing relevant has happened to it since.
         case hadByRule
-        /// The agent has put it there, and what it does in a place is no news to the rules of that place.
+        /// The agent put it there. Its own writes do not trigger rules of the same place.
         case ownWrite
-        /// It was there before the rule, which leaves such files alone; or the rule had it so long ago that it is forgotten.
+        /// The file is older than the rule, which ignores such files; or the rule handled it so long ago that the
+        /// record is gone.
         case olderThanRule
-        /// It was judged before the rule was as it is now; or the rule had it so long ago that it is forgotten.
+        /// The file was last judged before the rule had its present form; or the rule handled it so long ago that the
+        /// record is gone.
         case judgedBefore
-        /// The rule came to want it later, and nothing has happened to the file since.
+        /// The file matches only since a later moment, and has not changed.
         case unchanged
-        /// Only attributes or times are others, and none that the rule looks at.
+        /// Only attributes or times have changed, and none that the rule looks at.
         case touched
-        /// It would go round in a circle.
+        /// It would cause a cycle.
         case chain(String)
     }
 
     package let match: RuleMatch
-    /// As what the rule sees the file.
+    /// The event as which the rule sees the file.
     package let event: FileEvent
     package let verdict: Verdict
 }
 
-/// What a verdict about a rule goes by, besides whether the rule's conditions hold.
+/// The inputs of a verdict, apart from whether the rule's conditions hold.
 package struct Circumstances: Sendable {
     private let past: FilePast
     private let news: News
     private let baseline: ChangeClassifier.Baseline
     private let place: PlaceInfo
-    /// The rules, by name, of which something was waited for that time has brought.
+    /// Names of the rules with a pending wait that time has ended.
     package var late: Set<String> = []
-    /// The attributes that rules look at, as they are now.
+    /// Digests of the present attributes that rules look at.
     package var digests: [String: String] = [:]
-    /// Whether somebody else than the agent has touched the file since it was judged.
+    /// Whether anyone but the agent has touched the file since it was judged.
     package var isTouched = true
 
     package init(_ past: FilePast, _ news: News, _ baseline: ChangeClassifier.Baseline = .normal, in place: PlaceInfo) {
         (self.past, self.news, self.baseline, self.place) = (past, news, baseline, place)
     }
 
-    /// As which events rules are asked about the file, in this order.
+    /// The events as which rules are asked about the file, in order.
     ///
-    /// - Parameter looksAtAttributes: whether a rule does that could want a file of its name.
+    /// - Parameter looksAtAttributes: whether a rule that could match the file's name looks at attributes.
     func events(_ rules: RuleSet, looksAtAttributes: Bool) -> [FileEvent] {
         let asked: Set<FileEvent>
         switch news {
         case .unread: asked = []
         case .nothing, .happened(.removed): asked = Set(FileEvent.happenings).intersection([news.event])
         case .happened(let happened):
-            // Also for what is there already when a place is new: it counts as matched by then.
+            // Also for existing files in a new place: they count as matched by then.
             let asksForArrivals = past.hasUnmatched || past.before?.matched?.ruleSet != rules.id
             asked = Set(past.owed.values.map(\.event) + [happened] + (asksForArrivals ? [.arrived] : []))
         case .touched: asked = looksAtAttributes ? [.arrived, .changed] : []
         case .due(let instants):
             asked = Set((late.isEmpty ? [] : [.arrived]) + (instants.isEmpty ? [] : [.scheduled]))
         case .owed(let owed): asked = [owed.event]
-        // A rule that runs by its schedule alone is run by `reprocess` where it is asked for by its name.
+        // `reprocess` runs a rule that only has a schedule if it is named explicitly.
         case .asked(let rules, let again, let event): asked = rules == nil || !again ? [event] : [event, .scheduled]
         }
         return FileEvent.allCases.filter(asked.contains)
     }
 
-    /// Whether the rule is asked about the file as `event` at all.
+    /// Whether the rule is asked about the file as `event`.
     func concerns(_ rule: Rule, _ event: FileEvent) -> Bool {
         switch news {
         case .touched: !rule.condition.attributes.isEmpty
@@ -102,8 +104,8 @@ package struct Circumstances: Sendable {
         }
     }
 
-    /// What is done about a rule whose conditions hold for the file as `event`; nil where it sees the file as another event, or
-    /// not at all.
+    /// The verdict on a rule whose conditions hold for the file as `event`; nil if the rule sees the file as another
+    /// event, or not at all.
     package func verdict(on rule: Rule, as event: FileEvent) -> Decision.Verdict? {
         guard concerns(rule, event) else { return nil }
         switch news {
@@ -129,25 +131,24 @@ package struct Circumstances: Sendable {
             return rule.existing(in: place) == .process ? .runs(.happened) : .passes(.placeIsNew)
         case .normal:
             if rule.events.contains(happened) { return event == happened ? .runs(.happened) : nil }
-            // It arrives for a rule when it first meets the rule's conditions, and what a rule has waited for arrives, whatever
-            // else has happened to it before its turn.
+            // A file arrives for a rule when it first meets the rule's conditions. A file that a rule waited for
+            // arrives whatever else happened to it in the meantime.
             guard event == .arrived else { return nil }
             if late.contains(rule.name) { return .runs(.time) }
             return isUnmatched(rule) ? .runs(.firstMatch) : nil
         }
     }
 
-    /// Whether a file of which only attributes are others is news, as that event (docs/design/matching.md).
+    /// Whether a change of attributes only counts as `event` for the rule (docs/design/matching.md).
     private func isNews(for rule: Rule, _ event: FileEvent) -> Bool {
         let seen: FileEvent = isUnmatched(rule) && !rule.events.contains(.changed) ? .arrived : .changed
         guard baseline == .normal, seen == event else { return false }
         if hasChanged(rule.condition.attributes) { return event == .changed || isUnmatched(rule) }
-        // Where the agent alone has touched it, what makes it meet the conditions is the agent's own doing.
+        // If only the agent has touched the file, its own change made the file match.
         return isUnmatched(rule) && isTouched
     }
 
-    /// Whether one of them is another than at the last look. Where nobody has looked at it before, that the file was touched
-    /// at all must do.
+    /// Whether one of the attributes differs from the last look. If none was recorded, any touch of the file counts.
     private func hasChanged(_ attributes: Set<FileAttribute>) -> Bool {
         attributes.contains { attribute in
             guard let before = past.known?.attributes?.digests[attribute.name] else { return isTouched }
@@ -157,7 +158,7 @@ package struct Circumstances: Sendable {
 
     private func isUnmatched(_ rule: Rule) -> Bool { past.isUnmatched(rule.name) }
 
-    /// Why nothing is done about a rule where nothing has happened that it is about. For people alone.
+    /// Why a rule does nothing although its conditions hold. Only for messages to people.
     func reason(for rule: Rule) -> Decision.Reason {
         if news == .touched { return .touched }
         if past.hadJob(rule.name) { return .hadByRule }

@@ -1,42 +1,42 @@
 import Ledger
 import Platform
 
-/// What the ledger holds of a file: all that is decided on besides the file itself. Asked before rules are, and again in the
-/// transaction that commits what follows: where it is another by then, the file is judged anew.
+/// The ledger's state of a file: the input of decisions besides the file itself. Read before the rules are asked, and
+/// again in the transaction that commits the result. If it differs by then, the file is judged again.
 package struct FilePast: Sendable, Equatable {
-    /// Under its name.
+    /// The row under its name.
     private(set) var known: FileRecord?
-    /// Under the other names of its inode. It may have been entered under one of them while it was hashed, by whomever: of a
-    /// file with more than one link, and of what the agent has made, no index tells that.
+    /// The rows under other names of its inode. One may be added while the file is being hashed: no index detects
+    /// that for a file with several links, or for one that the agent made.
     private(set) var others: [FileRecord] = []
-    /// This very file, by its name or the one before; nil for one that has just come, and for one that had left.
+    /// The row of this very file, under its present or former name; nil for a new file, or one that had left.
     private(set) var before: FileRecord?
-    /// What the agent has made it from.
+    /// What the agent made it from.
     private(set) var product: ProductRecord?
-    /// What rules were to do and have not done, by rule.
+    /// Superseded work by rule.
     private(set) var owed: [String: Planner.Overdue] = [:]
-    /// What is to come with time.
+    /// Pending timed events.
     private(set) var due: [DueRecord] = []
     /// The blocks of a note that rules have seen.
     private(set) var blocks: Set<String> = []
-    /// The jobs about it that wait for a person's answer.
+    /// The file's jobs that are waiting for a person's answer.
     private(set) var asking: [String] = []
-    /// The rules, by name, that were in force when it was last judged.
+    /// Names of the rules in force when it was last judged.
     private var inForce: Set<String> = []
-    /// The rules that have had a job for it, whatever it held then.
+    /// The rules that have had a job for it, for whatever content.
     private var hadJobs: Set<String> = []
-    /// Since when rules that look at time are in force, by identity, where a row of ``due`` asks for that.
+    /// By identity, since when timed rules are in force, if a row of ``due`` needs that.
     private var begun: [String: Timestamp] = [:]
 
-    /// Of a file that the ledger does not know.
+    /// The past of a file that the ledger does not know.
     package static let none = FilePast()
 
     private init() {}
 
-    /// Of a file that is there.
+    /// The past of a present file.
     ///
     /// - Parameters:
-    ///   - inForce: the rules, by name, that were in force when it was last judged.
+    ///   - inForce: names of the rules in force when it was last judged.
     ///   - hadJobs: the rules that have had a job for it.
     package init(
         _ known: FileRecord, inForce: Set<String>, hadJobs: Set<String> = [], owed: [Planner.Overdue] = []
@@ -45,8 +45,7 @@ package struct FilePast: Sendable, Equatable {
         self.owed = Dictionary(owed.map { ($0.job.rule, $0) }) { first, _ in first }
     }
 
-    /// Of a file of whose name and inode the ledger knows no present row, and which is no note: all that there is to ask was
-    /// asked when it was looked at.
+    /// The past of a file that is no note and has no present row under its name or inode. Needs no further query.
     init(ofNew seen: SeenFile, _ product: ProductRecord?) {
         (known, others, self.product) = (seen.known, [], product)
     }
@@ -71,7 +70,7 @@ package struct FilePast: Sendable, Equatable {
         hadJobs = Set(jobs.map(\.rule))
         asking = jobs.filter { $0.state == .asking }.map(\.id)
         if before.present, let known = before.matched {
-            // A rule that is newer than the file's last judgement has found the file there: `existing` is about those.
+            // `existing` applies to rules that are newer than the file's last judgement.
             inForce =
                 known.ruleSet == rules.id
                 ? rules.arrivalNames
@@ -79,8 +78,7 @@ package struct FilePast: Sendable, Equatable {
         }
     }
 
-    /// What the file was made from goes with it when somebody gives it another name. What the agent has put under its name
-    /// itself it knows best.
+    /// A renamed file keeps its origin, unless the agent recorded one for the new name itself.
     private static func product(of seen: SeenFile, _ transaction: LedgerTransaction) throws -> ProductRecord? {
         let absolute = seen.place.root.appending(seen.record.path)
         let own = try transaction.product(absolute)
@@ -92,33 +90,34 @@ package struct FilePast: Sendable, Equatable {
         return product
     }
 
-    /// The rules, by name, that have wanted it as an arrival. It arrives for a rule when it first matches the rule's
-    /// conditions, however long it has been there: a download is empty at first, a tag is set later, a name gets its ending
-    /// last.
+    /// Names of the rules that the file has arrived for. It arrives for a rule when it first matches the rule's
+    /// conditions, however long it has existed: a download starts out empty, a tag is set later, a name gets its
+    /// extension last.
     var matched: Set<String> { before?.present == true ? before?.matched?.rules ?? [] : [] }
 
-    /// Whether a rule that was in force did not want it.
+    /// Whether a rule that was in force did not match it.
     var hasUnmatched: Bool { !inForce.isSubset(of: matched) }
 
-    /// Whether the rule was in force when the file was last judged, and did not want it.
+    /// Whether the rule was in force when the file was last judged, and did not match it.
     func isUnmatched(_ rule: String) -> Bool { inForce.contains(rule) && !matched.contains(rule) }
 
-    /// Whether the rule has had a job for it, whatever it held then.
+    /// Whether the rule has had a job for it, for whatever content.
     func hadJob(_ rule: String) -> Bool { hadJobs.contains(rule) }
 
-    /// What the ledger is to hold of it, once these rules want it as an arrival.
+    /// The new value for the ledger, once these rules have matched it as an arrival.
     func matched(with wanting: Set<String>, _ rules: RuleSet) -> MatchedRules {
         MatchedRules(ruleSet: rules.id, rules: matched.union(wanting).intersection(rules.arrivalNames))
     }
 
-    /// The rules, by name, that were waited for, also those that are early: something else may have brought the time
-    /// about. Blocks.
+    /// Names of the rules that were waiting for time to pass, including early ones, since the conditions may have
+    /// become true for another reason. Blocks.
     ///
-    /// - Parameter facts: of the file as it is, as an arrival at a time.
+    /// - Parameter facts: the present file as an arrival at a given time.
     func late(_ rules: RuleSet, by now: Timestamp, _ facts: (Timestamp) -> FileFacts) -> Set<String> {
         var identities = Set(due.compactMap(\.becoming))
         for case .unreckoned(let since?) in due.map(\.kind) {
-            // What did not hold then has come with time; of a rule that is newer, what did not when it came into force.
+            // Conditions that were false at that time have become true by time alone. For a newer rule, count from
+            // when it came into force.
             let starts = Set(begun.values.filter { $0 > since }).union([since])
             for start in starts {
                 let upcoming = rules.upcoming(facts(min(start, now)), except: matched).keys

@@ -2,16 +2,16 @@ import Glibc
 import Ledger
 import Platform
 
-/// Decides what a folder is that stands still, for rules about folders: nothing new, an arrival, a change; commits that
-/// together with the jobs that follow, in one transaction (docs/design/folders.md).
+/// Classifies a settled folder for rules about folders: unchanged, arrived or changed. Commits that and the resulting
+/// jobs in one transaction (docs/design/folders.md).
 package struct FolderJudge: Sendable {
     package enum Verdict: Sendable, Equatable {
-        /// The ledger knew it, or no rule wants it.
+        /// The ledger already has it, or no rule matches it.
         case known
         case news([PlannedJob])
-        /// The agent is at work in it, or it changed while it was looked at: look again.
+        /// The agent is working in it, or it changed meanwhile. Look again.
         case again
-        /// Jobs of what lies in it are to be done first.
+        /// Jobs for its contents run first.
         case waits
     }
 
@@ -23,17 +23,17 @@ package struct FolderJudge: Sendable {
         self.inWork = inWork
     }
 
-    /// Whether a rule could want the folder, as far as its name and its status tell. Reads nothing.
+    /// Whether a rule could match the folder, judging by its name and status only. Reads nothing.
     package func mightWant(_ path: BytePath, in place: PlaceInfo, _ status: FileStatus) -> Bool {
         planner.mightWantFolder(path, in: place, status)
     }
 
-    /// Judges a folder that stands still.
+    /// Judges a settled folder.
     ///
     /// - Parameters:
-    ///   - baseline: how folders are judged that the ledger does not know.
-    ///   - began: when that began: what has changed since was not there before.
-    ///   - isMovedIn: whether it has come from outside its place, so that no name in it was its own before.
+    ///   - baseline: how to judge folders that the ledger does not know.
+    ///   - began: when the baseline scan began. A folder that changed later did not exist before.
+    ///   - isMovedIn: whether it came from outside its place, so that no name in the place can be its old one.
     @concurrent
     package func judge(
         _ place: PlaceInfo, _ path: BytePath, baseline: ChangeClassifier.Baseline = .normal, began: Timestamp? = nil,
@@ -49,13 +49,13 @@ package struct FolderJudge: Sendable {
     ) async throws -> Verdict {
         let (planner, absolute) = (planner, place.root.appending(path))
         guard !inWork.touches(absolute) else { return .again }
-        // What is yet to be done with its files is done first: all of it is in one place till then.
+        // Jobs for its files run first; until then the folder stays as a whole.
         guard try await !planner.ledger.read({ try FolderPast.isAtWork(path, in: place, $0) }) else { return .waits }
         let found: FolderLook?
         do {
             found = try await planner.lanes.run { try FolderLook(path, in: place, planner) }
         } catch let fault as Fault where fault.code == FolderContents.tooMuch {
-            // Nobody is to come back for it by the clock.
+            // No timed look is needed.
             try await planner.ledger.writeSeen { try $0.removeDue(place.name, path) }
             return .known
         }
@@ -68,7 +68,7 @@ package struct FolderJudge: Sendable {
         guard !before.isAtWork else { return .waits }
         guard let look else {
             guard before.known?.present == true else { return .known }
-            // What is missing may be away with its place.
+            // The folder may be missing because its place is away.
             guard try await planner.lanes.run({ try planner.presence.isHere(place.root) }) else { return .known }
             try await planner.withdrawQuestions(about: [path], nil, in: place)
             try await planner.ledger.writeSeen { try $0.setFolderGone(place.name, path) }
@@ -76,7 +76,7 @@ package struct FolderJudge: Sendable {
         }
         if try await planner.withdrawQuestions(about: [path] + (before.former.map { [$0.path] } ?? []), look, in: place)
         {
-            // What was asked is owed now.
+            // The withdrawn questions are owed work now.
             before = try await planner.ledger.read(past)
         }
         let isLater = began.map { look.status.fingerprint.changed > $0.nanoseconds } ?? false
@@ -99,13 +99,13 @@ package struct FolderJudge: Sendable {
     }
 }
 
-/// A folder as it is now.
+/// A folder in its present state.
 struct FolderLook: Sendable {
     let path: BytePath
     let status: FileStatus
     let contents: FolderContents
 
-    /// Nil where there is no folder of that name, or its place is away. Blocks.
+    /// nil if there is no such folder, or its place is away. Blocks.
     init?(_ path: BytePath, in place: PlaceInfo, _ planner: Planner) throws {
         do {
             let folder = try planner.presence.root(of: place).folder(path)
@@ -119,21 +119,21 @@ struct FolderLook: Sendable {
     }
 }
 
-/// What the ledger holds of a folder.
+/// The ledger's state of a folder.
 struct FolderPast: Sendable, Equatable {
     var known: FolderRecord?
-    /// By its former name, where a person has renamed it.
+    /// The row under its former name, if a person renamed it.
     var former: FolderRecord?
-    /// What is known of this very folder, by the one name or the other.
+    /// The latest row of this very folder, under either name.
     var last: FolderRecord?
-    /// The rules, by identity, that were in force when it was last judged.
+    /// Identities of the rules in force when it was last judged.
     var inForce: Set<String> = []
     var overdue: [String: Planner.Overdue] = [:]
-    /// What the agent has made it from, in another place, or has put into it from there.
+    /// What the agent, in another place, made it from or put into it.
     var product: ProductRecord?
-    /// Whether something is yet to be done with it, or with what lies in it.
+    /// Whether jobs for it or its contents are pending.
     var isAtWork: Bool
-    /// Whether it is to be looked at by the clock.
+    /// Whether a timed look at it is due.
     var hasDue = false
     /// The rules that have had a job for it.
     var hadJobs: Set<String> = []
@@ -171,20 +171,20 @@ struct FolderPast: Sendable, Equatable {
         return try !transaction.jobs(in: [.ready, .waiting], within: spot).isEmpty
     }
 
-    /// Another folder may have come under the name before anybody looked; one that holds the same is the same.
+    /// Another folder may have taken the name unnoticed; one with the same content counts as the same.
     private static func isSame(_ known: FolderRecord, _ look: FolderLook) -> Bool {
         known.digest == nil || known.inode == look.status.inode || known.digest == look.contents.digest
     }
 }
 
-/// What follows from a look at a folder.
+/// The result of judging a folder.
 private struct FolderJudgement: Sendable {
     private(set) var record: FolderRecord
     private(set) var drafts: [Planner.Draft] = []
     private(set) var upcoming: [String: Timestamp] = [:]
     private let before: FolderPast
 
-    /// Whether the ledger is as it is to be.
+    /// Whether the ledger needs no update.
     var isNothingNew: Bool { drafts.isEmpty && before.known == record && upcoming.isEmpty && !before.hasDue }
 
     /// Blocks.
@@ -220,13 +220,13 @@ private struct FolderJudgement: Sendable {
         record = FolderRecord(
             place: place.name, path: path, device: print.device, inode: print.inode, digest: digest,
             version: drafts.isEmpty ? before.known?.version ?? 1 : version, matched: matched, arrived: arrived,
-            // Time may yet bring what nothing else does.
+            // Time alone may still trigger a rule.
             lineage: before.product.map { FolderRecord.Lineage(firstJob: $0.firstJob, depth: $0.depth, of: digest) })
     }
 }
 
 extension FolderPast {
-    /// As what a rule sees the folder that wants it and runs; nil where it does not run.
+    /// The event as which the rule sees the folder, if the rule matches and runs; otherwise nil.
     fileprivate func event(
         for rule: Rule, _ look: FolderLook, _ baseline: ChangeClassifier.Baseline, in place: PlaceInfo,
         _ ruleSet: RuleSet
@@ -236,7 +236,7 @@ extension FolderPast {
         return nil
     }
 
-    /// What is done about a rule whose conditions hold for the folder.
+    /// The decision for a rule whose conditions hold for the folder.
     func verdict(
         on rule: Rule, _ look: FolderLook, _ baseline: ChangeClassifier.Baseline, in place: PlaceInfo,
         _ ruleSet: RuleSet
@@ -254,10 +254,10 @@ extension FolderPast {
         let had: Decision.Reason = hadJobs.contains(rule.name) ? .hadByRule : old
         let change: (FileEvent, Decision.Verdict) = (.changed, hasChanged ? .runs(.happened) : .passes(had))
         if last.matched?.rules.contains(rule.name) == true { return change }
-        // The agent has put it there, and nobody has judged it since.
+        // The agent put it there, and it has not been judged since.
         if last.digest == nil, baseline != .normal { return (.arrived, atFirst) }
         guard rule.events.contains(.arrived) else { return change }
-        // It arrives when it first meets the conditions; a rule that is new has found it there.
+        // It arrives when it first meets the conditions. For a new rule it existed before.
         let isOld = last.digest == nil || inForce.contains(ruleSet.identity(of: rule))
         let arrives = isOld || rule.existing(in: place) == .process
         return (.arrived, arrives ? .runs(.firstMatch) : .passes(had))

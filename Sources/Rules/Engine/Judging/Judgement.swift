@@ -1,17 +1,16 @@
 import Ledger
 import Platform
 
-/// What the rules say to a file that was seen: what is done about each of them. Pure but for what conditions read of the
-/// open file.
+/// The rules' decisions about an observed file. Pure, except that conditions read the open file.
 struct Classification {
     let decisions: [Decision]
-    /// The rules that want it as an arrival.
+    /// The rules that match the file as an arrival.
     let wanting: Set<String>
-    /// What conditions have looked at beside the file.
+    /// What conditions looked at besides the file.
     let beside: Seen
 
-    /// - Parameter use: is given the file as each event that it is to rules, and what is decided on it as that.
-    /// - Throws: `Fault` where a condition that decides cannot read the file. Blocks.
+    /// - Parameter use: called for each event with the facts about the file and the decisions on it.
+    /// - Throws: `Fault` if a decisive condition cannot read the file. Blocks.
     init(
         _ past: FilePast, _ seen: SeenFile, baseline: ChangeClassifier.Baseline = .normal, _ rules: RuleSet,
         _ sources: FactSources, use: (FileFacts, [Decision]) throws -> Void = { _, _ in }
@@ -54,22 +53,22 @@ struct Classification {
     }
 }
 
-/// What follows from a look at a file: its row in the ledger, and the jobs. ``Planner/commit(_:isBacklog:isFree:)`` writes it.
+/// The result of judging a file: its ledger row and the jobs. ``Planner/commit(_:isBacklog:isFree:)`` writes it.
 struct Judgement: Sendable {
     let seen: SeenFile
     let past: FilePast
-    /// Of the rules that were asked: what was asked of one set is not committed under the next.
+    /// The term of the rules that were asked; the result is not committed under the next one.
     let term: Int
     private(set) var drafts: [Planner.Draft] = []
-    /// As the ledger is to have the file.
+    /// The file's row for the ledger.
     private(set) var record: FileRecord
-    /// The rules, by identity, that may come to want it by time alone, and when; nil where that is yet to be told.
+    /// Identities of the rules that time alone may make match, and when; nil if not determined yet.
     private(set) var upcoming: [String: Timestamp]?
     private(set) var beside = Seen()
 
     /// Asks the rules.
     ///
-    /// - Returns: nil where the file has changed meanwhile. Blocks.
+    /// - Returns: nil if the file has changed meanwhile. Blocks.
     init?(
         _ past: FilePast, _ seen: SeenFile, baseline: ChangeClassifier.Baseline = .normal, _ inForce: Planner.InForce,
         _ planner: Planner
@@ -79,7 +78,7 @@ struct Judgement: Sendable {
         var (read, made): (SeenFile, [Planner.Draft]) = (seen, [])
         let found = try Classification(past, seen, baseline: baseline, rules, planner.sources) { facts, decisions in
             for case (let match, .runs(let cause)) in decisions.map({ ($0.match, $0.verdict) }) {
-                // Nothing may have needed it before.
+                // The hash may not have been needed before.
                 if read.record.hash == nil { read.record.hash = try read.file.map(planner.reader.hash) }
                 made += try planner.drafts(of: match, cause, facts, read, extra)
             }
@@ -90,19 +89,19 @@ struct Judgement: Sendable {
         settle(found, rules, planner.sources)
     }
 
-    /// Fills in what the ledger is to hold of the file.
+    /// Fills in the file's ledger row.
     private mutating func settle(_ found: Classification, _ rules: RuleSet, _ sources: FactSources) {
         switch seen.news {
         case .nothing, .happened(.removed), .owed: break
         case .happened:
             var matched = past.matched(with: found.wanting, rules)
-            // What a rule was to do and has not done is not done with.
+            // Owed work stays owed.
             matched.rules.subtract(past.owed.filter { $1.event == .arrived && !found.wanting.contains($0) }.keys)
             (record.matched, record.attributes) = (matched, beside.attributes)
             upcoming = rules.upcoming(seen.facts(as: .arrived, sources), except: matched.rules)
         case .unread:
             record.matched = past.matched(with: [], rules)
-            // Who asks for more than name and status would have to read.
+            // Conditions on anything but name and status would need the file to be read.
             upcoming = rules.upcoming(seen.facts(as: .arrived, .none), except: past.matched)
         case .touched:
             record.attributes = beside.attributes
@@ -120,9 +119,9 @@ struct Judgement: Sendable {
 }
 
 extension Judgement {
-    /// Writes the file's row and what time is to bring it: the one place where a judgement does that.
+    /// Writes the file's row and its pending timed events. Judgements write them only here.
     ///
-    /// - Returns: what the jobs that follow carry on.
+    /// - Returns: the lineage that the resulting jobs continue.
     func write(_ rules: RuleSet, to transaction: LedgerTransaction) throws -> ProductRecord? {
         let (place, path) = (seen.place.name, record.path)
         switch seen.news {
@@ -137,7 +136,7 @@ extension Judgement {
         case .touched:
             try transaction.setStale(seen.left)
             try transaction.setFile(record)
-            // What it has come to be old enough for since this look has come with time.
+            // If it reaches an age after this look, time alone has brought that.
             try transaction.setUnreckoned(place, path, since: seen.now)
             return nil
         case .due: try transaction.removeScheduled(place, path, by: seen.now)
@@ -163,14 +162,14 @@ extension Judgement {
         return lineage
     }
 
-    /// What the agent has made the file from, which is forgotten when it is judged: what follows carries the lineage in its
-    /// jobs. Unless time alone may yet bring something to follow, and a schedule brings it again and again.
+    /// Deletes the file's origin once it is judged, because the jobs carry the lineage on. Keeps it if a timed rule
+    /// is pending, or if a schedule may apply again and again.
     private func keepProduct(_ rules: RuleSet, _ transaction: LedgerTransaction) throws -> ProductRecord? {
         guard let product = past.product else { return nil }
         let isStill = product.isStill(record)
         let isAwaited =
             upcoming?.isEmpty == false || rules.mayBeScheduled(place: seen.place.name, name: record.path.name)
-        // One that nobody has read yet may be it.
+        // An unread file may still be the product.
         if isAwaited, isStill || record.hash == nil {
             if seen.former != nil || seen.kin != nil { try transaction.addProduct(product) }
         } else {

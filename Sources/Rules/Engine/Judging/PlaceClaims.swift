@@ -1,14 +1,14 @@
 import Platform
 import Synchronization
 
-/// The places that this process looks after, each by its ``PlaceLock``. A lock is taken when something is first done in the
-/// place, and anew where another folder, or another lock file, has come to stand there.
+/// The places that this process handles, each with its ``PlaceLock``. A lock is taken on first use of the place, and
+/// taken again if another folder or another lock file has replaced the first.
 package final class PlaceClaims: Sendable {
     private struct Claim {
         var lock: PlaceLock?
-        /// A folder in which no lock can be had, and why.
+        /// A folder that cannot be locked, and why.
         var unlockable: (folder: FileStatus, reason: String)?
-        /// Who holds a folder that the place lies in, and when that was looked at.
+        /// Who holds a folder above the place, and when that was checked.
         var above: (holder: PlaceHolder?, at: ContinuousClock.Instant)?
     }
 
@@ -19,7 +19,7 @@ package final class PlaceClaims: Sendable {
         var listener: (@Sendable (_ place: String) -> Void)?
     }
 
-    /// A lock of its own for each place: one that does not answer holds up no other.
+    /// One mutex per place, so that a place that does not answer delays no other.
     private final class Guarded: Sendable {
         let claim = Mutex(Claim())
     }
@@ -28,26 +28,26 @@ package final class PlaceClaims: Sendable {
     private let claims: [String: Guarded]
     private let state = Mutex(State())
 
-    /// - Parameter state: the state folder, which the lock files name.
+    /// - Parameter state: the state folder, which lock files refer to.
     package init(_ places: PlaceMap, state: BytePath) {
         holder = PlaceHolder(state: state)
         claims = Dictionary(places.places.map { ($0.name, Guarded()) }) { first, _ in first }
     }
 
-    /// Places that another agent looks after, by name. Does not block.
+    /// Places that another agent handles, by name. Does not block.
     package var inUse: [String: PlaceHolder] { state.withLock { $0.inUse } }
 
-    /// Places of which no lock can be had, and why. Does not block.
+    /// Places that cannot be locked, and why. Does not block.
     package var unlockable: [String: String] { state.withLock { $0.reasons } }
 
-    /// Has `listener` told when it shows that another agent looks after a place; it must not block.
+    /// Sets a listener for places found in use by another agent; it must not block.
     package func listen(_ listener: @escaping @Sendable (_ place: String) -> Void) {
         state.withLock { $0.listener = listener }
     }
 
-    /// Takes the place's lock in the folder that stands there, unless it has that already. Blocks.
+    /// Takes the place's lock in its present folder, unless it is already held. Blocks.
     ///
-    /// - Returns: who else looks after it; nil where this process does, or no lock can be had.
+    /// - Returns: the other agent that handles it; nil if this process does, or if no lock is possible.
     package func claim(_ place: PlaceInfo, in opened: Descriptor) throws -> PlaceHolder? {
         guard let guarded = claims[place.name] else { return nil }
         let folder = Folder(opened)
@@ -59,7 +59,7 @@ package final class PlaceClaims: Sendable {
         }
     }
 
-    /// Gives a place's lock back, unless it is that of the folder which stands there now. Blocks.
+    /// Releases a place's lock, unless it belongs to the folder now at its path. Blocks.
     package func leave(_ place: PlaceInfo, for opened: Descriptor? = nil) throws {
         guard let guarded = claims[place.name] else { return }
         try guarded.claim.withLock { claim in
@@ -72,14 +72,14 @@ package final class PlaceClaims: Sendable {
         }
     }
 
-    /// Gives all locks back, though a thread of this process may never end. Blocks.
+    /// Releases all locks, even if a thread of this process never ends. Blocks.
     ///
-    /// The files stay open till the process ends: closing one asks a FUSE server, which may not answer any more.
+    /// The files stay open until the process ends: closing one may hang on a dead FUSE server.
     package func release() {
         for lock in state.withLock({ Array($0.locks.values) }) { lock.release() }
     }
 
-    /// Who else has the lock of a folder; nil where nobody has. Takes nothing. Blocks.
+    /// The other holder of a folder's lock, or nil. Takes no lock. Blocks.
     func others(in opened: Descriptor) throws -> PlaceHolder? {
         try PlaceLock.holder(in: Folder(opened), except: state.withLock { Array($0.locks.values) })
     }
@@ -99,8 +99,8 @@ package final class PlaceClaims: Sendable {
         return nil
     }
 
-    /// Whether the place lies in one that another agent looks after: the outer one comes first, as it sees these files too.
-    /// Looked at once a second: that agent may come later than this one.
+    /// The agent that handles an outer place around this one. The outer one takes precedence, since it sees these
+    /// files too. Checked at most once a second, as that agent may start later.
     private func look(above folder: Folder, _ claim: inout Claim) throws -> PlaceHolder? {
         let now = ContinuousClock.now
         if let known = claim.above, now - known.at < .seconds(1) { return known.holder }

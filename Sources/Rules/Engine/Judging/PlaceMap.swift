@@ -1,6 +1,6 @@
 import Platform
 
-/// Which place a path belongs to: the innermost whose root holds it.
+/// Maps a path to its place: the innermost one whose root contains it.
 package struct PlaceMap: Sendable {
     package let places: [PlaceInfo]
     private let deepestFirst: [PlaceInfo]
@@ -12,7 +12,7 @@ package struct PlaceMap: Sendable {
 
     package subscript(name name: String) -> PlaceInfo? { places.first { $0.name == name } }
 
-    /// The place of an absolute path, and the path below its root.
+    /// The place of an absolute path, and the path relative to its root.
     package func locate(_ path: BytePath) -> (place: PlaceInfo, path: BytePath)? {
         for place in deepestFirst {
             if let relative = path.relative(to: place.root), !relative.isEmpty { return (place, relative) }
@@ -20,8 +20,8 @@ package struct PlaceMap: Sendable {
         return nil
     }
 
-    /// A path that a person wrote as the places know it: without `.` and `..`, and where it lies in none of them as
-    /// written, with the links in the folders above it followed. Blocks.
+    /// Normalises a path that a person wrote: removes `.` and `..`. If the path is in no place as written, follows
+    /// the symlinks in its parent folders. Blocks.
     package func known(_ written: BytePath) -> BytePath {
         var parts: [ArraySlice<UInt8>] = []
         for part in written.components where part != ArraySlice(".".utf8) {
@@ -39,7 +39,7 @@ package struct PlaceMap: Sendable {
         return path
     }
 
-    /// Roots of other places that lie within `place`: theirs, not its own.
+    /// Roots of other places within `place`; they do not belong to it.
     package func nested(in place: PlaceInfo) -> [BytePath] {
         places.map(\.root).filter { $0 != place.root && $0.isWithin(place.root) }
     }

@@ -3,27 +3,26 @@ import Ledger
 import Platform
 import Synchronization
 
-/// Whether a place is there, or away: whether the folder at its path is the one that its files are known from, and not
-/// an unmounted disk's bare mount point or a folder that was made anew. Of a place that is away nothing is concluded, and
-/// nothing is written into it. Everything blocks
-/// that does not say otherwise.
+/// Whether a place is here or away: whether the folder at its path is the one with its known files, rather than the
+/// bare mount point of an unmounted disk or a recreated folder. Nothing is concluded about a place that is away, and
+/// nothing is written into it. All methods block unless they say otherwise.
 package final class PlacePresence: Sendable {
     package enum Look: Sendable {
         /// The place's own folder.
         case here(Descriptor)
-        /// Another folder stands there.
+        /// There is another folder at its path.
         case other(Descriptor)
-        /// Another agent looks after the place: nothing in it is dealt with, and nothing is written into it.
+        /// Another agent handles the place; this one neither judges nor writes files there.
         case inUse(PlaceHolder)
         case missing
     }
 
     private let ledger: Ledger
-    /// Nil where nothing is done in places: rules are only read or planned.
+    /// nil if rules are only read or planned, so that nothing changes in places.
     package let claims: PlaceClaims?
     let places: PlaceMap
     package let lanes = BlockingPool("places", threads: 4, perBulkhead: true)
-    /// What the ledger holds of each place that was looked at.
+    /// The ledger's row of each place looked at so far.
     private let known = Mutex<[String: PlaceRecord]>([:])
 
     init(ledger: Ledger, places: PlaceMap, claims: PlaceClaims?) {
@@ -36,14 +35,14 @@ package final class PlacePresence: Sendable {
 
     func place(named name: String) -> PlaceInfo? { places[name: name] }
 
-    /// Looks at the folder that stands at the place's path, and notes in the ledger if that has become another.
+    /// Looks at the folder at the place's path, and records in the ledger if it has changed.
     ///
-    /// - Parameter anew: whether a folder that was taken for another is searched for the place's files once more.
+    /// - Parameter anew: whether to search a folder known as another one for the place's files again.
     package func look(at place: PlaceInfo, anew: Bool = false) throws -> Look {
         let look = try lookAtFolder(of: place, anew: anew)
         switch look {
         case .here(let folder): return try claims?.claim(place, in: folder).map(Look.inUse) ?? look
-        // A bare mount point may be empty for good: it is claimed when there is something in it to be dealt with.
+        // A bare mount point may stay empty forever; it is claimed only once there is something in it.
         case .other(let folder): try claims?.leave(place, for: folder)
         case .inUse, .missing: try claims?.leave(place)
         }
@@ -52,7 +51,7 @@ package final class PlacePresence: Sendable {
 
     private func lookAtFolder(of place: PlaceInfo, anew: Bool) throws -> Look {
         guard let folder = try FolderIdentity.open(place.root) else { return .missing }
-        // A place that the ledger does not know has no files that could be away.
+        // A place unknown to the ledger has no files that could be away.
         guard let record = try record(place) else { return .here(folder) }
         let now = try FolderIdentity(folder)
         if let identity = record.identity, identity.isSame(as: now) {
@@ -68,7 +67,7 @@ package final class PlacePresence: Sendable {
         return .here(folder)
     }
 
-    /// Who else looks after the folder that stands there; nil where this process does, or none stands there.
+    /// The other agent that handles the folder at the place's path; nil if this process does, or there is no folder.
     package func holder(of place: PlaceInfo) throws -> PlaceHolder? {
         switch try look(at: place) {
         case .here, .missing: return nil
@@ -77,19 +76,19 @@ package final class PlacePresence: Sendable {
         }
     }
 
-    /// Takes the folder that stands there now for the place, whatever was known before.
+    /// Accepts the folder now at the path as the place, whatever was known before.
     ///
-    /// - Throws: `Fault(.transient)` where none stands there.
+    /// - Throws: `Fault(.transient)` if there is none.
     package func accept(_ place: PlaceInfo) throws {
         guard let folder = try FolderIdentity.open(place.root) else { throw Self.away(place, "it is not there") }
         let now = try FolderIdentity(folder)
         try updateRecord(place) { try $0.setPlaceHere(place.name, now) }
     }
 
-    /// The folder that stands at the place's path, to reach through it what lies there: also where that is another, whose
-    /// own files are dealt with as news. What puts something into the place asks ``require(_:)`` first.
+    /// The folder at the place's path, for access to its files. This may be another folder, whose own files are then
+    /// new. Call ``require(_:)`` before writing into the place.
     ///
-    /// - Throws: `Fault(.transient)` where there is none, or another agent looks after it.
+    /// - Throws: `Fault(.transient)` if there is none, or another agent handles it.
     package func root(of place: PlaceInfo) throws -> Root {
         switch try look(at: place) {
         case .here(let folder): return Root(folder, links: place.links)
@@ -101,8 +100,8 @@ package final class PlacePresence: Sendable {
         }
     }
 
-    /// Whether a file of the place that was missed is gone from it; nil where it is there after all. That the place is
-    /// away is no reason to think so.
+    /// Whether a missing file of the place is really gone; nil if it is there after all. A place that is away is no
+    /// evidence.
     func isGone(_ path: BytePath, in place: PlaceInfo) throws -> Bool? {
         let folder: Descriptor
         switch try look(at: place) {
@@ -115,12 +114,12 @@ package final class PlacePresence: Sendable {
         return try Self.status(path, below: folder)?.kind == .file ? nil : true
     }
 
-    /// - Throws: `Fault(.transient)` where the place that the path belongs to is away, or in use by another agent.
+    /// - Throws: `Fault(.transient)` if the path's place is away, or in use by another agent.
     package func require(_ path: BytePath) throws { if let fault = try absence(of: path) { throw fault } }
 
     package func isHere(_ path: BytePath) throws -> Bool { try absence(of: path) == nil }
 
-    /// Why the place that the path belongs to is away or in use, as a transient fault; nil where it is not.
+    /// A transient fault if the path's place is away or in use; otherwise nil.
     func absence(of path: BytePath) throws -> Fault? {
         guard let place = places.locate(path)?.place ?? places.places.first(where: { $0.root == path }) else {
             return nil
@@ -137,10 +136,10 @@ package final class PlacePresence: Sendable {
         }
     }
 
-    /// How the message of a job begins that waits for the place.
+    /// Start of the message of a job that waits for the place.
     package static func awayMessage(_ place: PlaceInfo) -> String { "the place \(place.name) is away" }
 
-    /// How the message of a job begins that waits for another agent to end.
+    /// Start of the message of a job that waits for another agent to end.
     package static func inUseMessage(_ place: PlaceInfo) -> String { "the place \(place.name) is in use" }
 
     static func inUse(_ place: PlaceInfo, _ holder: PlaceHolder) -> Fault {
@@ -174,7 +173,7 @@ package final class PlacePresence: Sendable {
         return knowsAny || record.identity?.isMount == true && !now.isMount
     }
 
-    /// - Parameter byName: whether a file of that name will do, whatever has been written into it since.
+    /// - Parameter byName: whether any file with that name counts, whatever its content.
     private static func isThere(_ file: FileRecord, _ folder: Descriptor, byName: Bool) throws -> Bool {
         guard let status = try status(file.path, below: folder), status.kind == .file else { return false }
         if byName { return true }
@@ -184,12 +183,12 @@ package final class PlacePresence: Sendable {
         do {
             return try Root(folder).spot(file.path).hash() == hash
         } catch {
-            // What cannot be read tells nothing; the other files do.
+            // An unreadable file proves nothing; the other files decide.
             return false
         }
     }
 
-    /// Nil also where a link is in the way.
+    /// Also nil if a symlink is in the way.
     private static func status(_ path: BytePath, below folder: Descriptor) throws -> FileStatus? {
         do {
             return try Root(folder).spot(path).status()
@@ -200,7 +199,7 @@ package final class PlacePresence: Sendable {
 
     private func record(_ place: PlaceInfo) throws -> PlaceRecord? {
         if let record = known.withLock({ $0[place.name] }) { return record }
-        // One with another root is about to be registered anew.
+        // A row with another root is about to be registered again.
         guard let record = try ledger.readBlocking({ try $0.place(place.name) }), record.root == place.root else {
             return nil
         }

@@ -3,13 +3,13 @@ import Ledger
 import Platform
 import Synchronization
 
-/// What lies around a file of a place, and what the ledger knows of others. Folders are read, and files opened, below the
-/// roots of their places alone.
+/// The surroundings of a file in a place, and what the ledger knows of other files. Reads folders and files only
+/// below the roots of their places.
 package final class PlaceSurroundings: FileSurroundings {
     private let ledger: Ledger
     private let presence: PlacePresence
     private let reader: ContentReader
-    /// Of files that the ledger knows no hash of, and that were read to be compared.
+    /// Hashes of files that the ledger has none for, read for comparison.
     private let hashes = Mutex<[Fingerprint: ContentHash]>([:])
 
     private static let mostHashes = 4_096
@@ -61,7 +61,7 @@ package final class PlaceSurroundings: FileSurroundings {
             guard status.size <= place.sizeLimit else { return false }
             return try self.hash(of: spot, status.fingerprint) == hash
         } catch is Fault {
-            // One that cannot be read now is nothing that another could be a copy of.
+            // A file that cannot be read now counts as no duplicate.
             return false
         }
     }

@@ -1,25 +1,25 @@
 import Ledger
 import Platform
 
-/// What the agent would decide about a file or a folder if it was judged now: asked of the same code, and of what the ledger
-/// holds. Nothing is written. For `steward explain`.
+/// What the agent would decide about a file or folder now, determined by the same code and the ledger. Writes
+/// nothing. For `steward explain`.
 package struct Preview: Sendable {
-    /// What has happened to it, for rules.
+    /// What has happened to it, as rules see it.
     package let event: FileEvent
-    /// Whether this very version was judged.
+    /// Whether this version has been judged.
     package let isKnown: Bool
-    /// When it came; nil where that is not known.
+    /// When it arrived; nil if not known.
     package let arrived: Timestamp?
-    /// Blocks of a note that rules have not seen; where they have seen all, all of them, as if they were new.
+    /// Blocks of a note that rules have not seen; if there are none, all blocks, as if they were new.
     package fileprivate(set) var blocks: [BlockFacts] = []
     fileprivate var isFolder = false
-    /// By rule: as what it sees the file, and what is done if its conditions hold.
+    /// For each rule, the event as which it sees the file, and the verdict if its conditions hold.
     fileprivate var verdicts: [String: (event: FileEvent, verdict: Decision.Verdict)] = [:]
 
-    /// As what a rule sees it.
+    /// The event as which a rule sees it.
     package func event(for rule: String) -> FileEvent { verdicts[rule]?.event ?? event }
 
-    /// Why a rule runs, where that is more than what has happened; nil for that, and where it does not run.
+    /// Why a rule runs, if the event alone does not explain it; nil otherwise, or if the rule does not run.
     package func whyDone(_ rule: String) -> String? {
         guard case .runs(let cause) = verdicts[rule]?.verdict else { return nil }
         switch cause {
@@ -32,7 +32,7 @@ package struct Preview: Sendable {
         }
     }
 
-    /// Why a rule does nothing although its conditions hold; nil where it runs, or has run.
+    /// Why a rule does nothing although its conditions hold; nil if it runs, or has run.
     package func whyNotDone(_ rule: String, _ path: BytePath) -> String? {
         guard case .passes(let reason) = verdicts[rule]?.verdict else { return nil }
         let what = isFolder ? "folder" : "file"
@@ -71,7 +71,7 @@ package struct Preview: Sendable {
         }
     }
 
-    /// How files are judged: as those of a new place, where the agent has yet to watch theirs.
+    /// The baseline: that of a new place if the agent has not watched it yet.
     fileprivate static func baseline(_ place: PlaceInfo, _ agents: Ledger?) async throws -> ChangeClassifier.Baseline {
         try await agents?.read { try $0.place(place.name)?.root } == place.root ? .normal : .first
     }
@@ -79,10 +79,10 @@ package struct Preview: Sendable {
 
 extension ChangeClassifier {
     /// - Parameters:
-    ///   - event: as if that had happened to it; nil for what has.
-    ///   - isRead: whether it may be opened.
-    ///   - agents: the agent's ledger; nil where there is none.
-    /// - Throws: `Fault` where the file, or the ledger, cannot be read.
+    ///   - event: the event to assume; nil for the real one.
+    ///   - isRead: whether the file may be opened.
+    ///   - agents: the agent's ledger; nil if there is none.
+    /// - Throws: `Fault` if the file or the ledger cannot be read.
     package func preview(
         _ path: BytePath, in place: PlaceInfo, as event: FileEvent?, isRead: Bool, _ agents: Ledger?
     ) async throws -> Preview {
@@ -92,7 +92,7 @@ extension ChangeClassifier {
         let happened: FileEvent = found == nil ? .removed : known?.present == true && !isKnown ? .changed : .arrived
         let unread = Preview(event: event ?? happened, isKnown: isKnown, arrived: known?.arrived)
         guard let (spot, status) = found, status.kind == .file, isRead else { return unread }
-        // Whether a large file has another content is yet to be told: nobody waits for that here.
+        // Hashing a large file to see whether its content changed would take too long here.
         guard isKnown || status.size <= ContentReader.large else { return unread }
         let print = status.fingerprint
         let others = try await agents?.read {
@@ -155,7 +155,7 @@ extension ChangeClassifier {
 }
 
 extension FolderJudge {
-    /// The same of a folder.
+    /// The same for a folder.
     package func preview(
         _ path: BytePath, in place: PlaceInfo, as event: FileEvent?, _ agents: Ledger?
     ) async throws -> Preview? {

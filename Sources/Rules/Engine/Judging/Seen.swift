@@ -1,17 +1,17 @@
 import Ledger
 import Platform
 
-/// What conditions have looked at beside the file itself, at one judgement of it: for the next one to compare with, and to
-/// tell whether any of it has changed before the judgement was committed.
+/// What conditions looked at besides the file itself in one judgement. Kept for comparison with the next judgement,
+/// and to detect changes before the commit.
 struct Seen: Sendable {
-    /// Nil where no rule looks at any.
+    /// nil if no rule looks at attributes.
     private(set) var attributes: SeenAttributes?
-    /// The files that have, or may have, its content; nil where no condition has asked.
+    /// The files that have, or may have, the same content; nil if no condition asked.
     private var contents: [ContentPlace]?
-    /// Whether that changed while rules were asked.
+    /// Whether that changed while the rules were being asked.
     private var isTorn = false
 
-    /// - Parameter facts: after the rules were asked. Blocks.
+    /// - Parameter facts: the facts after the rules were asked. Blocks.
     mutating func add(_ facts: FileFacts, _ ruleSet: RuleSet) throws {
         if let asked = facts.askedContents {
             isTorn = isTorn || contents.map { $0 != asked } ?? false
@@ -22,8 +22,8 @@ struct Seen: Sendable {
         if !looked.isEmpty { attributes = SeenAttributes(digests: try FileAttribute.digests(looked, facts)) }
     }
 
-    /// Whether the ledger still knows the same of other files: of two with one content that are judged at the same time
-    /// neither would be the other's duplicate.
+    /// Whether the ledger still knows the same files with this content. Without this check, two identical files
+    /// judged at the same time would both miss that they are duplicates.
     func isStill(_ record: FileRecord, in places: PlaceMap, _ transaction: LedgerTransaction) throws -> Bool {
         guard let contents, let hash = record.hash else { return true }
         return try !isTorn

@@ -1,25 +1,25 @@
 import Ledger
 import Platform
 
-/// What has happened to a file since the ledger took note of it.
+/// What has happened to a file since its ledger row was written.
 package enum News: Sendable, Equatable {
-    /// This very version was judged.
+    /// This version has been judged.
     case nothing
-    /// No rule could want it as it is, so that nobody has read it.
+    /// No rule can match it in its present state, so it has not been read.
     case unread
     case happened(FileEvent)
-    /// Its content is what it was.
+    /// Its content is the same.
     case touched
-    /// Nothing but that time has gone by.
+    /// Only time has passed.
     ///
-    /// - Parameter scheduled: the rules whose schedule has come to it, and at which time.
+    /// - Parameter scheduled: the rules with a schedule time that has come, and that time.
     case due(scheduled: [String: Timestamp])
-    /// A job that was superseded is to be done with it.
+    /// The work of a superseded job is to be done with it.
     case owed(Planner.Overdue)
-    /// Rules (nil: all) are asked for what was judged already.
+    /// Rules (nil: all) are asked about a file that was already judged.
     case asked(rules: Set<String>?, again: Bool, as: FileEvent)
 
-    /// As what it is shown to people.
+    /// The event shown to people.
     var event: FileEvent {
         switch self {
         case .happened(let event), .asked(_, _, let event): event
@@ -33,11 +33,11 @@ package enum News: Sendable, Equatable {
     /// What has happened to a file that was read.
     ///
     /// - Parameters:
-    ///   - record: the file as it is.
-    ///   - known: what the ledger has under its name.
-    ///   - left: names of its inode that do not stand for it any more.
-    ///   - isMovedIn: whether it has come from outside its place, so that no name in it was its own before.
-    /// - Returns: also its old name, where it was renamed.
+    ///   - record: the file's present state.
+    ///   - known: the ledger's row under its name.
+    ///   - left: names of its inode that do not refer to it any more.
+    ///   - isMovedIn: whether it came from outside its place, so that no name in the place can be its old one.
+    /// - Returns: the news, and its old row if it was renamed.
     static func of(
         _ record: FileRecord, known: FileRecord?, left: [FileRecord], isMovedIn: Bool
     ) -> (news: News, former: FileRecord?) {
@@ -51,44 +51,44 @@ package enum News: Sendable, Equatable {
         return (.happened(.renamed), former)
     }
 
-    /// Whether two records with one inode are of one file: file systems give an inode that is free to the next file.
+    /// Whether two records with one inode are the same file: file systems reuse inode numbers.
     private static func isSame(_ former: FileRecord, _ record: FileRecord) -> Bool {
         guard let old = former.birthTime, let new = record.birthTime else { return former.hash == record.hash }
         return old == new && (former.hash == nil || former.hash == record.hash)
     }
 }
 
-/// What was seen of a file at one look, held open for all that is decided on it.
+/// One look at a file, which is held open for all decisions about it.
 struct SeenFile: Sendable {
     let place: PlaceInfo
-    /// The file as it is, as the ledger is to have it.
+    /// The file's present state, as a ledger row.
     var record: FileRecord
-    /// Nil where it is gone.
+    /// nil if the file is gone.
     let status: FileStatus?
     var content: FileFacts.Content
     var news: News
-    /// What the ledger had under its name when it was looked at.
+    /// The ledger's row under its name at the time of the look.
     let known: FileRecord?
-    /// The same under the other names of its inode; nil for a look that does not ask which name it had before.
+    /// The rows under other names of its inode; nil if the look does not need its former name.
     var others: [FileRecord]?
-    /// Its old name, where it was renamed.
+    /// Its old row, if it was renamed.
     var former: FileRecord?
-    /// What may be the same file by another name; unlike ``former``, of a file that nobody has read. Of what the agent has
-    /// made no birth is known, and its content tells when it is read.
+    /// Possibly the same file under another name. Unlike ``former``, for a file that has not been read. Files that
+    /// the agent made have no known birth time; their content decides once it is read.
     var kin: FileRecord?
-    /// Names of its inode that do not stand for it any more.
+    /// Names of its inode that do not refer to it any more.
     var left: [FileRecord] = []
     /// The blocks of a note; nil for other files.
     var blocks: [BlockFacts]?
-    /// One time for all that is asked: what a rule comes to want between two would be missed by both.
+    /// One time for all rules. With two, an age reached in between would be missed.
     let now: Timestamp
 
-    /// What the ledger has of this very file; nil for one that has just come, and for one that had left.
+    /// The ledger's row of this very file; nil for a new file, or one that had left.
     var before: FileRecord? { former ?? (known?.present == true ? known : nil) }
 
-    /// The file as what a rule may see it.
+    /// The facts about the file as a rule sees it.
     ///
-    /// - Parameter gained: blocks that are news.
+    /// - Parameter gained: new blocks of a note.
     func facts(
         as event: FileEvent, at time: Timestamp? = nil, gained: [BlockFacts] = [], _ sources: FactSources
     ) -> FileFacts {
@@ -97,20 +97,19 @@ struct SeenFile: Sendable {
             gainedBlocks: gained, hash: record.hash, arrived: record.arrived, sources: sources)
     }
 
-    /// The file, open; nil where it is gone, or nobody has opened it.
+    /// The open file; nil if it is gone or was not opened.
     var file: Descriptor? { if case .open(let file) = content { file } else { nil } }
 
-    /// Whether it has more bytes than its place takes: no rule sees it, until it is another file.
+    /// Whether it is larger than its place accepts. No rule sees it until it is replaced.
     var isTooLarge: Bool { status.map { $0.size > place.sizeLimit } ?? false }
 
-    /// Whether it is its ``kin``, as far as that can be told without reading it.
+    /// Whether it is its ``kin``, as far as can be told without reading it.
     func isAsKin(_ kin: FileRecord) -> Bool {
         let (old, new) = (kin.fingerprint, record.fingerprint)
         return kin.birthTime != nil || (old.size, old.modified) == (new.size, new.modified)
     }
 
-    /// Which of the file's judgements its jobs belong to: the same content is another job's business when it is asked for
-    /// again.
+    /// The judgement that its jobs belong to. Asking again about the same content makes new jobs.
     var version: Int {
         switch news {
         case .touched, .asked(_, again: true, _): record.version + 1
@@ -125,7 +124,7 @@ struct SeenFile: Sendable {
             hash: record.hash)
     }
 
-    /// Whether the open file is still what was seen. Blocks.
+    /// Whether the open file is unchanged since the look. Blocks.
     func isStill() throws -> Bool {
         guard let file, let status else { return true }
         return try file.status().fingerprint == status.fingerprint

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The places of which the ledger knows all files, since each was looked through and what was new there was judged. Of
-/// others the disk alone tells what is there.
+/// The places whose files are all known to the ledger, because a scan has found and judged them. For other places
+/// only the disk can tell.
 package final class SurveyedPlaces: Sendable {
     private let names = Mutex<Set<String>>([])
 
@@ -9,6 +9,6 @@ package final class SurveyedPlaces: Sendable {
 
     package func insert(_ place: String) { names.withLock { _ = $0.insert(place) } }
 
-    /// It is away, or another folder stands there.
+    /// The place is away, or there is another folder at its path.
     package func remove(_ place: String) { names.withLock { _ = $0.remove(place) } }
 }
