@@ -2,7 +2,7 @@ import Foundation
 import JSONText
 import Platform
 
-/// How old a file must be, and since when.
+/// The required age of a file, and the time it counts from.
 struct AgeTest: Sendable {
     let start: AgeStart
     let key: String
@@ -10,7 +10,7 @@ struct AgeTest: Sendable {
     let wanted: [Comparison<Span>]
     let timeZone: Zone
 
-    /// Whether it asks for more than no time at all.
+    /// Whether it requires a minimum age above zero.
     var asksForAge: Bool {
         wanted.contains { comparison in
             switch comparison.operation {
@@ -20,8 +20,8 @@ struct AgeTest: Sendable {
         }
     }
 
-    /// Whether a clock that is wrong could make it hold for a file that is much too young, or too old. Not where it asks for
-    /// no more than an hour since the file came or was changed: then the file is early by that at most.
+    /// Whether a wrong clock could make it hold for a file that is much too young or too old. False if it requires at
+    /// most an hour since the file arrived or was modified: the error is then at most that hour.
     var reliesOnClock: Bool {
         guard [AgeStart.modified.name, "arrived"].contains(start.name) else { return true }
         return !wanted.allSatisfy { comparison in
@@ -37,7 +37,7 @@ struct AgeTest: Sendable {
         guard let begin = try start.find(facts, key, timeZone) else {
             return Observation(false, seen: "it has no date of this kind")
         }
-        // Not subtracted first: a time may be the first or last that nanoseconds can tell.
+        // Compared without subtracting first, since times may be at the limits of the nanosecond range.
         let age = facts.ageTime.seconds - begin.seconds
         let held = wanted.allSatisfy { comparison in
             let bound = comparison.bound.after(begin, in: timeZone)
@@ -52,7 +52,7 @@ struct AgeTest: Sendable {
         return Observation(held, seen: "\(Int(age.rounded(.down)))s")
     }
 
-    /// When the first of the comparisons has another answer.
+    /// When the first of the comparisons changes its result.
     func nextChange(_ facts: FileFacts) throws -> Timestamp? {
         guard facts.status != nil, let begin = try start.find(facts, key, timeZone) else { return nil }
         return wanted.flatMap { comparison -> [Timestamp] in

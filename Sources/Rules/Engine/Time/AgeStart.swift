@@ -1,12 +1,12 @@
 import Platform
 
-/// From where a file's age counts: `since` of the condition `age`. A new one is a new entry in ``all``.
+/// The time that a file's age counts from: `since` of the condition `age`. To add one, add it to ``all``.
 struct AgeStart: Sendable {
     let name: String
     let summary: String
-    /// Whether a key follows it: `front-matter:due`.
+    /// Whether it takes a key: `front-matter:due`.
     let takesKey: Bool
-    /// Nil where the file has no such time; throws where that is not known without reading it.
+    /// nil if the file has no such time; throws if that needs the file to be read.
     let find: @Sendable (_ facts: FileFacts, _ key: String, _ timeZone: Zone) throws -> Timestamp?
 
     init(
@@ -17,7 +17,7 @@ struct AgeStart: Sendable {
     }
 
     static let modified = AgeStart("modified", "its content was last changed") { facts, _, _ in
-        // Of a folder, of the files in it: its own time tells when a name came or went.
+        // For a folder, the latest time of its files: its own time shows only when entries were added or removed.
         if let dates = try facts.folder()?.dates { return Timestamp(nanoseconds: dates.latest) }
         return facts.status.map { Timestamp(nanoseconds: $0.fingerprint.modified) }
     }
@@ -44,7 +44,7 @@ struct AgeStart: Sendable {
         },
     ]
 
-    /// `modified`, or `front-matter:due` and its key; nil for anything else.
+    /// Parses `modified`, or `front-matter:due` with its key; nil for anything else.
     static func named(_ text: String) -> (start: AgeStart, key: String)? {
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0).trimmedSpaces }
         guard let name = parts.first, let start = all.first(where: { $0.name == name }),
@@ -53,10 +53,10 @@ struct AgeStart: Sendable {
         return (start, parts.count == 2 ? parts[1] : "")
     }
 
-    /// As `since` takes them.
+    /// The names as `since` accepts them.
     static var names: [String] { all.map { $0.takesKey ? "\($0.name):KEY" : $0.name } }
 
-    /// The first day in a name, at midnight.
+    /// The first date in a name, at midnight.
     static func dateInName(_ name: String, _ timeZone: Zone) -> Timestamp? {
         let bytes = Array(name.utf8)
         for start in bytes.indices where start == 0 || !isDigit(bytes[start - 1]) {
@@ -73,7 +73,7 @@ struct AgeStart: Sendable {
         return nil
     }
 
-    /// `0` stands for any digit; with it where year, month and day are.
+    /// `0` matches any digit; the ranges are those of year, month and day.
     private static let forms: [(form: [UInt8], parts: [Range<Int>])] = [
         (Array("0000-00-00".utf8), [0..<4, 5..<7, 8..<10]), (Array("00000000".utf8), [0..<4, 4..<6, 6..<8]),
     ]

@@ -2,29 +2,30 @@ import Glibc
 import Ledger
 import Platform
 
-/// What becomes of a file of which something is due.
+/// The outcome for a file with something due.
 package enum DueVerdict: Sendable, Equatable {
-    /// It has been dealt with; what follows is in the ledger.
+    /// Handled; the resulting jobs are in the ledger.
     case met([PlannedJob])
-    /// It is not as the ledger knows it: it is to be judged first.
+    /// The file differs from its ledger row and has to be judged first.
     case unseen
-    /// The agent is at work on it, or it has changed meanwhile.
+    /// A job is working on the file, or it changed meanwhile.
     case again
 }
 
 extension Planner {
-    /// Deals with all that is due of a file: rules that it has come to meet by time alone, which it arrives for, and rules
-    /// whose schedule says so. What is not yet so gets its next time. Jobs and rows are one transaction.
+    /// Handles everything due for a file: rules that it meets by time alone, for which it arrives, and rules with a
+    /// schedule time that has come. Whatever does not hold yet gets its next time. Jobs and rows are committed in one
+    /// transaction.
     ///
-    /// - Parameter isFree: whether nothing of the agent's own is at work on the file.
-    /// - Throws: `Fault` where the file or the ledger cannot be read.
+    /// - Parameter isFree: whether no job is working on the file.
+    /// - Throws: `Fault` if the file or the ledger cannot be read.
     func judgeDue(
         _ path: BytePath, in place: PlaceInfo, isFree: @escaping @Sendable () -> Bool
     ) async throws -> DueVerdict {
         let (now, inForce) = (clock.now(), inForce)
         let (known, rows, specs) = try await ledger.read { transaction in
             let rows = try transaction.due(place.name, path)
-            // The schedules that the rows were entered for: until a reload is through, a rule may have another by now.
+            // The schedules that the rows were made for; during a reload, a rule may already have a new one.
             let schedules = try rows.contains(where: \.isScheduled) ? transaction.schedules() : []
             return (
                 try transaction.file(place.name, path), rows,
@@ -41,7 +42,7 @@ extension Planner {
         guard isFree() else { return .again }
         let scheduled = rows.compactMap { row -> (String, Timestamp)? in
             guard case .scheduled(let identity, let instant) = row.kind, row.due <= now else { return nil }
-            // By its name: a rule that is being edited goes on with its time as it is now.
+            // Matched by name: a rule that is being edited keeps its schedule times.
             let rule = RuleSet.name(inIdentity: identity)
             return specs[rule] == inForce.ruleSet[rule]?.schedules.spec ? (rule, instant) : nil
         }
@@ -62,8 +63,8 @@ extension Planner {
         return try await commit(judgement, isFree: isFree).map { .met($0) } ?? .again
     }
 
-    /// The file as it is now, where its content is the one that is known: a further name or another mode make it look changed,
-    /// and nobody tells of the former. Nil where it is to be judged first. Blocks.
+    /// The file's present row if its content is unchanged. An additional hard link or a new mode makes it look
+    /// changed, and a link raises no event. Returns nil if the file has to be judged first. Blocks.
     private func unchanged(
         _ known: FileRecord, in place: PlaceInfo, _ status: FileStatus, _ file: Descriptor
     ) throws -> FileRecord? {
@@ -72,15 +73,15 @@ extension Planner {
         guard (was.device, was.inode, was.size, was.modified) == (now.device, now.inode, now.size, now.modified),
             ruleSet.attributes(place: place.name, name: known.path.name).isEmpty
         else { return nil }
-        // What nobody has read yet is read as it is now.
+        // A file that was never read needs no comparison.
         if let hash = known.hash, try reader.hash(file) != hash { return nil }
         var seen = known
         seen.fingerprint = now
         return seen
     }
 
-    /// A folder is judged as a whole. Of one that no rule can come to want nothing is kept: nobody would ever take the rows
-    /// away, and they would wake the agent for ever.
+    /// A folder is judged as a whole. If no rule can ever match it, its rows are deleted; otherwise they would stay
+    /// and wake the agent forever.
     private func judgeDueFolder(_ path: BytePath, in place: PlaceInfo, _ rows: [DueRecord]) async throws -> DueVerdict {
         var isWanted = ruleSet.hasFolderRules(place.name) && rows.contains { $0.kind != .orphaned }
         if isWanted { isWanted = try await lanes.run { try self.mightWantFolder(path, in: place) } }
@@ -92,7 +93,7 @@ extension Planner {
         }
     }
 
-    /// Blocks. One that is not there is to be judged, too.
+    /// Also true for a missing folder, which has to be judged too. Blocks.
     private func mightWantFolder(_ path: BytePath, in place: PlaceInfo) throws -> Bool {
         do {
             return try mightWantFolder(path, in: place, presence.root(of: place).folder(path).status())
@@ -104,20 +105,20 @@ extension Planner {
         }
     }
 
-    /// Whether a rule could want a folder, now or when time has gone by, as far as its name and its status tell. Reads nothing.
+    /// Whether a rule could match a folder, now or later, judging by its name and status only. Reads nothing.
     func mightWantFolder(_ path: BytePath, in place: PlaceInfo, _ status: FileStatus) -> Bool {
         guard status.kind == .directory, !path.isEmpty, ruleSet.hasFolderRules(place.name) else { return false }
         let folder = place.root.appending(path)
-        // What is another place, or holds one, is not one thing of this place.
+        // A folder that contains another place, or is part of one, is not handled as a whole.
         guard !presence.places.nested(in: place).contains(where: { $0.isWithin(folder) || folder.isWithin($0) }) else {
             return false
         }
         let now = clock.now()
-        // When it arrived is for the judgement to tell: from any time on, what asks for that holds now or later.
+        // The judgement finds the arrival time; conditions on it may hold now or later whatever it is.
         let facts = FileFacts(
             place: place, path: path, status: status, event: .arrived, now: now, content: .unread, arrived: now,
             sources: sources)
-        // What time is to bring has to be entered, and nobody but the judgement does that.
+        // Only a judgement records future times, so it has to run for those too.
         return ruleSet.mightMatch(facts) || !ruleSet.upcoming(facts, except: []).isEmpty
     }
 }

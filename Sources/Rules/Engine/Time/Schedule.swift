@@ -1,12 +1,12 @@
 import Platform
 
-/// When a rule runs over all files of its places: `every day 03:00`, or every so many seconds.
+/// When a rule runs over all files of its places: `every day 03:00`, or at an interval in seconds.
 package struct Schedule: Sendable, Equatable {
     private enum Days: Sendable, Equatable {
         case every
-        /// 1 for Monday.
+        /// 1 is Monday.
         case weekday(Int)
-        /// The day of the month; in a shorter month, its last.
+        /// Day of the month; in shorter months, the last day.
         case dayOfMonth(Int)
 
         func includes(_ date: CivilDate) -> Bool {
@@ -26,15 +26,15 @@ package struct Schedule: Sendable, Equatable {
 
     private let kind: Kind
     private let timeZone: Zone
-    /// As the rule writes it: `every day 03:00`.
+    /// The text in the rule: `every day 03:00`.
     package let text: String
 
     private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
-    /// An interval shorter than that would be polling, in seconds.
+    /// Shortest interval in seconds; anything shorter would be polling.
     static let shortest = 60.0
 
-    /// `every day 03:00`, `every monday 03:00`, `every month 1 03:00`; nil for anything else.
+    /// Parses `every day 03:00`, `every monday 03:00`, `every month 1 03:00`; nil for anything else.
     package init?(at text: String, timeZone: Zone) {
         var words = text.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
         if words.first == "every" { words.removeFirst() }
@@ -56,14 +56,14 @@ package struct Schedule: Sendable, Equatable {
         self.text = text
     }
 
-    /// - Parameter seconds: ``shortest`` at least.
+    /// - Parameter seconds: at least ``shortest``.
     package init(every seconds: Double, text: String) {
         kind = .interval(Int64(seconds * 1e9))
         timeZone = .gmt
         self.text = "every \(text)"
     }
 
-    /// Seconds since midnight of `03:00` or `3:00`.
+    /// Seconds since midnight for `03:00` or `3:00`.
     private static func second(_ clock: String) -> Int? {
         let parts = clock.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].count == 2, (1...2).contains(parts[0].count),
@@ -73,12 +73,12 @@ package struct Schedule: Sendable, Equatable {
         return hour * 3_600 + minute * 60
     }
 
-    /// Days that are looked at on either side of a time: a month and a day more.
+    /// Days searched on either side of a time: more than a month.
     private static let reach = 40
 
-    /// The first of its times after that.
+    /// The first scheduled time after `time`.
     ///
-    /// - Parameter anchor: from where an interval counts.
+    /// - Parameter anchor: the origin of intervals.
     package func next(after time: Timestamp, anchor: Timestamp) -> Timestamp {
         switch kind {
         case .interval(let length):
@@ -92,8 +92,8 @@ package struct Schedule: Sendable, Equatable {
         }
     }
 
-    /// The last of its times up to that one, which an interval has before its anchor as well; nil for the anchor itself and
-    /// what follows it until the first.
+    /// The last scheduled time up to `time`. An interval also has times before its anchor. Returns nil from the
+    /// anchor until the first time after it.
     package func latest(upTo time: Timestamp, anchor: Timestamp) -> Timestamp? {
         switch kind {
         case .interval(let length):
@@ -105,8 +105,8 @@ package struct Schedule: Sendable, Equatable {
         }
     }
 
-    /// How many intervals lie between the two. Where the clock was put back behind the anchor its times are those that they
-    /// would have been: counted from another time, each of them would be one that has never been.
+    /// The number of intervals between the two. If the clock was set back to before the anchor, the times remain
+    /// multiples of the interval; with another anchor they would all be new.
     private static func count(_ time: Timestamp, _ anchor: Timestamp, _ length: Int64) -> Int64 {
         let passed = time.nanoseconds - anchor.nanoseconds
         return passed / length - (passed % length < 0 ? 1 : 0)
@@ -120,10 +120,10 @@ package struct Schedule: Sendable, Equatable {
 }
 
 extension [Schedule] {
-    /// What the ledger keeps to tell whether a rule's schedule is another one.
+    /// Stored in the ledger to detect a changed schedule.
     package var spec: String { map(\.text).joined(separator: "; ") }
 
-    /// The first of all their times after that.
+    /// The earliest of their next times.
     package func next(after time: Timestamp, anchor: Timestamp) -> Timestamp? {
         map { $0.next(after: time, anchor: anchor) }.min()
     }

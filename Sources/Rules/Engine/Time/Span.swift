@@ -1,11 +1,11 @@
 import Platform
 
-/// A length of time: so many nanoseconds, or so many months of the calendar.
+/// A duration, in nanoseconds or in calendar months.
 package struct Span: Comparable, Sendable {
     private let nanoseconds: Int64
     private let months: Int
 
-    /// `30d`, `1.5 h`, `2 weeks`, `1 month`, `10 years`; nil for anything else.
+    /// Parses `30d`, `1.5 h`, `2 weeks`, `1 month`, `10 years`; nil for anything else.
     package init?(_ text: String) {
         let trimmed = text.trimmedSpaces
         let number = trimmed.prefix { $0.isWholeNumber && $0.isASCII }
@@ -38,7 +38,8 @@ package struct Span: Comparable, Sendable {
         "week": "w", "weeks": "w",
     ]
 
-    /// Months count by the clock on the wall: a month after 31 January is the last of February at the same time of day.
+    /// Months are calendar months in local time: a month after 31 January is the last day of February at the same
+    /// time of day.
     package func after(_ start: Timestamp, in zone: Zone) -> Timestamp {
         guard months != 0 else { return start.adding(nanoseconds: nanoseconds) }
         let civil = zone.local(at: start).civil
@@ -47,7 +48,7 @@ package struct Span: Comparable, Sendable {
         return Timestamp(whole: end).adding(nanoseconds: start.fraction)
     }
 
-    /// A month counts as 30 days.
+    /// Counts a month as 30 days.
     private var approximate: Double { Double(nanoseconds) + Double(months) * 30 * 86_400 * 1e9 }
 
     package static func < (left: Span, right: Span) -> Bool { left.approximate < right.approximate }

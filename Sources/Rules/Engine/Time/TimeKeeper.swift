@@ -2,9 +2,9 @@ import Ledger
 import Logging
 import Platform
 
-/// Has rules run when time alone says so: when a file comes to meet a rule's conditions, and at the times of a schedule.
+/// Runs rules at times: when a file comes to meet a rule's conditions by time alone, and on schedules.
 ///
-/// What is to come lies in the ledger, and one alarm is set to the earliest of it. Between two alarms nothing runs
+/// The pending times are in the ledger, and one alarm is set to the earliest. Nothing runs between alarms
 /// (`docs/design/time.md`).
 package actor TimeKeeper {
     private let ledger: Ledger
@@ -15,33 +15,33 @@ package actor TimeKeeper {
     private let hooks: Hooks
     private let log: Logger
 
-    /// The schedules of rules in force, as the ledger has them.
+    /// The schedules of the rules in force, with their ledger rows.
     private var schedules: [String: (rule: Rule, record: ScheduleRecord)] = [:]
-    /// Rules, by identity, of a time of whose schedule not all files are entered yet.
+    /// Identities of rules for which the files of a schedule time are still being entered.
     private var entering: Set<String> = []
-    /// The one that is being entered just now.
+    /// The rule whose files are being entered right now.
     private var entered: String?
-    /// Rules, by identity, of which it has yet to be told which files they may come to want.
+    /// Identities of rules whose effect on existing files has yet to be computed.
     private var new: Set<String> = []
     private var hasBegun = false
     private var isStopped = false
     private var turns = Turns<Work>()
 
     private enum Work: Hashable {
-        /// Rules that are new, and schedules.
+        /// New rules, and schedules.
         case rules
-        /// What is due in a place. One that is away, or fails, waits until the next wake-up, which its return is.
+        /// Due rows in a place. If the place is away or fails, they wait for the next wake-up, such as its return.
         case place(String)
     }
 
-    /// What follows from what is due.
+    /// Callbacks for due work.
     package struct Hooks: Sendable {
         let submit: @Sendable ([PlannedJob]) async -> Void
         let look: @Sendable (_ place: String, _ path: BytePath) async -> Void
 
         /// - Parameters:
         ///   - submit: takes jobs that are in the ledger.
-        ///   - look: has a file judged that is not as the ledger knows it.
+        ///   - look: has a file judged that differs from its ledger row.
         package init(
             submit: @escaping @Sendable ([PlannedJob]) async -> Void,
             look: @escaping @Sendable (_ place: String, _ path: BytePath) async -> Void
@@ -50,14 +50,14 @@ package actor TimeKeeper {
         }
     }
 
-    /// Rows that are read at a time.
+    /// Rows read per batch.
     private static let batch = 256
-    /// Seconds until a file is asked for again that is at work, or is yet to be judged.
+    /// Delay in seconds for a file that is in work or has yet to be judged.
     private static let soon = 30.0
-    /// The same where it cannot be read, or the ledger cannot.
+    /// Delay in seconds if the file or the ledger cannot be read.
     private static let later = 3_600.0
 
-    /// - Parameter alarm: has ``wake()`` called.
+    /// - Parameter alarm: calls ``wake()``.
     package init(
         ledger: Ledger, planner: Planner, inWork: PathsInWork, alarm: any WallAlarm, hooks: Hooks, log: Logger
     ) {
@@ -66,9 +66,9 @@ package actor TimeKeeper {
         clock = planner.clock
     }
 
-    /// Takes the rules that are in force now, and begins to look after them.
+    /// Adopts the rules now in force, and starts working.
     ///
-    /// - Throws: what the ledger does.
+    /// - Throws: errors of the ledger.
     package func rulesChanged() async throws {
         guard !isStopped else { return }
         let (ruleSet, since) = (planner.inForce.ruleSet, planner.inForce.since)
@@ -79,11 +79,11 @@ package actor TimeKeeper {
             let alarm = alarm
             ledger.due.listen { alarm.bringForward(to: $0) }
         }
-        // Entering the files of a large place takes its time.
+        // Entering the files of a large place takes a while.
         wake()
     }
 
-    /// In transactions that let others in between.
+    /// In several transactions, so that other writers get their turn.
     private func forgetProducts() async throws {
         var mark: BytePath? = ""
         let places = planner.presence.places
@@ -96,18 +96,18 @@ package actor TimeKeeper {
         }
     }
 
-    /// Begins nothing more.
+    /// Stops; nothing more begins.
     package func stop() {
         isStopped = true
         ledger.due.listen(nil)
         alarm.set(nil)
     }
 
-    /// Whether nothing that is due is being dealt with.
+    /// Whether no due work is running.
     package var isIdle: Bool { !turns.isAnyAtWork }
 
-    /// Has all that is due by now dealt with, and itself woken for what is due next. Called when the alarm goes off, when
-    /// the clock was set, and when a place may be back.
+    /// Handles everything due, and sets the alarm for the next time. Called when the alarm goes off, when the clock
+    /// is set, and when a place may be back.
     package func wake() {
         if hasBegun { ask(.rules, .now) }
     }
@@ -132,10 +132,10 @@ package actor TimeKeeper {
         do {
             try await reckon()
             try await runSchedules()
-            // What a place was found to wait for may be over.
+            // The reason why a place is waiting may be gone.
             try await survey(.now)
         } catch is CancellationError {
-            // It is stopped; the next start goes on.
+            // Stopped; continues after the next start.
         } catch {
             again("cannot look after what is due", error)
         }
@@ -147,9 +147,9 @@ package actor TimeKeeper {
         alarm.bringForward(to: clock.now().adding(seconds: Self.soon))
     }
 
-    // MARK: What is due
+    // MARK: Due work
 
-    /// Asks for the places where something is due, and sets the alarm for what is due next.
+    /// Queues the places with due rows, and sets the alarm for the next due time.
     private func survey(_ asked: Turns<Work>.Asked) async throws {
         let now = clock.now()
         let names = planner.presence.placeNames
@@ -157,14 +157,14 @@ package actor TimeKeeper {
             try names.map { ($0, try transaction.nextDue(in: $0, after: now)) }
         }
         for (name, rows) in found where rows.isDue { ask(.place(name), asked) }
-        // What is held back is looked at when the clock is confirmed; when it is set, that wakes as well.
+        // Times held back by the clock guard are due once the clock is confirmed; setting the clock also wakes.
         let next =
             found.compactMap(\.1.next) + schedules.values.compactMap(\.record.next)
             + [clock.held()?.next].compactMap(\.self)
         if let earliest = next.min() { alarm.bringForward(to: earliest) }
     }
 
-    /// Deals with a place's rows until none is due.
+    /// Handles a place's rows until none is due.
     private func deal(in name: String) async -> Turns<Work>.End {
         var end = Turns<Work>.End.done
         do {
@@ -177,7 +177,7 @@ package actor TimeKeeper {
             end = .waitForWord
             again("what is due in \(name) waits", error)
         }
-        // What has become due meanwhile, and when the next is.
+        // Newly due rows, and the next due time.
         do {
             if !isStopped { try await survey(.afterWait) }
         } catch {
@@ -188,22 +188,22 @@ package actor TimeKeeper {
 
     private func dealWithSome(in place: PlaceInfo) async throws -> Turns<Work>.End {
         let (now, waiting) = (clock.now(), entering)
-        // What is due may be for files that are known by their tokens alone: those wait, and hold up no others.
+        // Rows of files known only by token have to wait, without delaying others.
         let isLearned = ledger.names.isLearned(place.name)
-        // What a clock may have brought about that is wrong waits, and holds up nothing else either.
+        // So do rows that only a wrong clock may have made due.
         let (safe, minders) = clock.held().map { ($0.safe, planner.ruleSet.clockMinders) } ?? (now, [])
         let found = try await ledger.read {
             try $0.due(
                 in: place.name, by: now, except: waiting, butOnly: minders, by: safe, hidden: isLearned,
                 limit: Self.batch)
         }
-        // A rule may have been edited meanwhile, and its files are being entered for it as it is now.
+        // A rule may have been edited meanwhile; its files are then being entered again.
         let rows = found.filter { row in
             guard case .scheduled(let rule, _) = row.kind else { return true }
             return !entering.contains(rule)
         }
         guard !rows.isEmpty else {
-            // What is left belongs to a time of which not all files are entered, or to those.
+            // The remaining rows wait for hidden names, for the clock or for a schedule time that is being entered.
             return waiting.isEmpty && entering.isEmpty && isLearned && safe >= now ? .done : .waitForWord
         }
         let presence = planner.presence
@@ -244,14 +244,15 @@ package actor TimeKeeper {
         }
     }
 
-    // MARK: Rules that are new
+    // MARK: New rules
 
-    /// Has it told which files that are there already these rules may come to want.
+    /// Marks the existing files that these rules may match later.
     private func reckon() async throws {
         let (identities, ruleSet) = (new, planner.ruleSet)
         guard !identities.isEmpty else { return }
         let begun = try await ledger.read { try $0.timedSince() }
-        // However long it takes to come to a file. A rule that is newer counts from when it came into force itself.
+        // Counts from the oldest of these rules, however long the scan takes. Newer ones still count from their own
+        // start.
         let since = identities.compactMap { begun[$0] }.min()
         let numbers = ruleSet.rules.indices.filter { ruleSet.looksAtTime[$0] }
         let rules = numbers.filter { identities.contains(ruleSet.identities[$0]) }.map { ruleSet.rules[$0] }
@@ -266,10 +267,10 @@ package actor TimeKeeper {
         new.subtract(identities)
     }
 
-    /// Gives all present files of a place, in transactions that let others in between.
+    /// Visits all present files of a place, in several transactions, so that other writers get their turn.
     ///
-    /// - Parameter identity: of the rule that it is done for.
-    /// - Returns: false where that rule is not in force any more; the rest is left out then.
+    /// - Parameter identity: the rule that it is done for.
+    /// - Returns: false if that rule is not in force any more; the remaining files are then skipped.
     private func eachFile(
         of place: PlaceInfo, for identity: String? = nil,
         _ body: @escaping @Sendable (FileRecord, LedgerTransaction) throws -> Void
@@ -294,7 +295,7 @@ package actor TimeKeeper {
     private func adopt(_ ruleSet: RuleSet, _ since: Timestamp) async throws {
         let rules = ruleSet.rules.filter { !$0.schedules.isEmpty }
         let now = clock.now()
-        // From the moment on at which the ledger has the rules: what is being entered goes on to be, for the rule as it is now.
+        // From the commit on, files that are being entered continue for the edited rule.
         let begun = Set(entering.map(RuleSet.name(inIdentity:)))
         entering.formUnion(rules.filter { begun.contains($0.name) }.map(ruleSet.identity))
         let (records, unreckoned) = try await ledger.write { transaction -> ([ScheduleRecord], Set<String>) in
@@ -303,7 +304,7 @@ package actor TimeKeeper {
             let identities = try transaction.timedIdentities()
             let records = try rules.map { rule in
                 let spec = rule.schedules.spec
-                // A schedule that is another one begins now, and not with what it would have missed.
+                // A changed schedule starts now, without catching up.
                 var record = ScheduleRecord(rule: rule.name, spec: spec, anchor: now)
                 if let same = known[rule.name], same.spec == spec {
                     record = same
@@ -331,12 +332,12 @@ package actor TimeKeeper {
             else { continue }
             var record = known
             let now = clock.now()
-            // Where the clock was put back, the schedule goes by what it says now.
+            // If the clock was set back, the schedule follows the new time.
             record.note(clock: now)
             if let begun = record.entering {
                 guard try await enter(rule, &record, begun) else { continue }
             }
-            // Of several that were missed the last one stands for all.
+            // Of several missed times, only the last one runs.
             if let due = rule.schedules.latest(upTo: now, anchor: record.anchor), due > record.reached(by: now) {
                 guard try await enter(rule, &record, due) else { continue }
             }
@@ -345,13 +346,13 @@ package actor TimeKeeper {
         }
     }
 
-    /// Enters all files that a place holds for one time of a rule's schedule. Only when all are there the first is dealt
-    /// with: what the rule makes of it is not one of them.
+    /// Enters all files of a rule's places for one schedule time. The first is handled only after all are entered, so
+    /// that files made by the rule are not among them.
     ///
-    /// - Returns: false where the rule was edited meanwhile. The rule as it is now is entered instead.
+    /// - Returns: false if the rule was edited meanwhile; the edited rule is entered instead.
     private func enter(_ rule: Rule, _ record: inout ScheduleRecord, _ instant: Timestamp) async throws -> Bool {
         let identity = planner.ruleSet.identity(of: rule)
-        // Until all are there, also where that is cut off by an error.
+        // Until all files are entered, even if an error interrupts that.
         entering.insert(identity)
         entered = identity
         defer { entered = nil }
@@ -376,7 +377,7 @@ package actor TimeKeeper {
         return isInForce
     }
 
-    /// - Returns: false where the rule was edited meanwhile: what the ledger has is of the rule as it is now, and stays.
+    /// - Returns: false if the rule was edited meanwhile; the ledger then keeps the edited rule's row.
     private func keep(_ record: ScheduleRecord, of rule: Rule, noting line: String? = nil) async throws -> Bool {
         let identity = planner.ruleSet.identity(of: rule)
         let isKept = try await ledger.write { transaction in

@@ -1,10 +1,10 @@
 import Platform
 
-/// What a condition says now, and until when that cannot change by time alone.
+/// A condition's present result, and until when time alone cannot change it.
 package struct TimedResult: Sendable, Equatable {
-    /// Nil where it cannot be decided without reading the file.
+    /// nil if it cannot be decided without reading the file.
     package let held: Bool?
-    /// Not before this can time alone change it; nil for never.
+    /// The earliest time at which time alone may change it; nil for never.
     package let next: Timestamp?
 
     /// At any moment, as far as is known.
@@ -12,7 +12,7 @@ package struct TimedResult: Sendable, Equatable {
 }
 
 extension Condition {
-    /// Whether time plays a part in it.
+    /// Whether it depends on time.
     package var looksAtTime: Bool {
         switch self {
         case .test(let test): test.nextChange != nil
@@ -21,7 +21,7 @@ extension Condition {
         }
     }
 
-    /// Whether the file's age plays a part in it.
+    /// Whether it depends on the file's age.
     var countsAge: Bool {
         switch self {
         case .test(let test): test.countsAge
@@ -30,15 +30,15 @@ extension Condition {
         }
     }
 
-    /// What it says now, and the earliest time at which that may change though the file stays as it is. A file that cannot
-    /// match for another reason, such as its name, has no such time. Blocks.
+    /// The present result, and the earliest time at which it may change if the file stays the same. There is no such
+    /// time if another reason, such as the name, already rules the file out. Blocks.
     package func outlook(_ facts: FileFacts) -> TimedResult {
         switch self {
         case .test(let test):
             do {
                 return TimedResult(held: try test.check(facts, nil).held, next: try test.nextChange?(facts))
             } catch {
-                // The times that it asks for are in the file.
+                // The times it depends on are in the file.
                 return TimedResult(held: nil, next: test.nextChange == nil ? nil : TimedResult.atAnyMoment)
             }
         case .all(let parts): return Self.outlook(parts, facts, decidedBy: false)
@@ -49,19 +49,19 @@ extension Condition {
         }
     }
 
-    /// - Parameter deciding: the answer of one part that is the answer of the whole: false for `all`, true for `any`.
+    /// - Parameter deciding: the result of a part that decides the whole: false for `all`, true for `any`.
     private static func outlook(_ conditions: [Condition], _ facts: FileFacts, decidedBy deciding: Bool) -> TimedResult
     {
         var parts: [TimedResult] = []
         for condition in conditions {
             let part = condition.outlook(facts)
-            // For as long as the file is as it is, whatever the others say.
+            // Decides the whole for as long as the file stays the same.
             if part.held == deciding, part.next == nil { return part }
             parts.append(part)
         }
         let decisive = parts.filter { $0.held == deciding }
         if !decisive.isEmpty {
-            // Each of them has to change before the whole can.
+            // The whole cannot change until every deciding part has changed.
             return TimedResult(held: deciding, next: decisive.compactMap(\.next).max())
         }
         let held = parts.contains { $0.held == nil } ? nil : !deciding
@@ -70,12 +70,13 @@ extension Condition {
 }
 
 extension RuleSet {
-    /// The rules, by identity, that may come to want a file as an arrival by time alone, and not before when. Blocks.
+    /// The rules, by identity, that time alone may make match a file as an arrival, and the earliest time for each.
+    /// Blocks.
     ///
     /// - Parameters:
-    ///   - facts: of an arrival; of a file that has not been opened, what is in it counts as anything.
-    ///   - matched: the rules, by name, that have wanted it.
-    /// - Returns: none for a rule that wants it already: that is for the judgement to see.
+    ///   - facts: the file as an arrival. If it has not been opened, its content counts as unknown.
+    ///   - matched: names of the rules that have matched it.
+    /// - Returns: no entry for a rule that matches already, which is left to the judgement.
     package func upcoming(_ facts: FileFacts, except matched: Set<String>) -> [String: Timestamp] {
         guard hasTime else { return [:] }
         var found: [String: Timestamp] = [:]
@@ -88,7 +89,7 @@ extension RuleSet {
                 outlook = facts.countingAges(to: safe) { rule.condition.outlook(facts) }
                 now = min(safe, now)
             }
-            // No rule behind it sees the file, for as long as the file is as it is.
+            // Later rules do not see the file as long as it stays the same.
             if rule.then == .stop, outlook.held == true, outlook.next == nil { break }
             guard isAwaited, outlook.held != true, let next = outlook.next else { continue }
             found[identities[number]] = max(next, now.next)
@@ -96,17 +97,17 @@ extension RuleSet {
         return found
     }
 
-    /// Whether a rule may come to want a file of this name by time alone.
+    /// Whether time alone may make a rule match a file with this name.
     package func mayBecomeDue(place: String, name: [UInt8]) -> Bool {
         hasTime && index.candidates(place: place, event: .arrived, name: name).contains { looksAtTime[$0] }
     }
 
-    /// Whether a schedule may run a rule over a file of this name.
+    /// Whether a schedule may run a rule over a file with this name.
     package func mayBeScheduled(place: String, name: [UInt8]) -> Bool {
         !index.candidates(place: place, event: .scheduled, name: name).isEmpty
     }
 
-    /// The rules, by identity, of which the ledger keeps what comes with time.
+    /// Identities of the rules with timed events in the ledger.
     package var timedIdentities: Set<String> {
         Set(rules.indices.filter { looksAtTime[$0] || !rules[$0].schedules.isEmpty }.map { identities[$0] })
     }
