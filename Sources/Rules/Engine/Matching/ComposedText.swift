@@ -1,31 +1,31 @@
 import Foundation
 import Platform
 
-// Text is compared as people read it: a letter with its accent is the same in one character as in two. So both sides of a
-// comparison of bytes, by a glob or by a regular expression are composed (NFC) first; Swift's `==` of strings does that by
-// itself. A name on the disk stays the bytes that it is.
+// Text is compared as people read it: an accented letter is the same as one character or as two. So both sides of a
+// comparison by bytes, glob or regular expression are normalised to NFC first. Swift's `==` for strings already
+// compares that way. Names on disk keep their bytes.
 
 extension String {
-    /// The text in composed form.
+    /// The text in NFC.
     package var composed: String {
         utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping
     }
 
-    /// The text in composed form and in decomposed form, for what is compared byte by byte.
+    /// The text in NFC and NFD, for comparisons by bytes.
     package var bothForms: [String] {
         utf8.allSatisfy { $0 < 0x80 } ? [self] : [composed, decomposedStringWithCanonicalMapping]
     }
 }
 
 extension [UInt8] {
-    /// The text in composed form; bytes that are no UTF-8 as they are.
+    /// The text in NFC; bytes that are not valid UTF-8 stay unchanged.
     package var composed: [UInt8] {
         if allSatisfy({ $0 < 0x80 }) { return self }
         return String(validating: self, as: UTF8.self).map { Array($0.composed.utf8) } ?? self
     }
 }
 
-/// A glob that is compared with composed text.
+/// A glob for text in NFC.
 package struct TextGlob: Sendable {
     private let glob: Glob
 

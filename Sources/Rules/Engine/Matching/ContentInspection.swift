@@ -1,23 +1,23 @@
 import Platform
 
-/// What can be found in a file by a parser; each is looked for by itself.
+/// Properties that a parser can find in a file, each requested separately.
 package enum ContentAspect: String, Sendable, CaseIterable {
-    /// The text, title, author and pages of a document.
+    /// Text, title, author and pages of a document.
     case document
-    /// What a camera wrote into a picture, and its size.
+    /// Camera metadata and size of a picture.
     case picture
-    /// Tags, length and size of sound and films.
+    /// Tags, duration and size of audio and video.
     case media
-    /// The names of what an archive holds.
+    /// Names of an archive's entries.
     case entries
-    /// The language of the text.
+    /// Language of the text.
     case language
 }
 
-/// What was found in a file.
+/// The result of an inspection.
 package struct ContentFindings: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
-        /// As the archive has it, for people and patterns.
+        /// The path in the archive, for people and patterns.
         package let path: String
         package let isFolder: Bool
         package let isEncrypted: Bool
@@ -27,18 +27,18 @@ package struct ContentFindings: Sendable, Equatable {
         }
     }
 
-    /// By the names that templates use: `photo.model`.
+    /// By their template names: `photo.model`.
     package var values: Values
-    /// The same as they were found: a moment as the camera's clock showed it, a length with its milliseconds.
+    /// The unrounded originals: a time as the camera's clock had it, a duration in milliseconds.
     package var written: [String: String]
-    /// The text, or its first mebibyte.
+    /// The text, up to one mebibyte.
     package var text: String?
-    /// Where each page of the text ends, in bytes of its UTF-8; nil where that is not known.
+    /// Byte offsets in the UTF-8 text at which pages end; nil if not known.
     package var pageEnds: [Int]?
     package var entries: [Entry]
-    /// Whether there is more than was looked at.
+    /// Whether there is more than was inspected.
     package var isCut: Bool
-    /// Why nothing was found, for people; nil where the file was read.
+    /// Why nothing was found, for people; nil if the file could be read.
     package var trouble: String?
 
     package init(
@@ -49,11 +49,10 @@ package struct ContentFindings: Sendable, Equatable {
         (self.pageEnds, self.isCut, self.trouble) = (pageEnds, isCut, trouble)
     }
 
-    /// In ``Fault/code`` of what an inspector throws that does not look into the file now: what was asked is to be asked
-    /// again when it may.
+    /// The ``Fault/code`` thrown by an inspector that cannot inspect the file now; to be retried later.
     package static let later = "content-later"
 
-    /// The text of each page, without blanks at its ends; nil where pages are not known.
+    /// The trimmed text of each page; nil if pages are not known.
     package var pages: [String]? {
         guard let text, let pageEnds else { return nil }
         var start = text.utf8.startIndex
@@ -66,32 +65,32 @@ package struct ContentFindings: Sendable, Equatable {
     }
 }
 
-/// Looks into files with parsers; the engine knows none, and none runs in its process.
+/// Inspects files with parsers. The engine knows none, and none runs in its process.
 package protocol ContentInspector: Sendable {
-    /// What is found in an open file. Blocks, but not for ever.
+    /// Inspects an open file. Blocks, but not indefinitely.
     ///
     /// - Parameters:
-    ///   - mime: what it is by its first bytes and its name.
-    ///   - hash: of the content, where it is known.
-    /// - Returns: also where the file is damaged or hostile: ``ContentFindings/trouble`` says so.
-    /// - Throws: `Fault` where the machine is at fault: it may be asked again; with the code ``ContentFindings/later`` where it
-    ///   is not looked into now.
+    ///   - mime: the type detected from its first bytes and its name.
+    ///   - hash: of the content, if known.
+    /// - Returns: the findings, also for a damaged or hostile file: see ``ContentFindings/trouble``.
+    /// - Throws: `Fault` for an error of the machine, which may be retried; with the code ``ContentFindings/later``
+    ///   if the file cannot be inspected now.
     func inspect(
         _ aspect: ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
     ) throws -> ContentFindings
 }
 
 extension FileFacts {
-    /// What a parser finds in the file; nil where it is nothing of the kind, which its first bytes tell. Blocks.
+    /// A parser's findings about the file; nil if its first bytes rule that aspect out. Blocks.
     ///
-    /// - Throws: `Fault` where the file cannot be read, or nobody can look into it now.
+    /// - Throws: `Fault` if the file cannot be read, or cannot be inspected now.
     package func findings(_ aspect: ContentAspect) throws -> ContentFindings? {
         if let known = inspected[aspect] { return known }
         guard let head = try firstBytes(), let file = try open() else { return nil }
         let found = try kind()
         guard aspect.mayBeIn(found, head) else { return nil }
         if aspect == .document, [.note, .text, .link].contains(found.kind), found.mime != "text/html" {
-            // What has no markup takes no parser.
+            // Plain text needs no parser.
             return ContentFindings(text: try text(), isCut: status.map { $0.size > Int64(Self.textLimit) } ?? false)
         }
         guard let inspector = sources.inspector else { return ContentFindings(trouble: "nobody looks into files here") }
@@ -102,7 +101,7 @@ extension FileFacts {
 }
 
 extension ContentAspect {
-    /// Whether a parser is asked at all; reads nothing.
+    /// Whether a parser is needed at all; reads nothing.
     func mayBeIn(_ found: ContentKind.Detected, _ head: [UInt8]) -> Bool {
         switch self {
         case .document, .language:
@@ -117,12 +116,12 @@ extension ContentAspect {
         }
     }
 
-    /// Whether it begins as UTF-16 does.
+    /// Whether it begins with a UTF-16 byte order mark.
     private static func isWide(_ head: [UInt8]) -> Bool {
         head.starts(with: [0xFF, 0xFE]) && !head.starts(with: [0xFF, 0xFE, 0, 0]) || head.starts(with: [0xFE, 0xFF])
     }
 
-    /// Whether it begins as sound or a film does.
+    /// Whether it begins like audio or video.
     private static func isMedia(_ head: [UInt8]) -> Bool {
         let marks: [(Int, [UInt8])] = [
             (0, Array("ID3".utf8)), (0, Array("fLaC".utf8)), (0, Array("OggS".utf8)), (8, Array("WAVE".utf8)),
@@ -130,7 +129,7 @@ extension ContentAspect {
             (0, Array("MAC ".utf8)), (0, Array("wvpk".utf8)), (0, Array("MPCK".utf8)), (0, Array("TTA1".utf8)),
             (0, Array("DSD ".utf8)), (0, [0x30, 0x26, 0xB2, 0x75]),
         ]
-        // MPEG audio without tags: eleven ones, then a version, layer, rate and frequency that there are.
+        // MPEG audio without tags: eleven set bits, then valid version, layer, bit rate and frequency.
         let isFrame =
             head.count > 3 && head[0] == 0xFF && head[1] & 0xE0 == 0xE0 && head[1] & 0x18 != 0x08
             && head[1] & 0x06 != 0 && head[2] & 0xF0 != 0xF0 && head[2] & 0x0C != 0x0C

@@ -1,6 +1,6 @@
 import Platform
 
-/// What a file is by its content, as the condition `kind` names it.
+/// The kind of a file's content, as the condition `kind` names it.
 package enum ContentKind: String, Sendable, Codable, CaseIterable {
     case note, text, link, image, comic, pdf, archive, other
 
@@ -14,7 +14,7 @@ package enum ContentKind: String, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// How many bytes of a file ``detect(_:size:name:)`` looks at.
+    /// The number of bytes that ``detect(_:size:name:)`` looks at.
     package static let headLength = 4_096
 
     private static let linkExtensions = [
@@ -22,7 +22,7 @@ package enum ContentKind: String, Sendable, Codable, CaseIterable {
     ]
 
     /// - Parameters:
-    ///   - head: the file's first ``headLength`` bytes, or all of a shorter one.
+    ///   - head: the file's first ``headLength`` bytes, or all of a shorter file.
     ///   - size: of the whole file, in bytes.
     ///   - name: the file's name.
     package static func detect(_ head: [UInt8], size: Int64, name: BytePath) -> Detected {
@@ -56,12 +56,12 @@ package enum ContentKind: String, Sendable, Codable, CaseIterable {
     }
 
     private static func mime(_ picture: PictureFormat, _ head: [UInt8]) -> String {
-        // Of these brands nobody can tell what packs the picture.
+        // These brands do not say which codec the picture uses.
         let isPlain = ["mif1", "msf1"].contains { head.dropFirst(8).starts(with: $0.utf8) }
         return picture == .heic && isPlain ? "image/heif" : "image/\(picture.rawValue)"
     }
 
-    /// The text that `head` is, if it is UTF-8 without control characters; the last character may be cut.
+    /// `head` as text, if it is UTF-8 without control characters; the last character may be truncated.
     package static func text(_ head: [UInt8], isWhole: Bool) -> String? {
         let controls = head.contains { $0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D && $0 != 0x0C && $0 != 0x1B }
         if controls { return nil }
@@ -75,7 +75,7 @@ package enum ContentKind: String, Sendable, Codable, CaseIterable {
         head.firstRange(of: Array(text.utf8)) != nil
     }
 
-    /// Whether text is nothing but one web address.
+    /// Whether the text is a single web address and nothing else.
     private static func isOneLink(_ text: String) -> Bool {
         let trimmed = text.trimmedSpaces
         guard trimmed.count > 8, !trimmed.contains(where: { $0.isWhitespace || $0 == "<" || $0 == ">" }) else {

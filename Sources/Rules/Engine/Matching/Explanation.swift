@@ -1,13 +1,13 @@
 import Platform
 
-/// What one rule says to one file, condition by condition: `steward explain`.
+/// One rule's result for one file, condition by condition: `steward explain`.
 package struct RuleExplanation: Sendable, Codable {
     package enum Verdict: String, Sendable, Codable {
         case matches
         case doesNotMatch = "does not match"
-        /// A condition could not be decided: the file cannot be read.
+        /// A condition could not be decided because the file cannot be read.
         case undecided
-        /// It would match, but an earlier rule says `then: stop`.
+        /// It would match, but an earlier rule has `then: stop`.
         case stopped
     }
 
@@ -15,13 +15,13 @@ package struct RuleExplanation: Sendable, Codable {
     /// `rules.d/10-comics.yaml:4`.
     package let source: String
     package let verdict: Verdict
-    /// Place, event and conditions, in this order; all of them, also after one that does not hold.
+    /// Place, event and conditions, in this order; all of them, even after one that does not hold.
     package let conditions: [ConditionResult]
-    /// For rules that ask for blocks: those that matched.
+    /// For rules about blocks: the blocks that matched.
     package let blocks: [BlockFacts]?
     /// The rule that stopped this one.
     package let stoppedBy: String?
-    /// What `do` would run, by name.
+    /// Names of the actions that `do` would run.
     package let actions: [String]
 
     /// For a terminal.
@@ -32,12 +32,12 @@ package struct RuleExplanation: Sendable, Codable {
 }
 
 extension RuleSet {
-    /// Every rule's word on the file. Blocks: reads everything that any condition asks for.
+    /// The result of every rule for the file. Blocks: reads everything that any condition needs.
     package func explain(_ facts: FileFacts) -> [RuleExplanation] { explain(ignoredFor: nil) { _ in facts } }
 
     /// - Parameters:
-    ///   - pattern: for which the name is passed over before any rule is asked.
-    ///   - facts: the file as what a rule sees it.
+    ///   - pattern: the ignore pattern that matches the file's name, if any.
+    ///   - facts: returns the file as a rule sees it.
     package func explain(ignoredFor pattern: String?, _ facts: (Rule) -> FileFacts) -> [RuleExplanation] {
         var stopper: String?
         return rules.map { rule in
@@ -69,12 +69,12 @@ extension RuleSet {
         if let pattern { results.append(ConditionResult(text: "not passed over", held: false, seen: pattern)) }
         var matched: [BlockFacts]?
         if rule.subject != facts.subject {
-            // What it asks of the one cannot be told of the other.
+            // Conditions for one subject cannot be evaluated for the other.
         } else if rule.condition.usesBlocks, !facts.gainedBlocks.isEmpty {
             let each = facts.gainedBlocks.map { ($0, rule.condition.explained(facts, block: $0)) }
             let holding = each.filter { $0.1.held == true }
             matched = holding.map(\.0)
-            // Without a block that holds, the file may still: `any: [anchor, name]`.
+            // If no block holds, the file itself still may: `any: [anchor, name]`.
             let without = rule.condition.explained(facts, block: nil)
             results += top(holding.first?.1 ?? (without.held == true ? without : each[0].1))
         } else {
@@ -100,7 +100,7 @@ extension RuleSet {
             stoppedBy: verdict == .stopped ? stopper : nil, actions: rule.steps.map(\.declaration.name))
     }
 
-    /// The conditions of `where` themselves, without the `all` around them.
+    /// The conditions of `where`, without the enclosing `all`.
     private static func top(_ result: ConditionResult) -> [ConditionResult] {
         result.text == "all" ? result.children : [result]
     }

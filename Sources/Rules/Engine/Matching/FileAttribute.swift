@@ -1,13 +1,13 @@
 import Platform
 
-/// What may change of a file while its content stays what it is, and what conditions look at by itself
+/// Properties of a file that can change independently of its content, and that conditions look at
 /// (docs/design/matching.md).
 package enum FileAttribute: Hashable, Sendable {
     case owner, group, mode, links
-    /// By its whole name: `user.xdg.tags`.
+    /// By full name: `user.xdg.tags`.
     case extended(String)
 
-    /// As the ledger calls it.
+    /// Its name in the ledger.
     package var name: String {
         switch self {
         case .owner: "owner"
@@ -18,9 +18,9 @@ package enum FileAttribute: Hashable, Sendable {
         }
     }
 
-    /// What tells one value from another, short: numbers as they are, extended attributes by a hash. Blocks.
+    /// A short fingerprint of the value: numbers as they are, a hash for extended attributes. Blocks.
     ///
-    /// - Throws: `Fault` where the file has not been read, or cannot be.
+    /// - Throws: `Fault` if the file has not been read, or cannot be.
     private func digest(_ facts: FileFacts) throws -> String {
         switch self {
         case .owner: return facts.status.map { String($0.owner) } ?? ""
@@ -35,14 +35,14 @@ package enum FileAttribute: Hashable, Sendable {
         value.map { String(ContentHash(of: $0).description.prefix(16)) } ?? "absent"
     }
 
-    /// The digests of several, by ``name``. Blocks.
+    /// The digests of several attributes, by ``name``. Blocks.
     static func digests(_ attributes: Set<FileAttribute>, _ facts: FileFacts) throws -> [String: String] {
         var found: [String: String] = [:]
         for attribute in attributes { found[attribute.name] = try attribute.digest(facts) }
         return found
     }
 
-    /// The same of extended attributes whose values are known; nil for one that was removed.
+    /// The digests of extended attributes with known values; nil for a removed one.
     package static func digests(_ values: [String: [UInt8]?]) -> [String: String] {
         var found: [String: String] = [:]
         for (name, value) in values { found[FileAttribute.extended(name).name] = digest(value) }

@@ -2,7 +2,7 @@ import Glibc
 import Ledger
 import Platform
 
-/// A block that a changed note has gained since the ledger last saw it (docs/design/values.md).
+/// A new block in a changed note (docs/design/values.md).
 package struct BlockFacts: Sendable, Codable, Hashable {
     package let prefix: String
     package let time: String
@@ -19,7 +19,7 @@ package struct BlockFacts: Sendable, Codable, Hashable {
         self.token = token
     }
 
-    /// The token as the ledger has it, without the caret.
+    /// The token without the caret, as stored in the ledger.
     var name: String { String(token.drop { $0 == "^" }) }
 
     package var values: Values {
@@ -30,43 +30,43 @@ package struct BlockFacts: Sendable, Codable, Hashable {
     }
 }
 
-/// What conditions can ask of one file; read from the open file when they ask, and at most once. Reading blocks; for one
-/// thread.
+/// What conditions can ask about a file. Values are read lazily from the open file, at most once. Reading blocks; not
+/// thread-safe.
 ///
-/// A file that is gone, or is none (a folder, a link, a pipe), has no content: conditions on content do not hold for it. Of
-/// a folder there is what lies in it (``folder()``).
+/// A removed file, or one that is not regular (folder, symlink, pipe), has no content, so conditions on content do
+/// not hold. A folder has contents (``folder()``).
 package final class FileFacts {
-    /// What there is to read.
+    /// The content available.
     package enum Content: Sendable {
         /// The file, opened once below its place.
         case open(Descriptor)
         /// A folder, for rules about folders.
         case folder(FolderContents)
-        /// None: the file is gone, or is no regular file.
+        /// None: the file is gone or not regular.
         case none
-        /// It has not been opened yet: who asks for it is told so by an error.
+        /// Not opened yet: asking for the content throws.
         case unread
     }
 
     package let place: PlaceInfo
-    /// Below the place's root.
+    /// Relative to the place's root.
     package let path: BytePath
-    /// Nil for a file that was removed.
+    /// nil for a removed file.
     package let status: FileStatus?
     package let event: FileEvent
     package let now: Timestamp
-    /// Up to when ages are counted: ``now``, unless a rule asks that must not rely on the clock.
+    /// The time that ages are counted to: ``now``, unless a rule must not rely on the clock.
     private(set) var ageTime: Timestamp
     package let gainedBlocks: [BlockFacts]
-    /// When it came into its place; nil where that is not known.
+    /// When it arrived in its place; nil if not known.
     package let arrived: Timestamp?
 
     let sources: FactSources
     var knownNeighbours: [Neighbour]?
-    /// What the ledger knew of files with this content; nil where no condition has asked.
+    /// The files with this content known to the ledger; nil if no condition has asked.
     var askedContents: [ContentPlace]?
 
-    /// What a look into the content has found.
+    /// Findings so far.
     var inspected: [ContentAspect: ContentFindings] = [:]
 
     private let content: Content
@@ -76,7 +76,7 @@ package final class FileFacts {
     private var wholeText: Result<String?, Fault>?
     private var front: FrontMatter??
 
-    /// How much of a text conditions see, in bytes.
+    /// How many bytes of a text conditions see.
     package static let textLimit = 1 << 20
 
     package init(
@@ -97,7 +97,7 @@ package final class FileFacts {
         knownHash = hash
     }
 
-    /// Runs `body` with ages that are counted up to another time than ``now``.
+    /// Runs `body` with ages counted to `time` instead of ``now``.
     func countingAges<R>(to time: Timestamp, _ body: () throws -> R) rethrows -> R {
         ageTime = time
         defer { ageTime = now }
@@ -108,9 +108,9 @@ package final class FileFacts {
 
     package var subject: RuleSubject { status?.kind == .directory ? .folders : .files }
 
-    /// What lies in the folder that it is about; nil where that is a file.
+    /// The contents of the folder; nil for a file.
     ///
-    /// - Throws: `Fault` where it has not been looked at.
+    /// - Throws: `Fault` if they have not been read.
     package func folder() throws(Fault) -> FolderContents? {
         guard subject == .folders else { return nil }
         switch content {
@@ -120,13 +120,13 @@ package final class FileFacts {
         }
     }
 
-    /// Folders between the place and the file.
+    /// Number of folders between the place and the file.
     package var depth: Int { max(0, path.components.count - 1) }
 
-    /// Whether the file or a folder above it, within the place, has a name that begins with a dot.
+    /// Whether the file, or a folder above it within the place, has a name that begins with a dot.
     package var isHidden: Bool { path.components.contains { $0.first == UInt8(ascii: ".") } }
 
-    /// What the content is; `other` where there is none.
+    /// The kind of content; `other` if there is none.
     package func kind() throws(Fault) -> ContentKind.Detected {
         if let detected { return detected }
         guard let head = try firstBytes() else { return ContentKind.Detected(.other, "application/octet-stream") }
@@ -135,7 +135,7 @@ package final class FileFacts {
         return found
     }
 
-    /// The first mebibyte of a text, nil for anything that is none.
+    /// The first mebibyte of a text; nil for anything else.
     package func text() throws(Fault) -> String? {
         if let wholeText { return try wholeText.get() }
         let result = Result { () throws(Fault) -> String? in
@@ -147,20 +147,20 @@ package final class FileFacts {
         return try result.get()
     }
 
-    /// The first 4 KiB of a text, nil for anything that is none.
+    /// The first 4 KiB of a text; nil for anything else.
     package func opening() throws(Fault) -> String? {
         guard [.note, .text, .link].contains(try kind().kind), let head = try firstBytes() else { return nil }
         return ContentKind.text(head, isWhole: Int64(head.count) >= status?.size ?? 0)
     }
 
-    /// The opening; where front matter does not end within it, the text that ``text()`` gives.
+    /// The opening; or ``text()``, if front matter does not end within the opening.
     package func beginningOfBody() throws(Fault) -> String? {
         guard let opening = try opening() else { return nil }
         let mayGoOn = ["---", "+++"].contains { opening.drop { $0 == "\u{FEFF}" }.hasPrefix($0) }
         return mayGoOn && FrontMatterSpan(opening.utf8.span) == nil ? try text() : opening
     }
 
-    /// Nil where the file has none.
+    /// nil if the file has none.
     package func frontMatter() throws -> FrontMatter? {
         if let front { return front }
         let found: FrontMatter? =
@@ -173,17 +173,17 @@ package final class FileFacts {
         return found
     }
 
-    /// The SHA-256 of the content: what the caller knew, else read now.
+    /// The SHA-256 of the content: the known one, or else computed now.
     package func contentHash() throws -> ContentHash? {
         if let knownHash { return knownHash }
         guard let file = try open() else { return nil }
         return try ContentHash.of(file)
     }
 
-    /// When it was made; nil where the file system does not say.
+    /// The birth time; nil if the file system does not record it.
     package func birth() throws -> Timestamp? { try open()?.birth().map(Timestamp.init(nanoseconds:)) }
 
-    /// An extended attribute; nil where the file has none of that name.
+    /// The value of an extended attribute, or nil.
     package func attribute(_ name: String) throws -> [UInt8]? {
         guard let file = try open() else { return nil }
         return try ExtendedAttributes.value(name, of: file)
@@ -206,7 +206,7 @@ package final class FileFacts {
         }
     }
 
-    /// Nil where there is no regular file.
+    /// nil if there is no regular file.
     func open() throws(Fault) -> Descriptor? {
         switch content {
         case .open(let file): return status?.kind == .file ? file : nil

@@ -1,7 +1,7 @@
 import Ledger
 import Platform
 
-/// A regular file beside the one that is judged.
+/// A regular file next to the one being judged.
 package struct Neighbour: Sendable, Equatable {
     package let name: [UInt8]
     /// Bytes.
@@ -14,36 +14,37 @@ package struct Neighbour: Sendable, Equatable {
     }
 }
 
-/// What conditions may ask beyond the file itself: what lies beside it, and what the ledger knows of other files. Everything
-/// blocks.
+/// What conditions may ask beyond the file itself: its neighbours, and what the ledger knows of other files. All
+/// methods block.
 package protocol FileSurroundings: Sendable {
-    /// The regular files in a folder of the place, but for those whose names begin with a dot; none where the folder is gone.
+    /// The regular files in a folder of the place, without those whose names begin with a dot; empty if the folder is
+    /// gone.
     ///
-    /// - Throws: `Fault` where it cannot be read.
+    /// - Throws: `Fault` if it cannot be read.
     func files(in folder: BytePath, of place: PlaceInfo) throws -> [Neighbour]
 
-    /// The files that have, or may have, that content, in all places.
+    /// The files in all places that have, or may have, that content.
     func contents(ofSize size: Int64, _ hash: ContentHash) throws -> [ContentPlace]
 
-    /// Whether that file is there now, and holds the content. What cannot be read does not.
+    /// Whether that file exists now and has the content. False if it cannot be read.
     ///
     /// - Throws: `CancellationError` once the agent stops.
     func holds(_ other: ContentPlace, _ hash: ContentHash) throws -> Bool
 
-    /// Where that place's files lie; nil for one that is not configured.
+    /// The root of a place; nil if it is not configured.
     func root(of place: String) -> BytePath?
 }
 
-/// Whom conditions ask about a file, beyond what it holds itself.
+/// The sources for conditions beyond the file's own content.
 package struct FactSources: Sendable {
-    /// Nobody: what needs them is not decided.
+    /// No sources: conditions that need them are undecided.
     package static let none = FactSources()
 
-    /// Nil where nothing but the file, and nothing of the disk, is to be looked at.
+    /// nil if nothing on disk but the file may be read.
     let surroundings: (any FileSurroundings)?
-    /// Looks into the content, where a parser is needed; nil: nobody does.
+    /// Parses content; nil if no parser is available.
     let inspector: (any ContentInspector)?
-    /// What of the clock does not count yet.
+    /// The span of time that the clock guard holds back.
     let heldTime: @Sendable () -> HeldTime?
 
     package init(
@@ -55,7 +56,7 @@ package struct FactSources: Sendable {
 }
 
 extension FileFacts {
-    /// - Throws: `Fault` where only what can be told without a look is asked for.
+    /// - Throws: `Fault` if the surroundings may not be read.
     func around() throws -> any FileSurroundings {
         guard let surroundings = sources.surroundings else {
             throw Fault(.failed, "what lies around \(absolute) has not been looked at", path: absolute)
@@ -63,7 +64,7 @@ extension FileFacts {
         return surroundings
     }
 
-    /// The files in its folder, itself among them. Blocks.
+    /// The files in its folder, including itself. Blocks.
     func neighbours() throws -> [Neighbour] {
         if let knownNeighbours { return knownNeighbours }
         let found = try around().files(in: path.parent, of: place)
@@ -71,7 +72,7 @@ extension FileFacts {
         return found
     }
 
-    /// The files that have, or may have, its content, itself among them where the ledger knows it; nil where it has no
+    /// The files that have, or may have, its content, including itself if the ledger knows it; nil if it has no
     /// content. Blocks.
     func sameContents() throws -> [ContentPlace]? {
         if let known = askedContents { return known }

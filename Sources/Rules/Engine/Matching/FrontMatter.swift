@@ -1,14 +1,15 @@
 import Platform
 
-/// The YAML at the top of a note (docs/design/front-matter.md), flattened: `author: { name: X }` becomes `author.name`.
+/// The YAML at the top of a note (docs/design/front-matter.md), flattened: `author: { name: X }` becomes
+/// `author.name`.
 package struct FrontMatter: Sendable {
     package let values: Values
 
-    /// Nil where the text has no front matter of YAML; empty where it has one that is not valid YAML.
+    /// nil if the text has no YAML front matter; empty if it is not valid YAML.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let span = FrontMatterSpan(bytes.span), span.syntax == .yaml else { return nil }
-        // Front matter comes from outside: small limits.
+        // Front matter is untrusted input, so limits are small.
         var limits = YamlParser.Limits()
         limits.bytes = 65_536
         limits.depth = 8
@@ -19,7 +20,7 @@ package struct FrontMatter: Sendable {
         self.values = values
     }
 
-    /// The text after the front matter, of TOML, too.
+    /// The text after the front matter, including TOML.
     package static func body(of text: String) -> Substring {
         let end = FrontMatterSpan(text.utf8.span)?.end ?? 0
         return text[text.utf8.index(text.startIndex, offsetBy: end)...]
@@ -40,7 +41,7 @@ package struct FrontMatter: Sendable {
         guard plain else { return .text(text) }
         if text == "~" || text == "null" { return .text("") }
         if text == "true" || text == "false" { return .boolean(text == "true") }
-        // Only what reads back as it was written: `007` stays text.
+        // Only if it round-trips: `007` stays text.
         if let number = Int(text), String(number) == text { return .integer(number) }
         return .text(text)
     }

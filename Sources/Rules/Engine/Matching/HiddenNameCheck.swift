@@ -1,15 +1,15 @@
-/// Where rules write down what another of their steps, or another rule on the same files, keeps hidden.
+/// Warns about rules that write down what another step, or another rule on the same files, keeps hidden.
 enum HiddenNameCheck {
-    /// Values that do not tell which file it is.
+    /// Values that do not identify the file.
     private static let harmless: Set<String> = [
         "file.extension", "file.place", "file.size", "file.kind", "file.mime", "file.modified",
         "file.created", "file.accessed", "comic.pages",
         "comic.format", "comic.outcome", "comic.vault", "comic.state", "comic.sealed", "comic.language",
     ]
     private static let telling = ["file.", "comic.", "front.", "target.", "match.", "duplicate.", "download."]
-    /// Actions after which the file's name stands somewhere else, whatever their parameters say.
+    /// Actions that leave the file's name elsewhere, whatever their parameters.
     private static let keeping: Set<String> = ["copy", "move", "rename", "trash", "index-capture", "import-comic"]
-    /// Values that only a comic in a library has.
+    /// Values that exist only for comics in a library.
     private static let ofLibraries: Set<String> = ["comic.path", "target.path", "target.name", "target.stem"]
 
     static func warnings(_ rules: [Rule]) -> [Diagnostic] {
@@ -53,7 +53,7 @@ enum HiddenNameCheck {
             severity: .warning)
     }
 
-    /// Whether both could want the same file, as far as places and endings tell.
+    /// Whether both could match the same file, judging by places and extensions.
     private static func overlap(_ one: Rule, _ other: Rule) -> Bool {
         guard !Set(one.places.map(\.name)).isDisjoint(with: other.places.map(\.name)) else { return false }
         guard let ends = one.condition.extensions, let others = other.condition.extensions else { return true }

@@ -1,16 +1,17 @@
 import Platform
 
-/// What a place is for; defaults of rules follow from it.
+/// The purpose of a place; determines defaults of rules.
 package enum PlaceKind: String, Sendable, Codable, CaseIterable {
     /// The A4 vault.
     case notes
     case drafts
-    /// The comics inbox: what lies there wants to leave.
+    /// The comics inbox, whose files are moved on.
     case inbox
     case dropbox
     case folder
 
-    /// Whether files come here only to go on from here: they are processed at the first start, and quarantined if refused.
+    /// Whether files here are meant to move on: existing ones are processed at the first start, and refused ones
+    /// quarantined.
     package var isIncoming: Bool { self == .inbox || self == .dropbox }
 }
 
@@ -19,13 +20,13 @@ package struct PlaceInfo: Sendable, Codable, Hashable {
     package let name: String
     package let kind: PlaceKind
     package let root: BytePath
-    /// What is done about symbolic links on the way to its files.
+    /// How symlinks on the way to its files are handled.
     package let links: Root.Links
 
     /// Bytes; a larger file is refused without being read.
     package let sizeLimit: Int64
 
-    /// Bytes that a file may have where a place says nothing else.
+    /// Default size limit in bytes.
     package static let standardSizeLimit: Int64 = 64 << 30
 
     package init(

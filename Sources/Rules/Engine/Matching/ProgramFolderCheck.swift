@@ -1,12 +1,12 @@
 import Glibc
 import Platform
 
-/// What can be said of the folders in which rules start programs, before one is started.
+/// Checks the folders in which rules start programs, before any is started.
 package enum ProgramFolderCheck {
-    /// A warning for each step that starts a program where others can put files beside it, and for each that names the file as
-    /// it would be found beside it but starts the program elsewhere. Blocks.
+    /// Warns about each step that starts a program in a folder where others can put files. Also warns about each step
+    /// that refers to the file by its bare name but starts the program elsewhere. Blocks.
     ///
-    /// - Parameter status: what lies at a path; nil where that is nothing, or cannot be seen.
+    /// - Parameter status: the file at a path; nil if there is none, or it cannot be seen.
     package static func warnings(
         _ rules: [Rule], status: (BytePath) -> FileStatus?
     ) -> [Diagnostic] {

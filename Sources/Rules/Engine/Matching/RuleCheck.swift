@@ -1,6 +1,6 @@
-/// What can be said of rules without any file: places that feed each other, names that do not stay hidden.
+/// Checks of rules without any file: places that feed each other, and names that do not stay hidden.
 package enum RuleCheck {
-    /// One rule's way from a place that it watches to a place that it puts something into.
+    /// One rule's path from a place that it watches to a place that it writes to.
     private struct Edge {
         let rule: Rule
         let from: String
@@ -8,18 +8,18 @@ package enum RuleCheck {
         let step: StepTemplate
     }
 
-    /// What an action's product is in its place; anything not named here arrives.
+    /// The events that an action's product causes in its place; `arrived` if not listed.
     private static let products: [String: Set<FileEvent>] = [
         "append-block": [.arrived, .changed], "write-note": [.arrived, .changed], "rename": [.renamed],
     ]
 
-    /// Warnings about rules that write into their own place, about circles of rules, and about hidden names that are
+    /// Warnings about rules that write into their own place, about cycles of rules, and about hidden names that are
     /// written down elsewhere.
     package static func warnings(_ rules: [Rule]) -> [Diagnostic] {
         ownPlace(rules) + cycles(rules) + HiddenNameCheck.warnings(rules)
     }
 
-    /// A product of a rule in a place that it watches is the agent's own write there, which is no news.
+    /// A rule's product in its own place is the agent's own write, which triggers no rules there.
     private static func ownPlace(_ rules: [Rule]) -> [Diagnostic] {
         edges(rules).filter { $0.from == $0.to && !$0.rule.condition.usesBlocks }.map { edge in
             Diagnostic(
@@ -31,14 +31,15 @@ package enum RuleCheck {
         }
     }
 
-    /// Circles of places: a rule's product may start a rule whose product may start it again. One warning a circle.
+    /// Cycles of places: a rule's product may trigger a rule whose product may trigger the first one again. One
+    /// warning per cycle.
     package static func cycles(_ rules: [Rule]) -> [Diagnostic] {
         let edges = edges(rules).filter { $0.from != $0.to }
         var following: [Int: [Int]] = [:]
         for (number, edge) in edges.enumerated() {
             let events = products[edge.step.declaration.name] ?? [.arrived]
             following[number] = edges.indices.filter {
-                // A schedule comes to whatever lies there.
+                // A schedule applies to any file there.
                 edges[$0].from == edge.to && !edges[$0].rule.events.isDisjoint(with: events.union([.scheduled]))
             }
         }
@@ -95,7 +96,7 @@ package enum RuleCheck {
         }
     }
 
-    /// At each time of its schedule such a rule puts one more into a folder of the place whose files it runs over.
+    /// At each schedule time, such a rule adds another file to a folder of its own place.
     private static func addsToItsPlace(_ rule: Rule, _ step: StepTemplate) -> Bool {
         !rule.schedules.isEmpty && step.declaration.name != "move" && step.arguments.has("folder")
             && !step.arguments.has("place")

@@ -1,11 +1,11 @@
 import Platform
 
-/// Finds the rules that can match a file or a folder by place, event and what stands in its name, so that thousands of rules
-/// cost what a few do. It only leaves out rules that cannot match.
+/// Finds the rules that can match a file or folder by place, event and parts of its name, so that thousands of rules
+/// cost about as much as a few. It leaves out only rules that cannot match.
 package struct RuleIndex: Sendable {
     private struct Slot: Sendable {
         var byExtension: [String: [Int]] = [:]
-        /// Rules whose names must hold a text, by three bytes of it: those that the fewest others go by.
+        /// Rules whose names must contain a text, keyed by its least used trigram.
         var byBytes: [UInt32: [Int]] = [:]
         var others: [Int] = []
 
@@ -30,7 +30,7 @@ package struct RuleIndex: Sendable {
     init(_ rules: [Rule]) {
         for (number, rule) in rules.enumerated() {
             let extensions = rule.condition.extensions
-            // What a name ends in is found by that at once.
+            // Extensions have a faster index.
             let literals = rule.condition.literals.flatMap { all in
                 all.allSatisfy { $0.count >= 3 && $0.first != UInt8(ascii: ".") } ? all : nil
             }
@@ -51,7 +51,7 @@ package struct RuleIndex: Sendable {
         }
     }
 
-    /// Numbers of rules, ascending.
+    /// Rule numbers, in ascending order.
     package func candidates(
         place: String, event: FileEvent, name: [UInt8], _ subject: RuleSubject = .files
     ) -> [Int] {
@@ -68,19 +68,19 @@ package struct RuleIndex: Sendable {
         return (holding + ending + slot.others).sorted()
     }
 
-    /// All that stands in a text, three bytes each.
+    /// All trigrams of a text.
     private static func triples(of text: [UInt8]) -> some Sequence<UInt32> {
         (0..<max(0, text.count - 2)).lazy.map { at in
             UInt32(text[at]) << 16 | UInt32(text[at + 1]) << 8 | UInt32(text[at + 2])
         }
     }
 
-    /// Whether a rule of the place is about such.
+    /// Whether a rule of the place is about this subject.
     func hasRules(place: String, _ subject: RuleSubject) -> Bool {
         slots.keys.contains { $0.place == place && $0.subject == subject }
     }
 
-    /// What stands after the last dot, in lower case; nil where there is none or it is not ASCII.
+    /// The part after the last dot, in lower case; nil if there is none, or it is not ASCII.
     private static func key(ofName name: some BidirectionalCollection<UInt8>) -> String? {
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return nil }
         let end = name[name.index(after: dot)...]
@@ -88,7 +88,7 @@ package struct RuleIndex: Sendable {
         return String(decoding: end, as: UTF8.self).lowercased()
     }
 
-    /// The keys of names that end in one of `suffixes`; nil where one of them leaves the key open.
+    /// The keys of names with one of these suffixes; nil if a suffix does not determine the key.
     static func keys(ofSuffixes suffixes: [[UInt8]]) -> Set<String>? {
         var keys: Set<String> = []
         for suffix in suffixes {

@@ -1,44 +1,44 @@
 import Foundation
 import Platform
 
-/// A rule that wants a file, and for which gained blocks, where it asks for blocks.
+/// A rule that matches a file, with the new blocks that matched if it is about blocks.
 package struct RuleMatch: Sendable {
     package let rule: Rule
-    /// The job runs once for each: for the file, or for each block that matched.
+    /// One job for each: for the file, or for each matching block.
     package let hits: [Hit]
 
     package struct Hit: Sendable {
-        /// Nil: the file.
+        /// nil for the file.
         package let block: BlockFacts?
-        /// What the conditions have found.
+        /// Values found by the conditions.
         package let values: Values
     }
 }
 
-/// The rules in force: pure, immutable, replaced as a whole at a reload.
+/// The rules in force. Immutable; a reload replaces it as a whole.
 package struct RuleSet: Sendable {
-    /// In the order in which they run: by file name, then by position.
+    /// In execution order: by file name, then by position.
     package let rules: [Rule]
     package let index: RuleIndex
     private let hasHidingRules: Bool
     private let looksAtAttributes: Bool
-    /// The names of the rules that want arrivals, by ``identity(of:)``.
+    /// Names of the rules for arrivals, by ``identity(of:)``.
     let arrivals: [String: String]
     let arrivalNames: Set<String>
-    /// By the rules' numbers.
+    /// Indexed by rule number, as are the arrays below.
     let identities: [String]
     let looksAtTime: [Bool]
     let hasTime: Bool
-    /// Which rules take files away by their age: a clock that is wrong must not do that.
+    /// Whether the rule removes files based on their age, which a wrong clock must not trigger.
     let mindsClock: [Bool]
     private let usesBlocks: [Bool]
-    /// Stands for all of those in the ledger.
+    /// Identifies the set in the ledger.
     package let id: String
-    /// False in ``notYetRead`` alone.
+    /// False only for ``notYetRead``.
     package let isRead: Bool
 
-    /// Before the rule files were read for the first time, or while they have errors since the start: nobody knows what
-    /// the rules are, so nothing is carried out by them.
+    /// Before the rule files are first read, or while they have had errors since the start. The rules are then
+    /// unknown, so nothing runs.
     package static let notYetRead = RuleSet([], isRead: false)
 
     package init(_ rules: [Rule]) { self.init(rules, isRead: true) }
@@ -60,9 +60,9 @@ package struct RuleSet: Sendable {
         id = String(ContentHash(of: Array(arrivals.keys.sorted().joined(separator: "\n").utf8)).description.prefix(16))
     }
 
-    /// Reads the rule files of `directories`, later ones replacing earlier ones. Blocks.
+    /// Loads the rule files of `directories`; later ones replace earlier ones. Blocks.
     ///
-    /// - Returns: the rules that are valid, and all complaints. If one is an error the caller keeps what was in force.
+    /// - Returns: the valid rules, and all diagnostics. After an error, the caller keeps the rules in force.
     package static func load(
         directories: [BytePath], _ files: RuleFileReader, registry: ActionRegistry, places: [PlaceInfo],
         timeZone: Zone
@@ -71,23 +71,22 @@ package struct RuleSet: Sendable {
         return (RuleSet(loaded.rules), loaded.diagnostics)
     }
 
-    /// What the ledger knows of the rules that want arrivals.
+    /// The identities of the rules for arrivals, as the ledger knows them.
     package var arrivalIdentities: Set<String> { Set(arrivals.keys) }
 
     func identity(of rule: Rule) -> String { Self.identity(of: rule) }
 
-    /// The rule's name: what follows the digest and a space.
+    /// The rule's name: the part after the digest and a space.
     package static func name(inIdentity identity: String) -> String { String(identity.dropFirst(17)) }
 
-    /// A rule with another content is another rule.
+    /// A rule with changed content counts as another rule.
     private static func identity(of rule: Rule) -> String { "\(rule.digest.description.prefix(16)) \(rule.name)" }
 
     package subscript(name: String) -> Rule? { rules.first { $0.name == name } }
 
-    /// The rules that want the file, in their order, up to one that says `then: stop`. Blocks: reads what the
-    /// conditions ask for.
+    /// The rules that match the file, in order, up to one with `then: stop`. Blocks: reads what the conditions need.
     ///
-    /// - Throws: `Fault` where a condition that decides cannot read the file.
+    /// - Throws: `Fault` if a decisive condition cannot read the file.
     package func match(_ facts: FileFacts) throws -> [RuleMatch] {
         var matches: [RuleMatch] = []
         for number in candidates(facts, facts.event) {
@@ -99,16 +98,16 @@ package struct RuleSet: Sendable {
         return matches
     }
 
-    /// Whether a rule that the file's age has brought about wants it also without the time that nobody has seen pass.
+    /// Whether a rule that depends on age also matches without the time that the clock guard holds back.
     private func isSafe(_ number: Int, _ facts: FileFacts) throws -> Bool {
         guard mindsClock[number], let safe = facts.sources.heldTime()?.safe else { return true }
         return try facts.countingAges(to: safe) { try Self.match(rules[number], facts) } != nil
     }
 
-    /// The identities of rules that take files away by their age.
+    /// Identities of the rules that remove files based on their age.
     var clockMinders: Set<String> { Set(rules.indices.filter { mindsClock[$0] }.map { identities[$0] }) }
 
-    /// The numbers of the rules that are about such as `facts` are of.
+    /// Numbers of the rules for the subject of `facts`.
     func candidates(_ facts: FileFacts, _ event: FileEvent) -> [Int] {
         index.candidates(place: facts.place.name, event: event, name: facts.path.name, facts.subject)
     }
@@ -116,24 +115,24 @@ package struct RuleSet: Sendable {
     /// Whether a rule of the place is about folders.
     package func hasFolderRules(_ place: String) -> Bool { index.hasRules(place: place, .folders) }
 
-    /// Whether any rule could want the file, whatever happened to it and whatever it holds. Reads nothing.
+    /// Whether any rule could match the file, whatever happened to it and whatever its content. Reads nothing.
     ///
-    /// - Parameter facts: of a file that has not been opened (``FileFacts/Content/unread``).
+    /// - Parameter facts: facts about a file that has not been opened (``FileFacts/Content/unread``).
     package func mightMatch(_ facts: FileFacts) -> Bool {
-        // For a schedule it is enough to know that the file is there.
+        // For a schedule, it is enough that the file exists.
         FileEvent.happenings.filter { $0 != .removed }.contains { event in
             candidates(facts, event).contains { usesBlocks[$0] || rules[$0].condition.mightHold(facts) }
         }
     }
 
-    /// The attributes whose change could be news of a file of this name to some rule.
+    /// The attributes whose change could trigger some rule for a file with this name.
     func attributes(place: String, name: [UInt8]) -> Set<FileAttribute> {
         guard looksAtAttributes else { return [] }
         return [FileEvent.arrived, .changed].flatMap { index.candidates(place: place, event: $0, name: name) }
             .reduce(into: []) { $0.formUnion(rules[$1].condition.attributes) }
     }
 
-    /// Whether one rule's conditions hold, its place and event aside.
+    /// Whether one rule's conditions hold, leaving place and event aside.
     static func match(_ rule: Rule, _ facts: FileFacts) throws -> RuleMatch? {
         if rule.condition.usesBlocks {
             let hits = try facts.gainedBlocks.compactMap { block in
@@ -146,14 +145,15 @@ package struct RuleSet: Sendable {
         }
     }
 
-    /// Whether a rule that hides names could want a file of this name.
+    /// Whether a rule that hides names could match a file with this name.
     package func hidesName(place: String, name: [UInt8]) -> Bool {
         hasHidingRules
             && FileEvent.allCases.flatMap { index.candidates(place: place, event: $0, name: name) }
                 .contains { rules[$0].hidesNames }
     }
 
-    /// The longest settle time, in seconds, of the rules that might want a file, or a folder, of this name; nil if none could.
+    /// The longest settle time, in seconds, of the rules that might match a file or folder with this name; nil if
+    /// there are none.
     package func settleTime(place: String, name: [UInt8], _ subject: RuleSubject = .files) -> Double? {
         FileEvent.allCases.filter { $0 != .removed }
             .flatMap { index.candidates(place: place, event: $0, name: name, subject) }.map { rules[$0].settle }.max()

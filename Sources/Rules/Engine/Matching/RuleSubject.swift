@@ -1,12 +1,12 @@
-/// What a rule is about, as `match` says it (docs/design/folders.md).
+/// What a rule is about, as set by `match` (docs/design/folders.md).
 package enum RuleSubject: String, Sendable, Codable, CaseIterable {
     case files, folders
 
-    /// One of them, for messages.
+    /// In the singular, for messages.
     package var one: String { self == .files ? "a file" : "a folder" }
 }
 
-/// What a condition can be asked of, or an action done with.
+/// The subjects that a condition or an action supports.
 package enum RuleSubjects: Sendable, Equatable {
     case files, folders, both
 
