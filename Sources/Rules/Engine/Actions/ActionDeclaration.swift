@@ -1,24 +1,25 @@
 package struct ActionDeclaration: Sendable {
-    /// As rule files write it: `append-block`.
+    /// Its name in rule files: `append-block`.
     package let name: String
     /// One sentence for the manual and the schema.
     package let summary: String
     package let guarantee: Guarantee
     package let work: WorkKind
-    /// What it can be done with; the loader refuses it in a rule about something else.
+    /// The subjects it supports; the loader rejects it in other rules.
     package let takes: RuleSubjects
     package let canUndo: Bool
-    /// Whether what it does is lost for good: the loader asks the rule for an `age`, or for a step `confirm` before it.
+    /// Whether its effect cannot be undone: the loader then requires the rule to have an `age`, or a `confirm` step
+    /// before it.
     package let isIrrevocable: Bool
-    /// Whether the file is gone from where it was, though nobody has it elsewhere: no wrong clock must bring that about.
+    /// Whether it removes the file without putting it elsewhere. A wrong clock must not trigger that.
     package let takesAway: Bool
-    /// Whether it may be done many times for one file, with each line or page of it (``ForEach``): what is about the file as
-    /// a whole may not.
+    /// Whether it can run many times for one file, once per line or page (``ForEach``). An action on the file as a
+    /// whole cannot.
     package let mayBeRepeated: Bool
     package let parameters: [ParameterSpec]
-    /// The names that later steps may use in templates: `capture.id`.
+    /// The values that later steps may use in templates: `capture.id`.
     package let provides: [ValueSpec]
-    /// A `do:` entry that is valid YAML, for the manual; `check` loads it in a test.
+    /// A valid YAML `do:` entry for the manual; a test loads it with `check`.
     package let example: String
 
     package init(
@@ -42,47 +43,47 @@ package struct ActionDeclaration: Sendable {
     }
 }
 
-/// How often an effect may happen when the agent is killed at the worst moment (docs/design/exactly-once.md).
+/// How often an effect may happen if the agent is killed at the worst moment (docs/design/exactly-once.md).
 package enum Guarantee: String, Sendable, Codable {
     case exactlyOnce = "exactly once"
     case atLeastOnce = "at least once"
     case atMostOnce = "at most once"
 }
 
-/// Which limit a step counts against.
+/// The limit that a step counts against.
 package enum WorkKind: String, Sendable, Codable, CaseIterable {
     case disk, cpu, network, model, process
 }
 
-/// One parameter of an action: its name, type and meaning, from which loader, schema and manual are made.
+/// Name, type and meaning of an action's parameter, for loader, schema and manual.
 package struct ParameterSpec: Sendable {
     package enum Kind: Sendable {
         /// Text with `{{ values }}`, rendered when the step runs.
         case template
         /// A list of such texts.
         case templateList
-        /// Text as it stands, without `{{ }}`.
+        /// Plain text, without `{{ }}`.
         case literal
         /// One of these words.
         case choice([String])
         case boolean
         case integer(ClosedRange<Int>)
-        /// Seconds, written `2s`, `1.5m`, `500ms`, `1h`, `7d`.
+        /// Seconds, written as `2s`, `1.5m`, `500ms`, `1h`, `7d`.
         case duration
         /// The name of a configured place.
         case place
-        /// Names to templates.
+        /// A map from names to templates.
         case templateMap
-        /// A list of steps; the loader reads it, and ``Arguments`` does not hold it.
+        /// A list of steps, read by the loader; not part of ``Arguments``.
         case steps
     }
 
     package let name: String
     package let kind: Kind
     package let required: Bool
-    /// As it would be written; for the manual and for ``Arguments``.
+    /// In rule file syntax; for the manual and for ``Arguments``.
     package let defaultValue: String?
-    /// A parameter which, where it is given, leaves this one without its default.
+    /// A parameter that suppresses this default if present.
     package let unless: String?
     package let summary: String
 
@@ -103,10 +104,10 @@ package struct ParameterSpec: Sendable {
 package struct ValueSpec: Sendable {
     package let name: String
     package let summary: String
-    /// Whether the action finds it out before it decides, so that its own parameters may use it, too.
+    /// Whether the action determines it before deciding, so that its own parameters may use it too.
     package let isForOwnStep: Bool
-    /// Whether it is somebody's words that another store holds: the ledger has them only while the job runs, so that they
-    /// are gone when they are deleted there.
+    /// Whether it is text that another store holds. The ledger keeps it only while the job runs, so that deleting it
+    /// there deletes it for good.
     package let isKeptElsewhere: Bool
 
     package init(_ name: String, _ summary: String, isForOwnStep: Bool = false, isKeptElsewhere: Bool = false) {

@@ -1,13 +1,13 @@
 import Platform
 
-/// The file, or the folder, that a job is about, where it lies now.
+/// The file or folder that a job is about, at its present location.
 package struct FileReference: Sendable, Equatable {
     package var place: String
     package var root: BytePath
-    /// Below `root`.
+    /// Relative to `root`.
     package var path: BytePath
     package var fingerprint: Fingerprint?
-    /// Nil for a file that was removed; of a folder, ``FolderContents/digest``.
+    /// nil for a removed file; for a folder, ``FolderContents/digest``.
     package var hash: ContentHash?
     package var isFolder = false
 
@@ -29,9 +29,9 @@ package struct FileReference: Sendable, Equatable {
 /// What happened to a file, as rules name it.
 package enum FileEvent: String, Sendable, Codable, CaseIterable {
     case arrived, changed, renamed, removed
-    /// Nothing: a time of the rule's own schedule has come.
+    /// No change; a time of the rule's schedule has come.
     case scheduled
 
-    /// What can happen to a file, as `on` names it.
+    /// The events of files, as `on` names them.
     package static let happenings: [FileEvent] = [.arrived, .changed, .renamed, .removed]
 }

@@ -1,23 +1,22 @@
 import Platform
 
-/// Where files would lie once a step was carried out, as its intent tells: for `steward rules try`, which carries out
-/// nothing.
+/// Where files would be after a step, derived from its intent. For `steward rules try`, which runs nothing.
 package struct Forecast: Sendable {
     package enum Change: Sendable {
         case moves(to: BytePath, IfTaken)
         case makes(BytePath, IfTaken, ContentHash)
         case trashes
         case removes
-        /// A note gets the text.
+        /// The text is written to a note.
         case writes(BytePath, String)
     }
 
-    /// What is done where the name is taken.
+    /// What happens if the name is taken.
     package enum IfTaken: Sendable {
-        /// The next of `name (1).ext`, `name (2).ext` and so on is taken.
+        /// Uses the next free name: `name (1).ext`, `name (2).ext` and so on.
         case takesAnotherName
         case leaves
-        /// As `leaves` where the very content lies there, else as `takesAnotherName`.
+        /// Like `leaves` if the existing file has the same content, otherwise like `takesAnotherName`.
         case leavesSame
         case replaces
     }
@@ -31,12 +30,12 @@ package struct Forecast: Sendable {
 package struct DryRun: Sendable {
     /// One line.
     package let summary: String
-    /// Nil where the action does not say.
+    /// nil if the action gives none.
     package let forecast: Forecast?
 }
 
 extension RuleAction {
-    /// What it would do, with where files would lie; nothing is done.
+    /// What the action would do, and where files would be. Has no effect.
     package func rehearse(_ input: StepInput) async throws -> DryRun {
         let intent = try await intent(for: input)
         return DryRun(summary: summary(of: intent), forecast: forecast(of: intent))

@@ -2,23 +2,23 @@ import Ledger
 import Platform
 import Synchronization
 
-/// A text of an intent that may be long: a whole note, a sidecar, a block. In the ledger a long one is named by its hash;
-/// the text itself lies beside, once for all that name it, and goes when no step needs it any more
-/// (docs/design/exactly-once.md).
+/// A text of an intent that may be long: a whole note, a sidecar, a block. The ledger stores a long text separately,
+/// once per hash, and deletes it when no step needs it any more (docs/design/exactly-once.md).
 package struct IntentText: Sendable, Equatable {
-    /// What is longer is named, in bytes: below, a name with its row would be no shorter.
+    /// Texts longer than this many bytes are stored by hash; for shorter ones that would save nothing.
     static let limit = 512
 
-    /// Nil for a short text.
+    /// nil for a short text.
     private let name: ContentHash?
-    /// Nil where the ledger does not hold it any more.
+    /// nil if the ledger does not hold it any more.
     private let held: String?
     private let use: KeptText.Use
 
     /// - Parameters:
-    ///   - text: what it is.
-    ///   - isForUndo: whether undo needs it, and not only the step itself.
-    ///   - isNamed: whether it is named however short it is, so that the intent does not tell it once the step is done.
+    ///   - text: the text itself.
+    ///   - isForUndo: whether undo needs it too, and not only the step itself.
+    ///   - isNamed: whether to store even a short text by hash, so that it is not part of the intent once the step is
+    ///     done.
     package init(_ text: String, isForUndo: Bool = false, isNamed: Bool = false) {
         name = isNamed || text.utf8.count > Self.limit ? ContentHash(of: text.utf8) : nil
         held = text
@@ -31,13 +31,13 @@ package struct IntentText: Sendable, Equatable {
         self.use = use
     }
 
-    /// Whether it is one that the ledger names.
+    /// Whether it is stored by hash.
     package var isLong: Bool { name != nil }
 
-    /// Of its UTF-8, whether the text is there or not.
+    /// The hash of its UTF-8, available even if the text is not.
     package var hash: ContentHash { name ?? ContentHash(of: (held ?? "").utf8) }
 
-    /// - Throws: `Fault(.failed)` where it is not kept any more: the step that needed it has been done.
+    /// - Throws: `Fault(.failed)` if it is not kept any more because the step is done.
     package func text() throws -> String {
         guard let held else {
             throw Fault(
@@ -46,10 +46,10 @@ package struct IntentText: Sendable, Equatable {
         return held
     }
 
-    /// For a line that says what would be done.
+    /// For a line that describes what would be done.
     package var shown: String { held ?? "…" }
 
-    /// One that was written whole has lost what it is for.
+    /// Compares hashes only: `use` is lost when a text is stored in full.
     package static func == (one: IntentText, other: IntentText) -> Bool { one.hash == other.hash }
 }
 
@@ -85,10 +85,10 @@ extension IntentText: Codable {
     }
 }
 
-/// The texts that an intent names: gathered when it is encoded, looked up when it is decoded. An encoder without one
-/// writes texts whole.
+/// The texts referenced by an intent: collected during encoding, looked up during decoding. Without it, an encoder
+/// writes texts in full.
 package final class NamedTexts: Sendable {
-    /// Nil on no platform that there is; the standard library cannot know.
+    /// Never nil in practice, but the initialiser is failable.
     static let key = CodingUserInfoKey(rawValue: "steward.texts")
 
     private let found = Mutex<[ContentHash: KeptText]>([:])
@@ -96,12 +96,12 @@ package final class NamedTexts: Sendable {
 
     package init(_ known: [ContentHash: String] = [:]) { self.known = known }
 
-    /// Those that were gathered, in no order.
+    /// The collected texts, in no particular order.
     package var all: [KeptText] { found.withLock { Array($0.values) } }
 
     subscript(hash: ContentHash) -> String? { known[hash] }
 
-    /// One that undo needs as well is kept for that.
+    /// If undo needs the text as well, it is kept for undo.
     func add(_ text: KeptText) {
         found.withLock { found in
             if found[text.hash]?.use != .undo { found[text.hash] = text }

@@ -1,7 +1,7 @@
 import Platform
 import Synchronization
 
-/// An action, and what it was made from.
+/// An action with the arguments it was created from.
 struct MadeAction: Sendable {
     let action: any RuleAction
     let arguments: Arguments
@@ -15,15 +15,15 @@ struct MadeAction: Sendable {
     }
 }
 
-/// The actions that have been made, by name and by their arguments as the ledger keeps them: those of the rules when the
-/// rules are loaded, those of jobs which other rules have planned when the first of them goes on.
+/// Cache of actions by name and stored arguments. Actions of rules are added when the rules are loaded, those of jobs
+/// from older rules when the first such job continues.
 final class MadeActions: Sendable {
     private struct Key: Hashable {
         let name: String
         let arguments: String
     }
 
-    /// More than any rules in force need; what earlier ones needed is not kept for ever.
+    /// More than the rules in force need; bounds what older ones leave behind.
     private static let most = 4096
 
     private let made = Mutex<[Key: MadeAction]>([:])
@@ -41,11 +41,11 @@ final class MadeActions: Sendable {
 }
 
 extension ActionRegistry {
-    /// An action that finds out what became of a step, or takes it back: the one that was made when the step's rule was
-    /// loaded, or one that is made from the same arguments, once.
+    /// An action for recovering or undoing a step: the one created when the step's rule was loaded, or one created
+    /// once from the same arguments.
     ///
-    /// - Throws: `Fault(.failed)` where there is no such action any more, or its arguments cannot be read; what making it
-    ///   throws.
+    /// - Throws: `Fault(.failed)` if the action does not exist any more, or its arguments cannot be read; errors of
+    ///   its initialiser.
     func action(named name: String, storedArguments json: String, in places: PlaceMap) throws -> MadeAction {
         if let known = made[name, json] { return known }
         guard let definition = self[name] else {

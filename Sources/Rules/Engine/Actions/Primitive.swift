@@ -1,7 +1,7 @@
 import Platform
 
-/// Something that is done to files exactly once: carried out, finished or taken for not done after a crash, and taken back.
-/// An action decides which of them; what is journaled, and in which order, is the primitive's business alone.
+/// An exactly-once operation on files: it can be performed, completed or discarded after a crash, and undone. An
+/// action only chooses the primitive; the primitive alone decides what is journaled, and in which order.
 package protocol Primitive: Sendable {
     /// As ``RuleAction/perform(_:_:)``.
     func perform(_ context: StepContext) async throws -> Receipt
@@ -12,10 +12,10 @@ package protocol Primitive: Sendable {
     /// As ``RuleAction/undo(_:_:_:)``.
     func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt
 
-    /// The absolute paths that it may make, change or remove.
+    /// The absolute paths that it may create, change or remove.
     var targets: [BytePath] { get }
 
-    /// Where files would lie once it was carried out; nil where that is not told.
+    /// Where files would be afterwards; nil if not known.
     var forecast: Forecast? { get }
 }
 
@@ -23,14 +23,14 @@ extension Primitive {
     package var forecast: Forecast? { nil }
 }
 
-/// For an input of which nothing is to be done.
+/// A no-op, for input that needs nothing done.
 package struct NoWork: Primitive {
     private let receipt: Receipt
     private let undone: String
 
     /// - Parameters:
-    ///   - receipt: says why, with the values for later steps.
-    ///   - undone: what is said when it is to be taken back.
+    ///   - receipt: gives the reason, and the values for later steps.
+    ///   - undone: the message for an undo.
     package init(_ receipt: Receipt, undone: String) { (self.receipt, self.undone) = (receipt, undone) }
 
     package var targets: [BytePath] { [] }
@@ -44,14 +44,14 @@ package struct NoWork: Primitive {
     package func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt { Receipt(undone) }
 }
 
-/// An action that turns its input into a primitive, and does nothing else by itself.
+/// An action that turns its input into a primitive and does nothing else.
 package protocol DecidingAction: RuleAction {
-    /// What carries the intent out; made anew each time, also after a crash and to take it back.
+    /// The primitive that carries out the intent. Created anew for each call, including recovery and undo.
     func work(for intent: Intent) -> any Primitive
 }
 
-/// An action on what is no file: a program, a person, a model, a database of its own. It says itself how it is carried out,
-/// found done after a crash and taken back, and its declaration says with which guarantee.
+/// An action on something other than files: a program, a person, a model, its own database. It implements performing,
+/// recovery and undo itself, and declares its guarantee.
 package protocol ExternalAction: RuleAction {}
 
 extension DecidingAction {

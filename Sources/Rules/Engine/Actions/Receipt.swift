@@ -1,6 +1,6 @@
 import Platform
 
-/// What a step leaves behind: committed to the ledger after its effect is durable.
+/// The result of a step, committed to the ledger once its effect is durable.
 package struct Receipt: Sendable, Codable, Equatable {
     /// One line for `steward log`.
     package var summary: String
@@ -15,23 +15,23 @@ package struct Receipt: Sendable, Codable, Equatable {
     }
 }
 
-/// What happened to a file of a place at the file's new and old name: the ledger learns from it which versions are
-/// the agent's own, so that it never takes its own writing for news.
+/// An effect on a file in a place. It tells the ledger which versions are the agent's own, so that the agent does not
+/// react to its own writes.
 package enum FileEffect: Sendable, Codable, Equatable {
     case created(BytePath, Fingerprint, ContentHash)
-    /// `base` is the content that was there before.
+    /// `base` is the previous content.
     case wrote(BytePath, base: ContentHash, Fingerprint, ContentHash)
     case moved(BytePath, to: BytePath, Fingerprint, ContentHash)
-    /// A whole folder, by one rename; the hash is ``FolderContents/digest``.
+    /// A whole folder, moved by one rename; the hash is ``FolderContents/digest``.
     case movedFolder(BytePath, to: BytePath, Fingerprint, ContentHash)
     case removed(BytePath)
     /// Only attributes changed.
     case touched(BytePath, Fingerprint, ContentHash)
-    /// Which attributes those were, by ``FileAttribute/digests(_:)``: rules that look at them do not take what the agent has
-    /// set for news. Without it everything that changed until the next look counts as the agent's.
+    /// The attributes that changed, by ``FileAttribute/digests(_:)``, so that rules do not react to them. Without it,
+    /// all attribute changes until the next look count as the agent's own.
     case attributed(BytePath, [String: String])
 
-    /// The names that have come or gone with it.
+    /// The names that were added or removed.
     var names: [BytePath] {
         switch self {
         case .created(let path, _, _), .wrote(let path, _, _, _), .removed(let path): [path]
@@ -40,7 +40,7 @@ package enum FileEffect: Sendable, Codable, Equatable {
         }
     }
 
-    /// Where something lay that was moved; nil for any other effect.
+    /// The former path of something that was moved; nil for any other effect.
     package var origin: BytePath? {
         switch self {
         case .moved(let from, _, _, _), .movedFolder(let from, _, _, _): from
@@ -51,8 +51,8 @@ package enum FileEffect: Sendable, Codable, Equatable {
 
 package enum Recovery: Sendable {
     case done(Receipt)
-    /// Nothing is left of it: decide and perform again.
+    /// It left no trace: decide and perform again.
     case notDone
-    /// Nobody can know; parked for a human, who is told this.
+    /// Cannot be determined; the job is parked with this message.
     case unknown(String)
 }

@@ -1,65 +1,67 @@
 import Platform
 
-/// What a rule's `do:` can name: one step's effect on the world, done exactly as often as its guarantee says.
+/// An action for `do:`: the effect of one step, which happens as often as its guarantee says.
 ///
-/// The runner calls, in this order: ``intent(for:)`` (reads and decides, changes nothing), commits the intent to the
-/// ledger, ``perform(_:_:)``, commits the receipt. After a crash between the two commits it calls ``recover(_:_:)``
-/// instead. An action is made once for each step of each rule when rules are loaded and is shared by all files.
+/// The runner calls ``intent(for:)``, which reads and decides but changes nothing, and commits the intent to the
+/// ledger. Then it calls ``perform(_:_:)`` and commits the receipt. After a crash between the two commits it calls
+/// ``recover(_:_:)`` instead. One instance is created per step of a rule when rules are loaded, and shared by all
+/// files.
 package protocol RuleAction: Sendable {
-    /// What is to be done, complete: everything that `perform` needs, with the hash of what was read. Stored as JSON.
+    /// The complete decision: everything that `perform` needs, with the hash of the input. Stored as JSON.
     associatedtype Intent: Codable & Sendable
 
-    /// Name, parameters and guarantee: what the loader, the schema and the manual know of it.
+    /// Name, parameters and guarantee, for the loader, the schema and the manual.
     static var declaration: ActionDeclaration { get }
 
-    /// Whether `perform` writes its intent itself, before the effect begins, by ``StepContext/rows``; and its receipt, as
-    /// a rule, when the effect is durable.
+    /// Whether `perform` writes its intent itself through ``StepContext/rows``, before the effect begins; and usually
+    /// also its receipt, once the effect is durable.
     static var journalsItself: Bool { get }
 
     /// Reads and decides; must not change anything outside the process. A dry run stops here.
     ///
-    /// - Throws: `Fault`: `.refused` where the file is at fault, `.transient` to be asked again later.
+    /// - Throws: `Fault`: `.refused` if the file is at fault, `.transient` to be retried later.
     func intent(for input: StepInput) async throws -> Intent
 
-    /// Does it. Called again with the same intent it must end in the same state and give an equal receipt.
+    /// Performs the effect. Called again with the same intent, it must end in the same state and return an equal
+    /// receipt.
     ///
-    /// - Throws: `Fault`; ``Fault/nameTaken(_:)`` where what the intent has decided does not hold any more, and nothing has been
-    ///   done: then the step is decided anew at once.
+    /// - Throws: `Fault`; ``Fault/nameTaken(_:)`` if the decision does not hold any more and nothing has been done.
+    ///   The step is then decided again immediately.
     func perform(_ intent: Intent, _ context: StepContext) async throws -> Receipt
 
-    /// After a crash: was it done? A half-done effect is finished or rolled back here.
+    /// After a crash, determines whether it was done, and finishes or rolls back a partial effect.
     func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery
 
-    /// Reverts the effect, where nobody has built on it since. Called again after a crash, with
-    /// ``StepContext/resumesUndo``, it finishes what was begun and ends in the same state.
+    /// Reverts the effect, unless others have built on it since. Called again after a crash, with
+    /// ``StepContext/resumesUndo``, it finishes the undo and ends in the same state.
     ///
-    /// - Throws: `Fault(.failed)` saying why it cannot be reverted; nothing is changed then.
+    /// - Throws: `Fault(.failed)` with the reason if it cannot be reverted; nothing is changed then.
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt
 
-    /// The absolute paths that `perform` may make, change or remove: not judged while it is at work there.
+    /// The absolute paths that `perform` may create, change or remove. They are not judged while it runs.
     func targets(of intent: Intent) -> [BytePath]
 
-    /// The names of the places that `perform` may put something into, beside the file's own; for `check`.
+    /// Names of the places that `perform` may write to, besides the file's own; for `check`.
     var destinations: [String] { get }
 
     /// One line for `explain` and dry runs: what `perform` would do.
     func summary(of intent: Intent) -> String
 
-    /// Where files would lie once it was carried out; nil where that is not told.
+    /// Where files would be afterwards; nil if not known.
     func forecast(of intent: Intent) -> Forecast?
 
-    /// Whether its arguments go together with what its rule is about; asked when the rule is loaded.
+    /// Checks the arguments against the subject of the rule, when the rule is loaded.
     ///
     /// - Throws: ``ArgumentFault``.
     func check(_ subject: RuleSubject) throws
 
-    /// Whether the files of its rule are to be named neither in the ledger nor in logs.
+    /// Whether the names of its rule's files must not appear in the ledger or in logs.
     var hidesNames: Bool { get }
 
-    /// Which limit this step counts against; the declaration's, unless the parameters ask for more.
+    /// The limit that this step counts against; the declaration's, unless the parameters require more.
     var work: WorkKind { get }
 
-    /// The names of values that it reads besides those that its templates name.
+    /// The names of values that it reads besides those in its templates.
     var valueNames: Set<String> { get }
 }
 
@@ -86,7 +88,7 @@ extension RuleAction {
 }
 
 extension Fault {
-    /// The ``code`` of a step that found a name taken which was free when the step was decided, or another file there.
+    /// The ``code`` of a step whose chosen name has been taken since, or whose file there was replaced.
     package static let nameTaken = "name-taken"
 
     package static func nameTaken(_ path: BytePath) -> Fault {
@@ -94,23 +96,23 @@ extension Fault {
     }
 }
 
-/// What an action is told when it decides.
+/// The input for an action's decision.
 package struct StepInput: Sendable {
-    /// Derived from rule, digest, place, path, content and arrival: the same after every restart.
+    /// Derived from rule, digest, place, path, content and arrival, so it is the same after every restart.
     package let jobID: String
     /// The job's id and the step's number; unique among all effects.
     package let stepID: String
     package let rule: String
     package let event: FileEvent
     package let file: FileReference
-    /// When the file settled; every time that lands in a note or a name comes from here, never from the clock.
+    /// When the file settled. Times in notes and names always come from here, never from the clock.
     package let arrival: Timestamp
     package let values: Values
-    /// The names of the values that later steps use; nil where that is not known.
+    /// The names of the values that later steps use; nil if not known.
     package let namesUsedLater: Set<String>?
-    /// How often the job was tried before, in vain.
+    /// Number of failed tries of the job.
     package let attempt: Int
-    /// Through which the job's files are reached; the same for all its steps.
+    /// Access to the job's files; shared by all its steps.
     package let files: HeldFiles
 
     package init(
@@ -130,17 +132,17 @@ package struct StepInput: Sendable {
     }
 }
 
-/// What an action is told when it acts.
+/// The context for an action's effect.
 package struct StepContext: Sendable {
     package let jobID: String
     package let stepID: String
-    /// How often this step was tried before.
+    /// Number of earlier tries of this step.
     package let attempt: Int
-    /// For `undo`: it was begun before and cut off, so what is taken back already counts as taken back now.
+    /// For `undo`: an earlier call was interrupted, so parts that are already undone count as undone by this one.
     package let resumesUndo: Bool
-    /// For `undo`: the job's file where it lies now, which later steps may have moved.
+    /// For `undo`: the job's file where it is now; later steps may have moved it.
     package let file: FileReference?
-    /// Through which the job's files are reached; the same for all its steps.
+    /// Access to the job's files; shared by all its steps.
     package let files: HeldFiles
     /// For an action that journals itself.
     package let rows: StepRows?

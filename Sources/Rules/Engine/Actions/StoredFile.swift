@@ -1,14 +1,15 @@
 import Ledger
 import Platform
 
-/// A job's file as the ledger keeps it: by the name of its place. Where that place lies is for the configuration in force
-/// to say, so a job that has waited while `places:` was changed finds its file in the new folder.
+/// A job's file as stored in the ledger, by the name of its place. The configuration in force gives the place's root,
+/// so a waiting job finds its file even if `places:` was changed.
 struct StoredFile: Codable {
-    /// Empty for a file that lies in no place, as in the trash.
+    /// Empty for a file outside of all places, such as in the trash.
     let place: String
-    /// Below the place, a hidden name as its token; of a file in no place the whole path.
+    /// Relative to the place, with a hidden name as its token; the absolute path of a file outside of all places.
     let path: BytePath
-    /// Of a file in no place, as earlier versions wrote it: then `path` is below it. Theirs of places are not believed.
+    /// Written by earlier versions. If the file is outside of all places, `path` is relative to it; otherwise it is
+    /// ignored.
     let root: BytePath?
     let fingerprint: Fingerprint?
     let hash: ContentHash?
@@ -22,7 +23,7 @@ struct StoredFile: Codable {
         isFolder = file.isFolder ? true : nil
     }
 
-    /// Reads it without asking where its place lies.
+    /// Decodes the file without resolving its place.
     ///
     /// - Throws: as ``HiddenNames/requireLearned(_:)``.
     init(json: String, showing names: HiddenNames) throws {
@@ -34,7 +35,8 @@ struct StoredFile: Codable {
         if !place.isEmpty, HiddenNames.isToken(names.shown(place, path)) { try names.requireLearned(place) }
     }
 
-    /// - Throws: `Fault(.failed)` where the file's place is configured no more; as ``HiddenNames/requireLearned(_:)``.
+    /// - Throws: `Fault(.failed)` if the file's place is not configured any more; as
+    ///   ``HiddenNames/requireLearned(_:)``.
     func located(in places: PlaceMap, showing names: HiddenNames) throws -> FileReference {
         let isFolder = isFolder ?? false
         guard !place.isEmpty else {
@@ -60,7 +62,7 @@ extension FileReference {
     /// For ``init(stored:in:showing:)``.
     func stored(hiding names: HiddenNames) throws -> String { try LedgerJSON.encode(StoredFile(self, hiding: names)) }
 
-    /// - Throws: as ``StoredFile/located(in:showing:)``; `Fault(.failed)` for what this version cannot read.
+    /// - Throws: as ``StoredFile/located(in:showing:)``; `Fault(.failed)` if this version cannot decode it.
     init(stored json: String, in places: PlaceMap, showing names: HiddenNames) throws {
         self = try LedgerJSON.decode(StoredFile.self, from: json).located(in: places, showing: names)
     }
