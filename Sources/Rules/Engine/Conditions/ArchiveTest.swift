@@ -1,12 +1,12 @@
 import Platform
 
-/// What `archive` asks of an archive's entries.
+/// The test of the condition `archive` on an archive's entries.
 struct ArchiveTest: Sendable {
     private var holds: [TextGlob]?
     private var types: [TextGlob]?
     private var isEncrypted: Bool?
 
-    /// Reports what is wrong, and is nil then.
+    /// nil after reporting an error.
     init?(_ node: YamlNode, _ context: ConditionReader) {
         guard let mapping = context.reader.mapping(node, "`archive`", keys: ["holds", "type", "encrypted"]) else {
             return nil
@@ -56,7 +56,7 @@ struct ArchiveTest: Sendable {
     }
 }
 
-/// The MIME types of what lies in an archive, by names alone: nothing is unpacked for it.
+/// MIME types of archive entries, derived from their names without extracting anything.
 private enum EntryType {
     private static let types: [String: String] = [
         "aac": "audio/aac", "avi": "video/x-msvideo", "avif": "image/avif",

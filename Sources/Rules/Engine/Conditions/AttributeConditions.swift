@@ -2,8 +2,8 @@ import Glibc
 import JSONText
 import Platform
 
-/// Conditions on attributes that may change while the content stays what it is; a change of one that a rule looks at is
-/// news for that rule.
+/// Conditions on attributes that can change independently of the content. A change of such an attribute triggers the
+/// rules that look at it.
 extension ConditionSpec {
     static let attributeConditions: [ConditionSpec] = [
         ConditionSpec(
@@ -84,7 +84,7 @@ extension ConditionSpec {
         },
     ]
 
-    /// Where the file came from, and the page that led there.
+    /// The file's origin, and the page that linked to it.
     private static let origins = ["user.xdg.origin.url", "user.xdg.referrer.url"]
 
     static let oneOrMoreNames: JSON = [
@@ -94,7 +94,7 @@ extension ConditionSpec {
         ]
     ]
 
-    /// In lower case, without user and port; nil for what is no address.
+    /// The host in lower case, without user and port; nil if this is not a URL.
     static func host(of address: String) -> String? {
         guard let start = address.firstRange(of: "://")?.upperBound else { return nil }
         let authority = address[start...].prefix { !"/?#".contains($0) }
@@ -116,7 +116,7 @@ extension ConditionSpec {
     }
 }
 
-/// What `mode` asks of a file's permission bits, as find(1) writes it.
+/// The test of `mode` on a file's permission bits, in the syntax of find(1).
 private struct ModeTest: Sendable {
     private enum Manner: Sendable { case exactly, all, any, none }
 

@@ -1,7 +1,7 @@
 import JSONText
 import Platform
 
-/// Conditions on what the clock on the wall shows. Each is a ``ClockWindow``, which also tells when its answer next changes.
+/// Conditions on local time. Each is a ``ClockWindow``, which also knows when its result next changes.
 extension ConditionSpec {
     static let clockConditions: [ConditionSpec] = [
         ConditionSpec(
@@ -69,7 +69,7 @@ extension ConditionSpec {
         }
     }
 
-    /// Which moment is meant, and what is asked of it.
+    /// The time that the condition is about, and the test on it.
     private static func subject(
         _ node: YamlNode, _ name: String, _ context: ConditionReader
     ) -> (Moment, YamlNode)? {
@@ -100,7 +100,7 @@ extension ConditionSpec {
         return nil
     }
 
-    /// At most one comparison that says from when, and one that says until when.
+    /// At most one lower and one upper bound.
     private static func range(_ texts: [String]) -> ClockWindow.Span? {
         var start: Int?
         var end: Int?

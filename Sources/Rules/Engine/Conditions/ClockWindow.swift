@@ -1,21 +1,23 @@
 import Platform
 
-/// A part of the week by the clock on the wall: some days of the week, or some hours of each day. Pure: what it says of a
-/// moment follows from the moment and the zone alone.
+/// A recurring part of the week in local time: certain weekdays, or certain hours of each day. Pure: the result
+/// depends only on the moment and the time zone.
 package struct ClockWindow: Sendable, Equatable {
-    /// Seconds since midnight, by the clock.
+    /// Seconds in a day of local time.
     private static let day = 86_400
 
     private let weekdays: Set<Int>?
     private let hours: [Span]
     private let timeZone: Zone
 
-    /// From a second of the day until before another; over midnight where that is not later.
+    /// From `start` up to but excluding `end`, in seconds of the day; spans midnight unless `end` is later.
     package struct Span: Sendable, Equatable {
         let start: Int
         let end: Int
 
-        /// - Parameters: seconds since midnight, less than a day.
+        /// - Parameters:
+        ///   - start: seconds since midnight, less than a day.
+        ///   - end: seconds since midnight, less than a day.
         package init(start: Int, end: Int) { (self.start, self.end) = (start, end) }
 
         func holds(_ second: Int) -> Bool {
@@ -23,29 +25,29 @@ package struct ClockWindow: Sendable, Equatable {
         }
     }
 
-    /// Some days of the week, from 0, which is Sunday, to 6.
+    /// Weekdays from 0 (Sunday) to 6.
     package init(weekdays: Set<Int>, in timeZone: Zone) {
         (self.weekdays, hours, self.timeZone) = (weekdays, [], timeZone)
     }
 
-    /// Some hours of every day.
+    /// Certain hours of every day.
     package init(hours: [Span], in timeZone: Zone) {
         (weekdays, self.hours, self.timeZone) = (nil, hours, timeZone)
     }
 
-    /// Whether the moment lies in it.
+    /// Whether it contains the moment.
     package func holds(_ moment: Timestamp) -> Bool {
         let civil = timeZone.local(at: moment).civil
         if let weekdays { return weekdays.contains(civil.date.weekday % 7) }
         return hours.contains { $0.holds(civil.secondOfDay) }
     }
 
-    /// The first moment after `moment` at which ``holds(_:)`` says something else, whatever the clock is set to between
-    /// them; nil where it never does. A rule that waits for it need not ask before.
+    /// The first moment after `moment` at which ``holds(_:)`` changes, allowing for clock changes in between; nil if
+    /// it never does. A waiting rule need not check earlier.
     package func nextChange(after moment: Timestamp) -> Timestamp? {
         let now = holds(moment)
         var second = moment.wholeSeconds
-        // A week has no more borders than that, each midnight and each change of the clock among them.
+        // A week has no more borders than that, including midnights and clock changes.
         for _ in 0..<(8 * (2 * hours.count + 2)) {
             second = nextBorder(after: second)
             let candidate = Timestamp(whole: second)
@@ -61,7 +63,7 @@ package struct ClockWindow: Sendable, Equatable {
         return "\(name.prefix(1).uppercased())\(name.dropFirst()) \(civil.time.prefix(5))"
     }
 
-    /// The next second at which the clock on the wall stands at a border, or is set forward or back.
+    /// The next second at which local time reaches a border, or the clock changes.
     private func nextBorder(after second: Int) -> Int {
         let time = timeZone.local(at: second).civil.secondOfDay
         let borders = hours.flatMap { [$0.start, $0.end] } + [0]
@@ -70,18 +72,18 @@ package struct ClockWindow: Sendable, Equatable {
     }
 }
 
-/// Days and times of day as rules write them.
+/// Syntax of days and times in rules.
 enum ClockWords {
-    /// From Sunday on.
+    /// Starting with Sunday.
     static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
-    /// The number of a day that is named whole, or by its first three letters.
+    /// The number of a weekday, from its full name or first three letters.
     static func weekday(_ text: String) -> Int? {
         let word = text.trimmedSpaces.lowercased()
         return weekdays.firstIndex { $0 == word || $0.prefix(3) == word }
     }
 
-    /// Seconds since midnight of `22:00` or `22:00:30`; `24:00` is the end of the day.
+    /// Seconds since midnight for `22:00` or `22:00:30`; `24:00` is the end of the day.
     static func second(_ text: String) -> Int? {
         let parts = text.trimmedSpaces.split(separator: ":", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count),

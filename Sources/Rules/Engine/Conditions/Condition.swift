@@ -1,6 +1,6 @@
 import Platform
 
-/// What `where` says: tests on one file, nested by all, any and not.
+/// The condition in `where`: tests on a file, nested with all, any and not.
 package indirect enum Condition: Sendable {
     case test(ConditionTest)
     case all([Condition])
@@ -10,16 +10,16 @@ package indirect enum Condition: Sendable {
     /// Holds for every file.
     package static let always = Condition.all([])
 
-    /// Whether the condition holds; stops at the first test that decides. Blocks.
+    /// Whether the condition holds; stops at the first decisive test. Blocks.
     ///
-    /// - Parameter block: the gained block that is looked at, nil for none.
-    /// - Throws: `Fault` where a test that decides cannot read the file.
+    /// - Parameter block: the new block to test, or nil.
+    /// - Throws: `Fault` if a decisive test cannot read the file.
     package func holds(_ facts: FileFacts, block: BlockFacts?) throws -> Bool {
         try values(facts, block: block) != nil
     }
 
-    /// What the tests have found that made the condition hold; nil where it does not hold. Stops as ``holds(_:block:)``
-    /// does: of `any` only the first that holds gives values, and `not` gives none. Blocks.
+    /// The values found by the tests that made the condition hold; nil if it does not hold. Stops early like
+    /// ``holds(_:block:)``: in `any`, only the first part that holds gives values, and `not` gives none. Blocks.
     package func values(_ facts: FileFacts, block: BlockFacts?) throws -> Values? {
         switch self {
         case .test(let test):
@@ -33,7 +33,7 @@ package indirect enum Condition: Sendable {
                     guard let found = try part.values(facts, block: block) else { return nil }
                     all.merge(found) { $1 }
                 } catch let fault as Fault where fault.code == ContentFindings.later {
-                    // Another part may decide without a look into the file.
+                    // Another part may decide without inspecting the file.
                     later = fault
                 }
             }
@@ -48,7 +48,7 @@ package indirect enum Condition: Sendable {
         }
     }
 
-    /// The values that steps may use because the condition held.
+    /// The values available to steps because the condition held.
     package var provides: [ValueSpec] {
         switch self {
         case .test(let test): test.provides
@@ -57,13 +57,13 @@ package indirect enum Condition: Sendable {
         }
     }
 
-    /// Whether the condition could hold, as far as can be told without reading the file: false only where it cannot,
-    /// whatever the file holds.
+    /// Whether the condition could hold, judging without reading the file; false only if it cannot hold for any
+    /// content.
     ///
-    /// - Parameter facts: of a file that has not been opened (``FileFacts/Content/unread``).
+    /// - Parameter facts: facts about a file that has not been opened (``FileFacts/Content/unread``).
     package func mightHold(_ facts: FileFacts) -> Bool { outlook(facts).held != false }
 
-    /// The same with every test's answer. Blocks; a test that cannot read the file has no verdict.
+    /// The same with the result of every test. Blocks; a test that cannot read the file is undecided.
     package func explained(_ facts: FileFacts, block: BlockFacts?) -> ConditionResult {
         switch self {
         case .test(let test):
@@ -89,7 +89,7 @@ package indirect enum Condition: Sendable {
         }
     }
 
-    /// Whether a test of one of these names is among its tests.
+    /// Whether it contains a test with one of these names.
     func asks(_ names: Set<String>) -> Bool {
         switch self {
         case .test(let test): names.contains(String(test.text.prefix { $0 != ":" }))
@@ -98,7 +98,7 @@ package indirect enum Condition: Sendable {
         }
     }
 
-    /// Whether a test looks at gained blocks.
+    /// Whether a test looks at new blocks.
     package var usesBlocks: Bool {
         switch self {
         case .test(let test): test.usesBlocks
@@ -107,8 +107,8 @@ package indirect enum Condition: Sendable {
         }
     }
 
-    /// What its tests look at of a file that may change while the content does not: a change of one of these is news for
-    /// the condition's rule.
+    /// The attributes its tests look at that can change independently of the content. Such a change triggers the
+    /// condition's rule.
     package var attributes: Set<FileAttribute> {
         switch self {
         case .test(let test): test.attributes
@@ -117,7 +117,7 @@ package indirect enum Condition: Sendable {
         }
     }
 
-    /// The ends after the last dot, in lower case, without which this cannot hold; nil where any name may do.
+    /// The extensions, in lower case, required for this to hold; nil if any name may match.
     var extensions: Set<String>? {
         switch self {
         case .test(let test): return test.extensions
@@ -136,12 +136,12 @@ package indirect enum Condition: Sendable {
         }
     }
 
-    /// Of these one must stand in the file's name, or this cannot hold; nil where any name may do.
+    /// Texts of which the file's name must contain one for this to hold; nil if any name may match.
     var literals: [[UInt8]]? {
         switch self {
         case .test(let test): return test.literals
         case .all(let parts):
-            // Those that say most.
+            // The most selective ones.
             return parts.compactMap(\.literals).max { Self.least($0) < Self.least($1) }
         case .any(let parts):
             var union: [[UInt8]] = []
@@ -157,35 +157,36 @@ package indirect enum Condition: Sendable {
     private static func least(_ literals: [[UInt8]]) -> Int { literals.map(\.count).min() ?? 0 }
 }
 
-/// One test with what it looks for.
+/// One test with its parameters.
 package struct ConditionTest: Sendable {
-    /// As the rule writes it: `name: "*.cbz"`.
+    /// As written in the rule: `name: "*.cbz"`.
     package let text: String
     package let usesBlocks: Bool
     let extensions: Set<String>?
     /// See ``Condition/literals``.
     var literals: [[UInt8]]?
-    /// What it may find, for templates.
+    /// The values it may find, for templates.
     let provides: [ValueSpec]
     /// See ``Condition/attributes``.
     let attributes: Set<FileAttribute>
-    /// Whether it holds for no file that has only just come.
+    /// Whether it never holds for a file that has just arrived.
     let asksForAge: Bool
-    /// When it may next have another answer by time alone, after `now`; nil for never. Only of tests that look at `now`.
+    /// When its result may next change by time alone, after `now`; nil for never. Only for tests that depend on
+    /// `now`.
     var nextChange: NextChange?
-    /// Whether it asks how old the file is, so that a clock that is wrong would matter.
+    /// Whether it depends on the file's age, so that a wrong clock matters.
     var countsAge = false
     let check: @Sendable (FileFacts, BlockFacts?) throws -> Observation
 
-    /// Throws where that cannot be told without reading the file.
+    /// Throws if that needs the file to be read.
     typealias NextChange = @Sendable (FileFacts) throws -> Timestamp?
 }
 
-/// A test's answer, and the value it saw, for people.
+/// A test's result, and the value it saw, for people.
 package struct Observation: Sendable {
     package let held: Bool
     package let seen: String
-    /// What steps may use where the test held: the groups of a regular expression.
+    /// Values for steps if the test held: the groups of a regular expression.
     package let values: Values
 
     package init(_ held: Bool, seen: String, values: Values = [:]) {
@@ -197,11 +198,11 @@ package struct Observation: Sendable {
 
 /// One condition in `steward explain`.
 package struct ConditionResult: Sendable, Codable, Equatable {
-    /// The condition as the rule writes it.
+    /// As written in the rule.
     package let text: String
-    /// Nil where it could not be decided; `seen` says why.
+    /// nil if undecided; `seen` gives the reason.
     package let held: Bool?
-    /// The value that was seen.
+    /// The value that was tested.
     package let seen: String
     package let children: [ConditionResult]
 

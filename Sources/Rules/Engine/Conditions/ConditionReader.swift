@@ -1,16 +1,16 @@
 import Foundation
 import Platform
 
-/// Reads `where` into a ``Condition``, reporting everything that is wrong with it.
+/// Parses `where` into a ``Condition`` and reports all errors.
 struct ConditionReader {
     let reader: YamlReader
     let places: [PlaceInfo]
-    /// The agent's, for days and times that rules name.
+    /// The agent's time zone, for days and times in rules.
     let timeZone: Zone
     /// What the rule is about.
     var subject = RuleSubject.files
 
-    /// A mapping whose conditions must all hold, or a list of such.
+    /// A mapping whose conditions must all hold, or a list of such mappings.
     func condition(_ node: YamlNode, _ what: String) -> Condition? {
         if case .sequence(let items) = node.content {
             if items.isEmpty {
@@ -54,7 +54,7 @@ struct ConditionReader {
         }
     }
 
-    /// Whether the condition can be asked of what the rule is about.
+    /// Whether the condition supports the rule's subject.
     private func isAsked(_ spec: ConditionSpec, _ entry: YamlEntry) -> Bool {
         if spec.takes.contains(subject) { return true }
         let names = ConditionSpec.all.filter { $0.takes.contains(subject) }.map { "`\($0.name)`" }
@@ -66,17 +66,17 @@ struct ConditionReader {
         return false
     }
 
-    /// All of them, or nil if one was refused.
+    /// All of them, or nil if one was rejected.
     private func gathered(_ parts: [Condition?]) -> [Condition]? {
         let good = parts.compactMap(\.self)
         return good.count == parts.count ? good : nil
     }
 
-    // MARK: - What conditions are made of
+    // MARK: - Parts of conditions
 
     func texts(_ node: YamlNode, _ name: String) -> [String]? { reader.texts(node, "`\(name)`") }
 
-    /// Globs, from a list or a single one; faults are reported at their character.
+    /// One glob or a list of globs; errors are reported at their character.
     func globs(_ node: YamlNode, _ name: String) -> [TextGlob]? {
         let items = reader.oneOrMore(node)
         guard let texts = texts(node, name) else { return nil }
@@ -111,8 +111,8 @@ struct ConditionReader {
         return good.count == comparisons.count ? good : nil
     }
 
-    /// Names to what their values must be like: `{ status: [draft, review], due: present }`; a list or a single name
-    /// stands for `present`.
+    /// Names with their expected values: `{ status: [draft, review], due: present }`. A list or a single name is
+    /// short for `present`.
     func expectations(_ node: YamlNode, _ name: String) -> [(key: String, wanted: Expectation)]? {
         guard case .mapping(let entries) = node.content else {
             return texts(node, name)?.map { ($0, Expectation.present) }
@@ -135,10 +135,10 @@ struct ConditionReader {
 
     enum Expectation: Sendable {
         case present, absent
-        /// None stands for the empty value.
+        /// An empty list matches the empty value.
         case oneOf([TextGlob])
 
-        /// - Parameter found: nil where there is no such value.
+        /// - Parameter found: nil if there is no such value.
         func holds(_ found: [String]?) -> Bool {
             switch self {
             case .present: found != nil
@@ -154,7 +154,7 @@ struct ConditionReader {
 }
 
 extension YamlReader {
-    /// The position of a character of a scalar that stands on one line; the scalar's own where that cannot be told.
+    /// The position of a character in a single-line scalar; the scalar's own if it cannot be determined.
     package func position(inside node: YamlNode, offset: Int) -> SourcePosition {
         guard source.lines.indices.contains(node.position.line - 1), let text = node.scalar else {
             return node.position

@@ -1,26 +1,26 @@
 import JSONText
 
-/// One condition's name, meaning and how it is read: the loader, the schema and the manual are made from it.
+/// A condition's name, meaning and parser, for the loader, the schema and the manual.
 package struct ConditionSpec: Sendable {
     package let name: String
     package let summary: String
-    /// A line of `where` that is valid YAML.
+    /// A valid YAML line of `where`.
     package let example: String
     package let schema: JSON
     let usesBlocks: Bool
-    /// What it can be asked of.
+    /// The subjects it supports.
     package let takes: RuleSubjects
-    /// The values that it gives, whatever it is asked for; those of a pattern's groups come with ``Loaded``.
+    /// The values it always provides; those of a pattern's groups come with ``Loaded``.
     package let provides: [ValueSpec]
     let load: @Sendable (YamlNode, ConditionReader) -> Loaded?
 
-    /// What a condition's value was read into.
+    /// A parsed condition.
     struct Loaded: Sendable {
         /// See ``Condition/extensions``.
         let extensions: Set<String>?
         /// See ``Condition/literals``.
         let literals: [[UInt8]]?
-        /// The values that it may find besides those of its ``ConditionSpec``.
+        /// The values it may find besides those of its ``ConditionSpec``.
         let provides: [ValueSpec]
         /// See ``Condition/attributes``.
         let attributes: Set<FileAttribute>
@@ -64,14 +64,14 @@ package struct ConditionSpec: Sendable {
         self.load = load
     }
 
-    /// All conditions; a new one is a new entry here.
+    /// All conditions. To add one, add it here.
     package static let all: [ConditionSpec] =
         nameConditions + [nameLikeCondition, nameMatchesCondition] + contentConditions + insideConditions
         + statusConditions + timeConditions
         + [emptyCondition] + attributeConditions + clockConditions + folderConditions
         + [holdsCondition, duplicateCondition, mountedCondition]
 
-    /// The words that nest conditions, and what they mean.
+    /// The keywords that nest conditions, and their meanings.
     package static let nesting: [(name: String, summary: String)] = [
         ("all", "A list of conditions that must all hold."),
         ("any", "A list of conditions of which one must hold."),

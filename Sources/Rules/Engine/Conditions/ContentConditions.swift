@@ -2,7 +2,7 @@ import Foundation
 import JSONText
 import Platform
 
-/// Conditions on what is in a file.
+/// Conditions on a file's content.
 extension ConditionSpec {
     static let contentConditions: [ConditionSpec] = [
         ConditionSpec(

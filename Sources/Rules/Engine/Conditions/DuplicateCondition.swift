@@ -2,7 +2,7 @@ import JSONText
 import Ledger
 import Platform
 
-/// The condition on there being another file with the same content.
+/// The condition that another file with the same content exists.
 extension ConditionSpec {
     static let duplicateCondition = ConditionSpec(
         "duplicate-of",
@@ -56,7 +56,7 @@ extension ConditionSpec {
     }
 }
 
-/// Where the original may lie.
+/// Where the original may be.
 private struct DuplicateScope: Sendable {
     private var isEverywhere = false
     private var isHere = false
@@ -67,7 +67,7 @@ private struct DuplicateScope: Sendable {
         let known = context.places.map(\.name)
         for (item, word) in zip(context.reader.oneOrMore(node), words) {
             switch word {
-            // A place may have such a name.
+            // A place may be called `here` or `everywhere`.
             case _ where known.contains(word): places.insert(word)
             case "here": isHere = true
             case "everywhere": isEverywhere = true
@@ -84,8 +84,8 @@ private struct DuplicateScope: Sendable {
     }
 }
 
-/// Which of several files with one content counts as the original: the first in this order. Each order is of all files, so
-/// that no two of them are each the other's duplicate.
+/// Which of several files with the same content counts as the original: the first in this order. It is a total order,
+/// so no two files are duplicates of each other.
 private enum OriginalOrder: String, CaseIterable, Sendable {
     case arrivedFirst = "arrived-first"
     case shortestPath = "shortest-path"
@@ -94,7 +94,7 @@ private enum OriginalOrder: String, CaseIterable, Sendable {
     struct Candidate {
         let place: String
         let path: BytePath
-        /// The whole path's bytes.
+        /// The bytes of the absolute path.
         let absolute: [UInt8]
         let arrived: Int64
     }
@@ -112,7 +112,7 @@ private enum OriginalOrder: String, CaseIterable, Sendable {
     }
 }
 
-/// One file's look for others with its content.
+/// The search for other files with one file's content.
 private struct DuplicateSearch {
     private let facts: FileFacts
     private let scope: DuplicateScope
@@ -131,7 +131,7 @@ private struct DuplicateSearch {
         let around = try facts.around()
         let own = OriginalOrder.Candidate(
             place: facts.place.name, path: facts.path, absolute: facts.absolute.bytes,
-            // One that the ledger does not know yet comes last.
+            // A file that the ledger does not know yet comes last.
             arrived: all.filter { isOwn($0, status) && $0.hash == hash }.map(\.arrived).min() ?? .max)
         let ownCounts = scope.holds(facts.place.name, own: facts.place.name)
         let others = all.filter { !isOwn($0, status) && scope.holds($0.place, own: facts.place.name) }

@@ -1,7 +1,7 @@
 import JSONText
 import Platform
 
-/// The condition on there being nothing in a file.
+/// The condition that a file is empty.
 extension ConditionSpec {
     static let emptyCondition = ConditionSpec(
         "empty",

@@ -1,6 +1,6 @@
 import Platform
 
-/// What `exif` and `media` ask of values that were found.
+/// The tests of `exif` and `media` on values found.
 struct FindingsTest: Sendable {
     private enum Wanted: Sendable {
         case like(ConditionReader.Expectation)
@@ -9,11 +9,11 @@ struct FindingsTest: Sendable {
 
     private let wanted: [(key: String, wanted: Wanted)]
 
-    /// Reports what is wrong, and is nil then.
+    /// nil after reporting an error.
     ///
     /// - Parameters:
-    ///   - keys: all that may be asked for.
-    ///   - numbers: those of them that are compared.
+    ///   - keys: all supported keys.
+    ///   - numbers: those of them that are compared as numbers.
     init?(_ node: YamlNode, _ context: ConditionReader, _ name: String, keys: [String], numbers: [String]) {
         guard case .mapping = node.content else {
             guard let names = context.expectations(node, name) else { return nil }
@@ -59,7 +59,7 @@ struct FindingsTest: Sendable {
 
     /// - Parameters:
     ///   - prefix: of the values' names.
-    ///   - others: what keys are called that are not named as their value.
+    ///   - others: the value names of keys that differ from them.
     func look(at found: ContentFindings, prefix: String, others: [String: String]) -> Observation {
         if let trouble = found.trouble { return Observation(false, seen: trouble) }
         var held = true

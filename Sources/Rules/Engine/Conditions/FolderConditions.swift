@@ -1,8 +1,8 @@
 import JSONText
 import Platform
 
-/// Conditions on the folder that a file lies in, or, in rules about folders, on the folder itself. They are asked when that is
-/// judged: what comes or goes beside a file later is no news of the file.
+/// Conditions on a file's folder or, in rules about folders, on the folder itself. They are evaluated when that is
+/// judged; later changes next to a file do not trigger it again.
 extension ConditionSpec {
     static let folderConditions: [ConditionSpec] = [
         ConditionSpec(
@@ -49,7 +49,7 @@ extension ConditionSpec {
             ], load: loadFirstOf),
     ]
 
-    /// Of rules about folders.
+    /// For rules about folders.
     static let holdsCondition = ConditionSpec(
         "holds",
         "Whether the folder holds a file whose name matches, all the way down; a glob with a `/` is compared with the path "
@@ -69,7 +69,7 @@ extension ConditionSpec {
     private enum FileOrder: String, CaseIterable {
         case name, modified, size
 
-        /// Whether one comes before another, ascending; nil where it has to be told by their names.
+        /// Whether one comes before the other in ascending order; nil if only their names can decide.
         func isBefore(_ one: Neighbour, _ other: Neighbour) -> Bool? {
             switch self {
             case .name: nil

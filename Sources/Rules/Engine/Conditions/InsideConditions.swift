@@ -1,7 +1,7 @@
 import JSONText
 import Platform
 
-/// Conditions on what a parser finds in a file; it runs in a process of its own (docs/design/contents.md).
+/// Conditions on a parser's findings; the parser runs in its own process (docs/design/contents.md).
 extension ConditionSpec {
     static let insideConditions: [ConditionSpec] = [
         containsSpec, pagesSpec, exifSpec, mediaSpec, archiveSpec, languageSpec,

@@ -1,7 +1,7 @@
 import JSONText
 import Platform
 
-/// The condition on something being mounted.
+/// The condition that something is mounted.
 extension ConditionSpec {
     static let mountedCondition = ConditionSpec(
         "mounted",
@@ -24,7 +24,7 @@ extension ConditionSpec {
         }
         guard wanted.count == texts.count else { return nil }
         return Loaded { [wanted] facts, _ in
-            // Where the mounts are not to be asked, nothing else is either.
+            // Throws if the surroundings of the file must not be read, which includes mounts.
             _ = try facts.around()
             let mounts = MountTable.now()
             for name in wanted {
@@ -37,7 +37,7 @@ extension ConditionSpec {
     }
 }
 
-/// A file system as rules name it.
+/// A file system as named in rules.
 private enum MountName: Sendable {
     case folder(BytePath)
     case device(BytePath)
@@ -46,7 +46,7 @@ private enum MountName: Sendable {
         let text = text.trimmedSpaces
         for (word, folder) in [("label=", "by-label"), ("uuid=", "by-uuid")] where text.lowercased().hasPrefix(word) {
             let name = text.dropFirst(word.count)
-            // As udev writes names: what is no letter, digit or one of these is `\xHH`.
+            // As udev escapes names: anything but a letter, a digit or one of these is `\xHH`.
             let escaped = name.utf8.map { byte -> String in
                 let character = Character(Unicode.Scalar(byte))
                 let isPlain = byte > 0x7F || character.isLetter || character.isNumber || "#+-.:=@_".contains(character)

@@ -1,7 +1,7 @@
 import JSONText
 import Platform
 
-/// Conditions on what a file is called and where it lies.
+/// Conditions on a file's name and path.
 extension ConditionSpec {
     static let nameConditions: [ConditionSpec] = [
         ConditionSpec(
@@ -99,7 +99,7 @@ extension ConditionSpec {
         },
     ]
 
-    /// ASCII letters only: what the index does too.
+    /// ASCII letters only, as in the index.
     private static func lowered(_ bytes: [UInt8]) -> [UInt8] {
         bytes.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
     }

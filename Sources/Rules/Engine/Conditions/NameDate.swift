@@ -1,25 +1,26 @@
 import Platform
 
-/// A date as names hold it: `yyyy-MM-dd`, `yyyyMMdd_HHmmss`. Each letter stands for one digit, anything else for itself.
+/// A date format for names: `yyyy-MM-dd`, `yyyyMMdd_HHmmss`. Each letter matches one digit; all other characters
+/// match themselves.
 struct NameDate: Sendable {
     private enum Part: Sendable {
         case digits(Character, Int)
         case literal(Character)
     }
 
-    /// How many of each letter there may be.
+    /// How often each letter may occur.
     private static let widths: [Character: Set<Int>] = [
         "y": [2, 4], "M": [2], "d": [2], "H": [2], "m": [2], "s": [2],
     ]
 
     private let parts: [Part]
-    /// Characters.
+    /// In characters.
     let length: Int
 
-    /// Nil for a form without a year, month or day in it, which is none of a date.
+    /// nil for a format without year, month and day, which is not a date.
     ///
-    /// - Parameter offset: of the form in its pattern.
-    /// - Throws: ``NamePattern/Fault`` for a date that cannot be read.
+    /// - Parameter offset: of the format in its pattern.
+    /// - Throws: ``NamePattern/Fault`` for an invalid date format.
     init?(_ form: String, offset: Int) throws(NamePattern.Fault) {
         guard form.contains(where: { "yMd".contains($0) }) else { return nil }
         var parts: [Part] = []
@@ -58,7 +59,7 @@ struct NameDate: Sendable {
         length = form.count
     }
 
-    /// The time that the characters name in that zone; nil for what is none, the 30th of February for one.
+    /// The time in that zone; nil if it does not exist, such as 30 February.
     func read(_ text: ArraySlice<Character>, _ timeZone: Zone) -> Timestamp? {
         var found: [Character: Int] = [:]
         var rest = text
@@ -73,7 +74,7 @@ struct NameDate: Sendable {
             }
         }
         guard rest.isEmpty, var year = found["y"], let month = found["M"], let day = found["d"] else { return nil }
-        // As strptime(3): the years of two digits are those from 1969 to 2068.
+        // As in strptime(3): two-digit years are 1969 to 2068.
         if year < 100, length(of: "y") == 2 { year += year < 69 ? 2000 : 1900 }
         guard let date = CivilDate(year: year, month: month, day: day),
             let civil = CivilDateTime(date, hour: found["H"] ?? 0, minute: found["m"] ?? 0, second: found["s"] ?? 0)

@@ -1,6 +1,6 @@
 import Platform
 
-/// The condition on what a name is made of.
+/// The condition on the structure of a name.
 extension ConditionSpec {
     static let nameLikeCondition = ConditionSpec(
         "name-like",

@@ -1,6 +1,6 @@
 import Platform
 
-/// The condition on names by regular expressions, for what globs and fields cannot say.
+/// The condition on names by regular expression, for what globs and fields cannot express.
 extension ConditionSpec {
     static let nameMatchesCondition = ConditionSpec(
         "name-matches",

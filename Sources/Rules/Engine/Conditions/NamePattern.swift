@@ -1,20 +1,20 @@
 import Foundation
 import Platform
 
-/// What a name is made of, as `name-like` writes it: `{vendor}_{date:yyyy-MM-dd}_{number:0000}.pdf`. What stands outside
-/// braces stands in the name as it is; each field is a value once the whole name has matched.
+/// The structure of a name, as in `name-like`: `{vendor}_{date:yyyy-MM-dd}_{number:0000}.pdf`. Text outside of braces
+/// matches itself; each field becomes a value once the whole name has matched.
 struct NamePattern: Sendable {
-    /// Why a pattern cannot be read, and where in it.
+    /// Why a pattern is invalid, and where.
     struct Fault: Error, Equatable {
         let message: String
-        /// Characters (Unicode scalars) before the place of the fault.
+        /// In characters (Unicode scalars) before the error.
         let offset: Int
     }
 
     private enum Kind: Sendable {
-        /// At least one character, and no more than needed.
+        /// One or more characters, as few as possible.
         case text
-        /// So many digits; nil for one or more, as many as there are.
+        /// That many digits; nil for one or more, as many as possible.
         case digits(Int?)
         case date(NameDate)
     }
@@ -27,8 +27,8 @@ struct NamePattern: Sendable {
     private let parts: [Part]
     private let timeZone: Zone
 
-    /// - Throws: ``Fault`` for braces that are not closed, a field without a name, one that stands twice, a form that is none,
-    ///   and fields between which nobody could tell where one ends.
+    /// - Throws: ``Fault`` for an unclosed brace, a field without a name, a duplicate field, an invalid format, or
+    ///   adjacent fields with no clear boundary.
     init(_ pattern: String, timeZone: Zone) throws(Fault) {
         var scanner = NamePatternScanner(pattern)
         var parts: [Part] = []
@@ -68,13 +68,13 @@ struct NamePattern: Sendable {
         }
     }
 
-    /// What the name ends in, whatever stands before; nil where it ends in a field.
+    /// The fixed end of matching names; nil if the pattern ends in a field.
     var literalSuffix: [UInt8]? {
         guard case .literal(let text)? = parts.last else { return nil }
         return Array(String(text).utf8)
     }
 
-    /// The values of the fields; nil where the name is another.
+    /// The values of the fields; nil if the name does not match.
     func match(_ name: String) -> Values? {
         var attempt = Attempt(parts: parts, name: Array(name), timeZone: timeZone)
         return attempt.match(0, at: 0) ? attempt.values : nil
@@ -91,8 +91,8 @@ struct NamePattern: Sendable {
                 + "them, or a date such as `yyyy-MM-dd`", offset: offset)
     }
 
-    /// One try at a name. What did not match from a place on does not match there a second time, so that no pattern takes
-    /// longer than its length times that of the name.
+    /// One match attempt. Failed positions are remembered, so it takes at most the length of the pattern times that
+    /// of the name.
     private struct Attempt {
         let parts: [Part]
         let name: [Character]
@@ -130,7 +130,7 @@ struct NamePattern: Sendable {
             case .digits(let count):
                 let run = name[start...].prefix { $0.isASCII && $0.isNumber }.prefix(count ?? .max).count
                 guard run == count ?? run, run > 0 else { return false }
-                // Fewer of them where something follows that is a digit itself.
+                // Backtracks if the following part begins with a digit.
                 for end in stride(from: start + run, through: start + (count ?? 1), by: -1) {
                     if match(part + 1, at: end) { return give(field, .text(String(name[start..<end]))) }
                 }
@@ -150,7 +150,7 @@ struct NamePattern: Sendable {
     }
 }
 
-/// Takes a ``NamePattern`` apart.
+/// Splits a ``NamePattern`` into its parts.
 private struct NamePatternScanner {
     enum Piece {
         case literal(String)

@@ -1,10 +1,10 @@
 import Foundation
 import Platform
 
-/// A regular expression with an end: a pattern that would search for ever is given up after a number of steps.
+/// A regular expression with a step limit, so that no search runs forever.
 struct TextPattern: Sendable {
     enum Answer {
-        /// The first match, and what its named groups have taken.
+        /// The first match, and the values of its named groups.
         case found(String, Values)
         case none
         case gaveUp
@@ -14,12 +14,12 @@ struct TextPattern: Sendable {
     private let expression: NSRegularExpression
     private let groups: [String]
 
-    /// The engine reports every 10,000 of its steps or so.
+    /// The engine reports about every 10,000 steps.
     private static let reports = 500
 
-    /// Nil for a pattern that is not valid.
+    /// nil for an invalid pattern.
     ///
-    /// - Parameter isMultiline: whether `^` and `$` are the ends of each line, not of the whole text alone.
+    /// - Parameter isMultiline: whether `^` and `$` match at each line, not only at the ends of the text.
     init?(_ text: String, isMultiline: Bool = true) {
         let options: NSRegularExpression.Options = isMultiline ? [.anchorsMatchLines] : []
         guard let expression = try? NSRegularExpression(pattern: text.composed, options: options) else {
@@ -30,7 +30,7 @@ struct TextPattern: Sendable {
         groups = text.matches(of: #/\(\?<(?<name>[A-Za-z][A-Za-z0-9]*)>/#).map { String($0.output.name) }
     }
 
-    /// The values that a match gives: `match.number` for the group `(?<number>…)`.
+    /// The values that a match provides: `match.number` for the group `(?<number>…)`.
     var provides: [ValueSpec] {
         groups.map { ValueSpec("match.\($0)", "What the group `\($0)` of the pattern has taken.") }
     }

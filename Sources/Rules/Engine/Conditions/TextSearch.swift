@@ -1,12 +1,12 @@
 import Platform
 
-/// What `contains` looks for in a document's text.
+/// The search of `contains` in a document's text.
 struct TextSearch: Sendable {
     private let texts: [String]?
     private let patterns: [TextPattern]?
     private let ignoresCase: Bool
 
-    /// Reports what is wrong, and is nil then.
+    /// nil after reporting an error.
     init?(_ node: YamlNode, _ context: ConditionReader) {
         let reader = context.reader
         guard case .mapping = node.content else {
@@ -46,10 +46,10 @@ struct TextSearch: Sendable {
         (self.texts, self.patterns, self.ignoresCase) = (texts, patterns, ignoresCase)
     }
 
-    /// The values that a match gives.
+    /// The values that a match provides.
     var provides: [ValueSpec] { patterns?.flatMap(\.provides) ?? [] }
 
-    /// - Parameter isCut: whether the document goes on behind the text.
+    /// - Parameter isCut: whether the document continues after the text.
     func look(in text: String, isCut: Bool) -> Observation {
         let size = "\(text.utf8.count) bytes of text" + (isCut ? ", and more that is not looked at" : "")
         var seen = size
@@ -73,8 +73,8 @@ struct TextSearch: Sendable {
         return Observation(false, seen: seen)
     }
 
-    /// White space of any length as one blank, and small letters where capitals do not count: a document's lines end
-    /// where its page does.
+    /// Collapses white space into single spaces, and folds case if it is ignored. A document's line breaks depend
+    /// only on its page width.
     private func flattened(_ text: String) -> [UInt8] {
         let cased = (ignoresCase ? text.lowercased() : text).composed
         var flat: [UInt8] = []
