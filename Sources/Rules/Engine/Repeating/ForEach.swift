@@ -1,16 +1,16 @@
 import Platform
 
-/// `for-each`: steps that are done with each line or page of a file.
+/// `for-each`: steps repeated for each line or page of a file.
 ///
-/// It is spread out when a job is planned (``Rule/plannedSteps(of:knowing:)``): each step with each line is a step of the
-/// job, with a number, an intent and a receipt of its own. So nothing of the engine but the planning knows of it, and as an
-/// action it is carried out only where it could not be spread out, to say why (docs/design/shape.md).
+/// It is expanded when a job is planned (``Rule/plannedSteps(of:knowing:)``). Each repetition of a step becomes a
+/// step of the job, with its own number, intent and receipt, so only planning knows about it. It runs as an action
+/// only if it could not be expanded, to report why (docs/design/shape.md).
 package struct ForEach: RuleAction {
     package struct Intent: Codable, Sendable {}
 
     package static let definition = ActionDefinition(ForEach.self) { _ in ForEach() }
 
-    /// The most lines or pages that a rule can ask for.
+    /// Upper limit for the number of lines or pages in a rule.
     static let mostItems = 10_000
     static let standardItems = 1_000
 
@@ -42,11 +42,11 @@ package struct ForEach: RuleAction {
         ],
         example: "for-each: { of: lines, do: [{ append-block: { note: inbox, text: \"{{ line }}\" } }] }")
 
-    /// Why it could not be spread out: the names of the values that say so.
+    /// Names of the values with the reason why it could not be expanded.
     private static let trouble = "for-each.trouble"
     private static let kind = "for-each.kind"
 
-    /// What tells the step why it is not carried out.
+    /// The values that give the reason to the step.
     static func values(saying fault: Fault) -> Values {
         [trouble: .text(fault.message), kind: .text(fault.kind.rawValue)]
     }
@@ -66,10 +66,10 @@ package struct ForEach: RuleAction {
     package func summary(of intent: Intent) -> String { "does nothing" }
 }
 
-/// What a step `for-each` says, read from the rule.
+/// A `for-each` step read from the rule.
 package struct Repetition: Sendable {
     let items: RepeatedItems
-    /// How many are passed over at the beginning.
+    /// Number of items to skip at the beginning.
     let skipped: Int
     let most: Int
     package let steps: [StepTemplate]

@@ -1,16 +1,16 @@
 import Platform
 
-/// One step of a job that is planned: a step of the rule, and what of the file it is about where it stands in `for-each`.
+/// One planned step of a job: a step of the rule and, in `for-each`, its line or page.
 package struct PlannedStep: Sendable {
     package let template: StepTemplate
-    /// What it sees besides what the job knows; nil for a step that is about the file as a whole.
+    /// Values in addition to those of the job; nil for a step on the whole file.
     package let item: Values?
     /// `line 7`.
     package let itemName: String?
-    /// Which step of the rule it is, for the ledger; see ``PlannedFrom``.
+    /// Identifies the step in its rule, for the ledger; see ``PlannedFrom``.
     let from: String
 
-    /// - Parameter from: nil for a step that stands in the rule's own list.
+    /// - Parameter from: nil for a step in the rule's own list.
     init(_ template: StepTemplate, item: Values? = nil, itemName: String? = nil, from: String? = nil) {
         (self.template, self.item, self.itemName) = (template, item, itemName)
         self.from = from ?? PlannedFrom.text("\(template.index)", template)
@@ -21,12 +21,12 @@ package struct PlannedStep: Sendable {
 }
 
 extension Rule {
-    /// The steps of a job, in their order: with each line those of `for-each`. The same for the same content, so a step's
-    /// number tells which line it is about. Blocks where there is a `for-each`.
+    /// The steps of a job in order, with those of `for-each` repeated for each item. The result depends only on the
+    /// content, so a step's number identifies its line. Blocks if there is a `for-each`.
     ///
-    /// - Parameter values: those that are known when the job is planned.
-    /// - Throws: `Fault(.transient)` where nobody can look into the file now. What is wrong with the file itself is for the
-    ///   one step to tell that is planned then.
+    /// - Parameter values: those known when the job is planned.
+    /// - Throws: `Fault(.transient)` if the file cannot be inspected now. If the file itself is at fault, the only
+    ///   planned step reports it.
     package func plannedSteps(of facts: FileFacts, knowing values: Values) throws -> [PlannedStep] {
         var planned: [PlannedStep] = []
         for step in steps {
@@ -37,7 +37,7 @@ extension Rule {
             do {
                 planned += try repetition.planned(of: facts, in: step, knowing: values, tables)
             } catch let fault as Fault where fault.kind != .transient {
-                // Nothing is done before what cannot be done.
+                // If one step cannot run, no step before it runs either.
                 return [PlannedStep(step, item: ForEach.values(saying: fault))]
             }
         }
@@ -51,7 +51,7 @@ extension Repetition {
     ) throws -> [PlannedStep] {
         let position = forEach.index
         let own = Set(items.values.map(\.name))
-        // The ledger keeps no more than is used.
+        // The ledger stores only values that are used.
         let used = steps.map { step in
             (
                 step, step.valueNames.intersection(own), lookups(of: step, own),
@@ -72,7 +72,7 @@ extension Repetition {
         }
     }
 
-    /// Those of a step whose key is the line, or something of it.
+    /// Lookups of a step whose key is the item or a part of it.
     private func lookups(of step: StepTemplate, _ own: Set<String>) -> [LookupName] {
         step.valueNames.compactMap(LookupName.init).filter { own.contains($0.key) }
     }

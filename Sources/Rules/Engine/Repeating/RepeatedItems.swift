@@ -1,16 +1,16 @@
 import Platform
 
-/// What `for-each` goes through.
+/// The items that `for-each` iterates over.
 enum RepeatedItems: String, Sendable, CaseIterable {
     case lines, pages
 
     struct Item: Sendable, Equatable {
-        /// From 1, as an editor counts; lines that are passed over count.
+        /// One-based, as in an editor; skipped lines count.
         let number: Int
         let text: String
     }
 
-    /// The values that steps see, besides those that are there anyway.
+    /// The additional values available to steps.
     var values: [ValueSpec] {
         switch self {
         case .lines:
@@ -26,7 +26,7 @@ enum RepeatedItems: String, Sendable, CaseIterable {
         }
     }
 
-    /// `line` of `line 7`.
+    /// The `line` in `line 7`.
     var word: String {
         switch self {
         case .lines: "line"
@@ -41,10 +41,10 @@ enum RepeatedItems: String, Sendable, CaseIterable {
         }
     }
 
-    /// Those of a file. Blocks.
+    /// The items of a file. Blocks.
     ///
-    /// - Throws: `Fault(.refused)` where the file has none or too many, `.failed` where it could not be read, `.transient`
-    ///   where it cannot be read now.
+    /// - Throws: `Fault(.refused)` if the file has none or too many, `.failed` if it could not be read, `.transient`
+    ///   if it cannot be read now.
     func all(in facts: FileFacts, skipping skipped: Int, most: Int) throws -> [Item] {
         let path = facts.absolute
         guard let found = try facts.findings(.document) else {
@@ -83,7 +83,7 @@ enum RepeatedItems: String, Sendable, CaseIterable {
         return Array(wanted)
     }
 
-    /// Those that hold something, without their ends.
+    /// The lines that are not blank, without line endings.
     static func lines(of text: String) -> [Item] {
         text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().compactMap {
             number, bytes in
