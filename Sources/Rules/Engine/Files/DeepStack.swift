@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Work on a thread of its own with room for deep recursion: Yams recurses for each level that a document nests, up to
-/// 1,000, and a hostile one must not end the process on whatever stack it happens to be read on.
+/// Runs work on a thread with a large stack. Yams recurses once per nesting level, up to 1,000, and a hostile
+/// document must not overflow the stack of the caller.
 enum DeepStack {
     /// Bytes; a thousand levels take about 2 MiB in a debug build.
     private static let size = 32 << 20

@@ -1,4 +1,4 @@
-/// Where something stands in a file, both counted from 1; columns count Unicode scalars, as YAML does.
+/// A position in a file, one-based; columns count Unicode scalars, as in YAML.
 package struct SourcePosition: Sendable, Hashable, Codable, Comparable {
     package let line: Int
     package let column: Int
@@ -15,25 +15,25 @@ package struct SourcePosition: Sendable, Hashable, Codable, Comparable {
     }
 }
 
-/// One complaint about a file that a person wrote: where, what, and what was probably meant.
+/// An error or warning about a file that a person wrote: position, message and hint.
 package struct Diagnostic: Error, Sendable, Codable, Equatable, CustomStringConvertible {
     package enum Severity: String, Sendable, Codable {
-        /// The file is not valid; a reload keeps what was in force.
+        /// The file is invalid; a reload keeps the rules in force.
         case error
         case warning
     }
 
-    /// The file as a person would name it, safe to print.
+    /// The file as a person would call it, safe to print.
     package let file: String
-    /// From 1.
+    /// One-based.
     package let line: Int
-    /// From 1, in Unicode scalars.
+    /// One-based, in Unicode scalars.
     package let column: Int
     package let severity: Severity
     package let message: String
-    /// What to do about it: `did you mean …?`.
+    /// A suggestion: `did you mean …?`.
     package let hint: String?
-    /// The text of the line, safe to print; nil where there is none to show.
+    /// The text of the line, safe to print; nil if there is none.
     package let excerpt: String?
 
     package init(
@@ -56,16 +56,16 @@ package struct Diagnostic: Error, Sendable, Codable, Equatable, CustomStringConv
         "\(file):\(line):\(column): \(severity.rawValue): \(message)" + (hint.map { "; \($0)" } ?? "")
     }
 
-    /// The headline, then the line and a caret below the column.
+    /// The headline, then the line, and a caret below the column.
     package var lines: [String] {
         guard let excerpt, !excerpt.isEmpty else { return [headline] }
-        // Tabs are repeated so that the caret stands below its column whatever a tab's width is.
+        // Tabs are repeated so that the caret is aligned for any tab width.
         var indent = excerpt.unicodeScalars.prefix(column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
         indent += String(repeating: " ", count: max(0, min(column - 1, 200) - excerpt.unicodeScalars.count))
         return [headline, "    \(excerpt)", "    \(indent)^"]
     }
 
-    /// Its lines in one text.
+    /// All lines as one text.
     package var description: String { lines.joined(separator: "\n") }
 }
 

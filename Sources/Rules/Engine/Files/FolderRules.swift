@@ -1,10 +1,10 @@
 import Platform
 
-/// What a rule with `match: folders` may say (docs/design/folders.md).
+/// Checks of rules with `match: folders` (docs/design/folders.md).
 extension RuleLoader {
     private static let events: Set<String> = [FileEvent.arrived.rawValue, FileEvent.changed.rawValue]
 
-    /// Whether all keys go together with folders; reports those that do not.
+    /// Whether all keys are allowed for folders; reports those that are not.
     func checkFolders(_ mapping: YamlMapping) -> Bool {
         var isGood = true
         func refuse(_ position: SourcePosition, _ message: String, _ hint: String) {
@@ -27,10 +27,10 @@ extension RuleLoader {
         return isGood
     }
 
-    /// The condition of a rule as it is asked. Of folders in folders each would be one thing, and nobody who writes
-    /// `match: folders` means all of them: a rule that does not say how deep is about those directly in the place.
+    /// The effective condition of a rule. A rule with `match: folders` that does not mention depth or path is about
+    /// folders directly in the place, since hardly anyone means nested folders too.
     ///
-    /// - Parameter wanted: what `where` says; `condition` is that, or the contrary for `otherwise`.
+    /// - Parameter wanted: the condition in `where`; `condition` is the same, or its negation for `otherwise`.
     static func reaching(_ condition: Condition, of wanted: Condition, _ subject: RuleSubject) -> Condition {
         guard subject == .folders, !wanted.asks(["depth", "path"]) else { return condition }
         let direct = ConditionTest(

@@ -1,9 +1,9 @@
-/// What cannot be taken back is not done to a file that has only just come, unless somebody has been asked.
+/// Irrevocable steps must not run on a new file unless a person is asked.
 extension StepLoader {
-    /// The action that asks somebody.
+    /// The action that asks a person.
     private static let confirmation = "confirm"
 
-    /// Whether the step may stand there; where not, that is reported.
+    /// Whether the step is allowed here; reports an error if not.
     func isAllowed(_ step: StepTemplate, after earlier: [StepTemplate]) -> Bool {
         guard step.declaration.isIrrevocable, !asksForAge,
             !earlier.contains(where: { $0.declaration.name == Self.confirmation })
@@ -17,7 +17,7 @@ extension StepLoader {
 }
 
 extension Condition {
-    /// Whether it can hold only for a file that has come to some age.
+    /// Whether it can hold only for files of a minimum age.
     var asksForAge: Bool {
         switch self {
         case .test(let test): test.asksForAge

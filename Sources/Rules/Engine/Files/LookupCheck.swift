@@ -1,11 +1,11 @@
-/// Whether a look-up of a template can give anything, found out when rules are loaded.
+/// Checks when rules are loaded whether a template's lookup can return anything.
 struct LookupCheck {
-    /// The rule's tables; nil where they have not been read.
+    /// The rule's tables; nil if they were not read.
     let tables: [String: LookupTable]?
-    /// The names of the values that are known when a job is planned; `*` stands for any.
+    /// Names of the values known when a job is planned; `*` means any.
     let planned: Set<String>
 
-    /// What is wrong with the look-up `name`, and what to do about it; nil if nothing.
+    /// The error in the lookup `name` with a hint, or nil.
     func fault(_ name: LookupName) -> (message: String, hint: String?)? {
         if !name.key.hasPrefix(BuiltInValues.frontPrefix), !planned.contains(name.key) {
             return (

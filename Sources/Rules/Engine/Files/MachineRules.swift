@@ -1,29 +1,29 @@
 import Platform
 
-/// The rule files of the machine, where they are another's to mend: what is wrong with one stops no agent but the machine's
-/// own. Any other goes on with what it had of that file, or does without it, and says so.
+/// The machine's rule files, if someone else maintains them. An error in one of them stops only the machine's own
+/// agent. Other agents keep their last version of that file, or do without it, and log a warning.
 struct MachineRules {
     private let folder: BytePath?
-    /// What the agent had of each file; nil where it has not read the folder so far.
+    /// The last rules of each file; nil if the folder has not been read yet.
     private let before: [BytePath: [Rule]]?
     private var now: [BytePath: [Rule]] = [:]
     /// Whether the folder could not be read this time.
     private(set) var isClosed = false
 
-    /// - Parameter folder: nil where no folder is another's.
+    /// - Parameter folder: nil if this agent's owner maintains all folders.
     init(_ folder: BytePath?, before: [BytePath: [Rule]]?) { (self.folder, self.before) = (folder, before) }
 
-    /// What the agent has of each file from now on, for the next reading; nil where that is not known.
+    /// The rules of each file, for the next load; nil if not known.
     var result: [BytePath: [Rule]]? { folder == nil || isClosed ? before : now }
 
-    /// The files of ``result``, as rules name theirs.
+    /// The files of ``result``, by the names that rules use.
     var fileNames: Set<String> { Set((result ?? [:]).keys.map(\.description)) }
 
     func owns(_ file: BytePath) -> Bool { file.parent == folder }
 
-    /// The folder cannot be read.
+    /// Records that the folder cannot be read.
     ///
-    /// - Returns: the files that are known to lie in it; nil where none is known, nor which files of other folders they
+    /// - Returns: its known files; nil if none are known, in which case it is also unknown which other files they
     ///   replace.
     mutating func close(_ folder: BytePath, _ error: any Error) -> (files: [BytePath]?, warning: Diagnostic) {
         isClosed = true
@@ -36,17 +36,17 @@ struct MachineRules {
         return (before.map { Array($0.keys) }, warning)
     }
 
-    /// Takes note of a file that is valid.
+    /// Records a valid file.
     mutating func note(_ rules: [Rule], of file: BytePath) { now[file] = rules }
 
-    /// The rules that stand for those of a file that cannot be used.
+    /// The last rules of a file that cannot be used now.
     mutating func former(of file: BytePath) -> [Rule] {
         let rules = before?[file] ?? []
         now[file] = rules
         return rules
     }
 
-    /// The complaints about a file that cannot be used, as this agent tells of them.
+    /// The diagnostics about an unusable file, as this agent reports them.
     func warnings(_ complaints: [Diagnostic], of file: BytePath) -> [Diagnostic] {
         let hasFormer = before?[file]?.isEmpty == false
         let what =
@@ -58,7 +58,7 @@ struct MachineRules {
 }
 
 extension Diagnostic {
-    /// The same as a warning, with what follows from it.
+    /// The same as a warning that mentions the consequence.
     func warning(_ consequence: String) -> Diagnostic {
         Diagnostic(
             file: file, at: position, "\(consequence): \(message)", hint: hint, excerpt: excerpt, severity: .warning)

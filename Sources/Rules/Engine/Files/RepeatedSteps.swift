@@ -1,11 +1,11 @@
-/// The steps that stand in `for-each`.
+/// The steps in `for-each`.
 extension StepLoader {
-    /// What `for-each` says, where all of it can be read.
+    /// The parsed `for-each`, or nil if it has errors.
     ///
     /// - Parameters:
-    ///   - given: its parameters as they stand in the rule.
-    ///   - arguments: those of them that are no steps, read.
-    ///   - known: the values that the steps before it provide, and those that are there before.
+    ///   - given: its parameters in the rule.
+    ///   - arguments: the parsed parameters other than steps.
+    ///   - known: values that are available or provided by earlier steps.
     func repetition(
         _ given: YamlMapping, _ arguments: [String: Arguments.Argument], known: Set<String>
     ) -> Repetition? {
@@ -21,7 +21,7 @@ extension StepLoader {
         return Repetition(items: items, skipped: skipped, most: most, steps: steps)
     }
 
-    /// Whether the action may stand in this list of steps; where not, that is reported.
+    /// Whether the action is allowed in this list of steps; reports an error if not.
     func mayStandHere(_ declaration: ActionDeclaration, at position: SourcePosition) -> Bool {
         let isForEach = declaration.name == ForEach.declaration.name
         if isForEach, key == "on-failure" {

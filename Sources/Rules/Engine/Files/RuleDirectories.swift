@@ -1,13 +1,13 @@
 import Foundation
 import Platform
 
-/// What became of one rule file.
+/// How a rule file was used.
 package struct RuleFile: Sendable, Codable, Equatable {
     package enum Fate: String, Sendable, Codable {
         case used
-        /// A file of the same name in a later directory stands for it.
+        /// Replaced by a file with the same name in a later directory.
         case replaced
-        /// It is empty, or a link to /dev/null, and so switches earlier files of its name off.
+        /// Empty, or a symlink to /dev/null: disables earlier files with its name.
         case mask
     }
 
@@ -17,27 +17,27 @@ package struct RuleFile: Sendable, Codable, Equatable {
     package let replacedBy: BytePath?
 }
 
-/// All rules of some directories, with all complaints.
+/// All rules of some directories, with all diagnostics.
 package struct LoadedRules: Sendable {
-    /// The valid ones, in the order in which they run.
+    /// The valid rules, in execution order.
     package let rules: [Rule]
-    /// In the order of the files, then of the lines.
+    /// Ordered by file, then by line.
     package let diagnostics: [Diagnostic]
     package let files: [RuleFile]
-    /// What the agent has of each file that is the machine's and another's to mend, for the next reading; nil where that
-    /// is not known.
+    /// The rules of each file in the machine's folder if someone else maintains it, for the next load; nil if not
+    /// known.
     package let machineRules: [BytePath: [Rule]]?
 }
 
-/// How rule files are read: they are configuration, which links may lead to from anywhere, and this module reaches nothing
-/// by a path. Blocks.
+/// File access for rule files. They are configuration, so symlinks may lead to them from anywhere; this module itself
+/// opens nothing by path. Blocks.
 package struct RuleFileReader: Sendable {
-    /// The names in a folder; none where it is not there.
+    /// The names in a folder; empty if it does not exist.
     let names: @Sendable (BytePath) throws -> [[UInt8]]
-    /// The bytes of a file, none for a link to /dev/null.
+    /// The bytes of a file; empty for a symlink to /dev/null.
     let read: @Sendable (BytePath) throws -> [UInt8]
 
-    /// Bytes that a rule file may have.
+    /// Maximum size of a rule file in bytes.
     package static let limit: Int64 = 1 << 24
 
     package init(
@@ -49,21 +49,22 @@ package struct RuleFileReader: Sendable {
     }
 }
 
-/// `rules.d` directories, as systemd and udev read theirs (docs/design/values.md): files `*.yaml` in the order of their
-/// names across all directories; a file replaces those of its name in earlier directories, an empty one masks them.
+/// `rules.d` directories, with the conventions of systemd and udev (docs/design/values.md). Files `*.yaml` are read
+/// in name order across all directories. A file replaces those with its name in earlier directories; an empty one
+/// masks them.
 package enum RuleDirectories {
     private static let suffix = Array(".yaml".utf8)
 
-    /// Reads them. Blocks. A directory that is missing holds no rules.
+    /// Reads the directories. Blocks. A missing directory counts as empty.
     ///
     /// - Parameters:
-    ///   - directories: the earliest, weakest one first.
-    ///   - others: the one of them that is the machine's, where the configuration is another's: a rule there that asks
-    ///     for a place, or for anything else, that is not configured is none of this agent's, and a warning says so. A
-    ///     file there that cannot be used is another's to mend: a warning again, and never an error.
-    ///   - before: what the last reading gave of that one's files, which stands for those that cannot be used now.
-    ///   - timeZone: for the templates' `date` filter.
-    ///   - settle: seconds that a file must have stood still where a rule does not say.
+    ///   - directories: lowest precedence first.
+    ///   - others: the machine's directory, if someone else maintains it. Rules there that need a place or anything
+    ///     else not configured here are skipped with a warning. An unusable file there is a warning too, never an
+    ///     error.
+    ///   - before: the last rules from that directory, used for files that cannot be read now.
+    ///   - timeZone: for the `date` filter of templates.
+    ///   - settle: default settle time in seconds.
     package static func load(
         _ directories: [BytePath], others: BytePath? = nil, before: [BytePath: [Rule]]? = nil,
         _ files: RuleFileReader, registry: ActionRegistry, places: [PlaceInfo], timeZone: Zone, settle: Double = 1
@@ -83,7 +84,7 @@ package enum RuleDirectories {
                 }
                 let (known, warning) = machine.close(directory, error)
                 diagnostics.append(warning)
-                // Which of the weaker files it replaces or masks is not known.
+                // Which of the earlier files it replaces or masks is unknown.
                 if known == nil { byName = [:] }
                 for file in known ?? [] { byName[file.name, default: []].append(file) }
             }
@@ -128,7 +129,8 @@ package enum RuleDirectories {
         return LoadedRules(rules: unique, diagnostics: diagnostics, files: found, machineRules: machine.result)
     }
 
-    /// The rules of one file's text, for editors and tests; names are not compared with other files', tables not read.
+    /// Parses the rules in one file's text, for editors and tests. Does not compare names with other files, and reads
+    /// no tables.
     package static func parse(
         file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: Zone,
         settle: Double = 1
@@ -150,9 +152,9 @@ package enum RuleDirectories {
         return (rules, reader.diagnostics)
     }
 
-    /// Rules whose names are their own, and a complaint for each other one that names both places.
+    /// The rules without duplicate names, and for each duplicate a diagnostic with both positions.
     ///
-    /// - Parameter isOthers: whether a rule is another's to mend: it gives way, and a warning says so.
+    /// - Parameter isOthers: whether someone else maintains a rule: it then yields to the other one, with a warning.
     static func unique(
         _ rules: [Rule], isOthers: (Rule) -> Bool = { _ in false }
     ) -> ([Rule], [Diagnostic]) {
@@ -173,7 +175,7 @@ package enum RuleDirectories {
             let name = "`\(printable(rule.name))`"
             let other = "\(earlier.file):\(earlier.position.line):\(earlier.position.column)"
             if isOthers(rule) {
-                // With what it says of the files that it does not want, which is another rule.
+                // Together with its `otherwise`, which is a rule of its own.
                 given.insert(Origin(rule))
                 let message = "this agent does without the machine's rule \(name): there is another at \(other)"
                 diagnostics.append(Diagnostic(file: rule.file, at: rule.position, message, severity: .warning))

@@ -1,13 +1,13 @@
 import Platform
 
-/// An example beside a rule: a file, and what is to become of it. `steward rules test` carries it out in a throw-away
-/// home; the agent never looks at it, and it is no part of the rule's digest.
+/// An example beside a rule: a file and the expected outcome. `steward rules test` runs it in a temporary home. The
+/// agent ignores it, and it is not part of the rule's digest.
 package struct RuleExample: Sendable {
-    /// A file as an example describes it.
+    /// A file described by an example.
     package struct File: Sendable {
-        /// Nil for the rule's first place.
+        /// nil for the rule's first place.
         package let place: String?
-        /// Below the place.
+        /// Relative to the place.
         package let path: BytePath
         package let content: Content
         package let modified: Time?
@@ -19,37 +19,37 @@ package struct RuleExample: Sendable {
 
     package enum Content: Sendable {
         case text(String)
-        /// So many bytes of no meaning.
+        /// That many arbitrary bytes.
         case size(Int64)
-        /// The content of a file, beside the rule file unless it is absolute.
+        /// The content of a file, relative to the rule file unless absolute.
         case file(String, SourcePosition)
     }
 
     package enum Time: Sendable {
-        /// Seconds before the example is run.
+        /// Seconds before the example runs.
         case ago(Double)
         case at(Timestamp)
     }
 
-    /// One thing that must hold afterwards.
+    /// One condition that must hold afterwards.
     package struct Expectation: Sendable {
         package enum What: Sendable {
-            /// Whether the rule takes the file.
+            /// Whether the rule matches the file.
             case matches(Bool)
-            /// The file lies there and nowhere else; a name without a place is one in its own folder.
+            /// The file is there and nowhere else; a bare name is relative to its own folder.
             case movedTo(String)
-            /// It lies there, and where it was.
+            /// The file is both there and at its old path.
             case copiedTo(String)
-            /// It lies where it was, under its name.
+            /// The file is unmoved and has kept its name.
             case stays
             case trashed
-            /// It is nowhere in the places.
+            /// The file is in no place any more.
             case gone
-            /// A file of that path holds the text.
+            /// A file at that path contains the text.
             case holds(path: String, text: String)
-            /// All of the file's tags, wherever it lies.
+            /// All of the file's tags, wherever it is.
             case tags([String])
-            /// The rule refuses or cannot do it, and the reason contains this.
+            /// The rule refuses the file or fails, and the reason contains this text.
             case refused(String)
         }
 
@@ -60,13 +60,13 @@ package struct RuleExample: Sendable {
     package let name: String
     package let event: FileEvent
     package let file: File
-    /// What the file was before it was `changed` or `renamed`.
+    /// The file before it was `changed` or `renamed`.
     package let before: File?
-    /// Files that lie in the places already.
+    /// Files that already exist in the places.
     package let there: [File]
     package let expectations: [Expectation]
     package let position: SourcePosition
 
-    /// What `size` may make of an example's file.
+    /// Maximum `size` of an example's file.
     package static let largest: Int64 = 64 << 20
 }

@@ -2,10 +2,10 @@ import Foundation
 import JSONText
 import Platform
 
-/// Reads `examples` beside a rule.
+/// Parses `examples` beside a rule.
 struct RuleExampleReader {
     let reader: YamlReader
-    /// Of dates without an offset.
+    /// For dates without an offset.
     let timeZone: Zone
 
     private static let keys = ["name", "file", "on", "before", "there", "expect"]
@@ -16,7 +16,7 @@ struct RuleExampleReader {
         "matches", "moved-to", "copied-to", "name", "stays", "trashed", "gone", "holds", "tags", "refused",
     ]
 
-    /// Nil where something is wrong with one of them, which has been reported.
+    /// nil after reporting an error in one of them.
     func examples(_ node: YamlNode) -> [RuleExample]? {
         guard let items = reader.sequence(node, "`examples`") else { return nil }
         let examples = items.compactMap(example)
@@ -52,7 +52,7 @@ struct RuleExampleReader {
             guard there.count == items.count else { return nil }
         }
         let name = mapping["name"].flatMap { reader.text($0, "`name`") }
-        // `.some(nil)`: given, but refused.
+        // `.some(nil)`: present but rejected.
         if case .some(.none) = before { return nil }
         return RuleExample(
             name: name ?? file.path.text, event: event, file: file, before: before ?? nil, there: there,
@@ -147,7 +147,7 @@ struct RuleExampleReader {
         switch entry.key {
         case "matches": return reader.boolean(entry.value, what).map { [.matches($0)] }
         case "moved-to": return reader.text(entry.value, what).map { [.movedTo($0)] }
-        // In its own folder: a path of several parts begins with a place.
+        // In its own folder; a path with several parts begins with a place.
         case "name": return reader.text(entry.value, what).map { [.movedTo($0)] }
         case "copied-to": return reader.texts(entry.value, what).map { $0.map { .copiedTo($0) } }
         case "tags":

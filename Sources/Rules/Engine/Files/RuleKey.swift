@@ -1,6 +1,6 @@
 import JSONText
 
-/// A key of a rule, declared once for the loader, the schema and the manual.
+/// A key of a rule, for the loader, the schema and the manual.
 package struct RuleKey: Sendable {
     package let name: String
     package let summary: String

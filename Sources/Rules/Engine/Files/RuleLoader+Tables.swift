@@ -4,8 +4,8 @@ import Platform
 extension RuleLoader {
     private static let endings = [".csv", ".tsv"]
 
-    /// The tables that a rule names, by their names without the ending; nil where one of them cannot be used. Where
-    /// nothing is read, as in an editor, there are none.
+    /// The rule's tables by name without extension; nil if one of them cannot be used. Empty if tables are not read,
+    /// as in an editor.
     func tables(_ node: YamlNode) -> [String: LookupTable]? {
         guard let names = reader.texts(node, "`values`") else { return nil }
         var tables: [String: LookupTable] = [:]
@@ -40,7 +40,7 @@ extension RuleLoader {
         return isGood ? tables : nil
     }
 
-    /// `customers` for `customers.csv`; nil for what names no file beside this one.
+    /// `customers` for `customers.csv`; nil if this is not the name of a file in the same folder.
     private static func stem(_ name: String) -> String? {
         guard let ending = endings.first(where: name.hasSuffix) else { return nil }
         let stem = String(name.dropLast(ending.count))

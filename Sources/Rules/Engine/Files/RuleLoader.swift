@@ -1,21 +1,21 @@
 import Foundation
 import Platform
 
-/// Reads the rules of one file, reporting everything that is wrong with them.
+/// Loads the rules of one file and reports all errors.
 struct RuleLoader {
     let reader: YamlReader
     let registry: ActionRegistry
     let places: [PlaceInfo]
     let timeZone: Zone
-    /// Seconds, for rules that do not say.
+    /// Default settle time in seconds.
     var standardSettle = 1.0
-    /// Where tables are read from; nil where they are not.
+    /// Where tables are read from; nil if they are not read.
     var tableFolder: TableFolder?
-    /// Whether the file is the machine's, and the configuration another's: a rule there may be about places, vaults
-    /// or targets that only the machine's own agent has, and this one does without it.
+    /// Whether the file is the machine's and someone else maintains it. Its rules may refer to places, vaults or
+    /// targets that only the machine's own agent has; this agent skips those rules.
     var isOthers = false
 
-    /// The rules that are valid, in their order.
+    /// The valid rules, in order.
     func rules() -> [Rule] {
         guard let root = reader.root, !root.isNull else { return [] }
         switch root.content {
@@ -28,7 +28,7 @@ struct RuleLoader {
         }
     }
 
-    /// One rule, and the other that its `otherwise` is.
+    /// A rule, and the second one for its `otherwise`.
     private func rules(_ node: YamlNode) -> [Rule] {
         guard isOthers else { return ownRules(node) }
         var name: String?
@@ -55,7 +55,7 @@ struct RuleLoader {
         let match = word(mapping["match"], "match", RuleSubject.self)
         let subject = (match ?? nil) ?? .files
         let schedules = self.schedules(mapping)
-        // A rule with a schedule waits for nothing else, unless it says so.
+        // A rule with a schedule has no other events by default.
         let standardEvents: Set<FileEvent> = schedules?.isEmpty ?? true ? [.arrived] : []
         let events = mapping["on"].map(self.events) ?? standardEvents
         let condition = mapping["where"].map {
@@ -68,7 +68,7 @@ struct RuleLoader {
         let then = word(mapping["then"], "then", Rule.Then.self)
         let repeatSafe = mapping["repeat"].map { reader.choice($0, "`repeat`", among: ["safe"]) }
         let tables = mapping["values"].map(self.tables)
-        // What a table with faults holds is not known.
+        // The contents of an invalid table are unknown.
         let knownTables = tableFolder == nil ? nil : tables ?? [:]
         let usesBlocks = condition.map { $0?.usesBlocks ?? true } ?? false
         let asksForAge = condition.map { $0?.asksForAge ?? true } ?? false
@@ -91,7 +91,7 @@ struct RuleLoader {
         let mayBeAboutFolders = subject == .files || checkFolders(mapping)
         let mayBeOtherwise = checkOtherwise(mapping, title, usesBlocks: usesBlocks)
         let examples = mapping["examples"].map { RuleExampleReader(reader: reader, timeZone: timeZone).examples($0) }
-        // `.some(nil)`: given, but refused.
+        // `.some(nil)`: present but rejected.
         let refusals = [
             condition.map { $0 == nil }, settle.map { $0 == nil }, existing.map { $0 == nil },
             refused.map { $0 == nil },
@@ -119,17 +119,17 @@ struct RuleLoader {
         }
         let main = rule(name, text, wanted, steps, then ?? nil, examples: (examples ?? nil) ?? [])
         guard let otherwise = otherwise ?? nil else { return [main] }
-        // A file that it takes may be another rule's as well, whatever `then` says of those that match.
+        // `then` applies only to matching files, so later rules may match this one's too.
         return [main, rule("\(name), otherwise", "otherwise \(text)", .not(wanted), otherwise, nil)]
     }
 
-    /// The rule without its examples: with another example it is the same rule.
+    /// The rule without its examples, which do not affect its identity.
     private static func canonical(_ node: YamlNode) -> String {
         guard case .mapping(let entries) = node.content else { return node.canonical }
         return YamlNode(.mapping(entries.filter { $0.key != "examples" }), at: node.position).canonical
     }
 
-    /// Whether the rule can have an `otherwise`, if it has one.
+    /// Whether `otherwise`, if present, is allowed.
     private func checkOtherwise(_ mapping: YamlMapping, _ title: String, usesBlocks: Bool) -> Bool {
         guard let node = mapping["otherwise"] else { return true }
         if mapping["where"] == nil {
@@ -181,7 +181,7 @@ struct RuleLoader {
         return events.count == items.count && !events.isEmpty ? Set(events) : nil
     }
 
-    /// What is meant by words that name no event.
+    /// Hints for words that are not events.
     private static let timeHints = [
         "aged":
             "a file arrives for a rule when it first meets the conditions, also by time alone: leave `on` out, and write "
@@ -189,7 +189,7 @@ struct RuleLoader {
         "scheduled": "leave `on` out, and write `at: every day 03:00` or `every: 7d`",
     ]
 
-    /// Of `at` and `every`; nil where one of them is refused.
+    /// The schedules from `at` and `every`; nil if one of them is rejected.
     private func schedules(_ mapping: YamlMapping) -> [Schedule]? {
         var schedules: [Schedule] = []
         var isGood = true

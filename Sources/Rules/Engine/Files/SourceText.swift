@@ -1,11 +1,11 @@
-/// The text of a file that a person wrote, by lines as YAML counts them; finds positions and excerpts.
+/// The text of a file that a person wrote, split into lines as YAML counts them, with positions and excerpts.
 package struct SourceText: Sendable {
-    /// As a person would name it, safe to print.
+    /// As a person would call it, safe to print.
     package let file: String
-    /// Without a byte order mark; where `fault` is set, up to it.
+    /// Without a byte order mark; if `fault` is set, only the part before it.
     package let text: String
     package let lines: [String]
-    /// The first byte that is no text: not UTF-8, or a control character.
+    /// The first invalid byte: not UTF-8, or a control character.
     package let fault: (position: SourcePosition, message: String)?
 
     package init(file: String, bytes: [UInt8]) {
@@ -49,7 +49,7 @@ package struct SourceText: Sendable {
         lines = Self.split(text)
     }
 
-    /// Line `number`, from 1, safe to print and at most 200 characters long.
+    /// Line `number`, one-based, safe to print and truncated to 200 characters.
     package func excerpt(_ number: Int) -> String? {
         guard number >= 1, number <= lines.count else { return nil }
         let safe = lines[number - 1].unicodeScalars.prefix(200).map { scalar -> Character in
@@ -69,7 +69,8 @@ package struct SourceText: Sendable {
             file: file, at: position, message, hint: hint, excerpt: excerpt(position.line), severity: severity)
     }
 
-    /// Where the `ordinal`-th (from 0) `{{` at or after `start` stands, moved by `offset` characters if it has as many.
+    /// The position of the `ordinal`-th (zero-based) `{{` at or after `start`, plus `offset` characters if there are
+    /// as many.
     package func positionOfBraces(_ ordinal: Int, offset: Int, after start: SourcePosition) -> SourcePosition? {
         var remaining = ordinal
         for number in start.line...max(start.line, min(lines.count, start.line + 2_000)) where number <= lines.count {

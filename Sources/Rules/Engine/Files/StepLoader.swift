@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// Reads `do`, or another list of steps: steps with their arguments, checked against what the actions declare.
+/// Loads `do` or another list of steps, and checks the arguments against the actions' declarations.
 struct StepLoader {
     let reader: YamlReader
     let registry: ActionRegistry
@@ -9,23 +9,23 @@ struct StepLoader {
     let timeZone: Zone
     /// What the rule is about.
     var subject = RuleSubject.files
-    /// Of the rule, under which the steps stand.
+    /// The key of the list in the rule.
     var key = "do"
-    /// Whether templates may name `block.*`.
+    /// Whether templates may use `block.*`.
     let usesBlocks: Bool
-    /// What the rule's conditions may find.
+    /// Values that the rule's conditions may find.
     let found: [ValueSpec]
     let repeatSafe: Bool
-    /// Whether the rule's conditions hold only for files of some age.
+    /// Whether the rule's conditions hold only for files of a minimum age.
     var asksForAge = false
-    /// Nil where they are not read.
+    /// nil if they are not read.
     let tables: [String: LookupTable]?
-    /// For the steps of `for-each`: what it goes through.
+    /// For steps in `for-each`: the items it iterates over.
     var items: RepeatedItems?
-    /// For them as well: what the steps before `for-each` provide.
+    /// For steps in `for-each`: values provided by earlier steps.
     var providedBefore: Set<String> = []
 
-    /// Beside the parameters of any action.
+    /// Allowed in addition to the parameters of any action.
     private static let repeatKey = "repeat"
 
     func steps(_ node: YamlNode) -> [StepTemplate]? {
@@ -52,7 +52,7 @@ struct StepLoader {
         return steps.count == items.count ? steps : nil
     }
 
-    /// The values that are there before the first step.
+    /// The values available before the first step.
     private var plannedNames: Set<String> {
         let ofSubject = subject == .folders ? BuiltInValues.folder : BuiltInValues.file + BuiltInValues.inside
         return Set(
@@ -60,8 +60,8 @@ struct StepLoader {
                 .map(\.name))
     }
 
-    /// What a step that is not understood probably provides, so that later steps are not complained about for it: the
-    /// values of the action that was meant, else anything (`*`).
+    /// The values that an invalid step probably provides, so that later steps are not reported for missing them:
+    /// those of the action that was probably meant, or any (`*`).
     private func meantValues(_ node: YamlNode) -> [String] {
         var name = node.scalar
         if case .mapping(let entries) = node.content { name = entries.first?.key }
@@ -71,7 +71,7 @@ struct StepLoader {
         return meant.declaration.provides.map(\.name)
     }
 
-    /// The action's entry: `trash`, `trash:` or `trash: { … }`.
+    /// The entry of an action: `trash`, `trash:` or `trash: { … }`.
     private func named(_ node: YamlNode) -> (YamlEntry, ActionDefinition)? {
         let entry: YamlEntry
         switch node.content {
@@ -166,7 +166,7 @@ struct StepLoader {
         return nil
     }
 
-    /// A default, as the action declares it; nil for a place that is not configured.
+    /// A parameter's declared default; nil for a place that is not configured.
     private func standard(_ text: String, _ spec: ParameterSpec) -> Arguments.Argument? {
         switch spec.kind {
         case .template: whole(text).map { .template($0) }
@@ -236,7 +236,7 @@ struct StepLoader {
         }
     }
 
-    /// A template whose names are all known here; faults are reported at their character.
+    /// A template that uses only known values; errors are reported at their character.
     private func template(_ node: YamlNode, _ what: String, _ known: Set<String>) -> Template? {
         guard let text = reader.anyText(node, what) else { return nil }
         func position(_ place: Template.Place) -> SourcePosition {

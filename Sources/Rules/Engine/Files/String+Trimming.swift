@@ -1,5 +1,5 @@
 extension String {
-    /// Without spaces and line ends on both sides.
+    /// Without leading and trailing white space.
     var trimmedSpaces: String {
         var rest = self[...]
         while let first = rest.first, first.isWhitespace { rest = rest.dropFirst() }

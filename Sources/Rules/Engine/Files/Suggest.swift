@@ -1,9 +1,9 @@
 import Platform
 
-/// Finds what somebody meant to write.
+/// Suggestions for misspelled words.
 package enum Suggest {
-    /// The candidate that is nearest to `word`, if it is near enough to be meant: about a third of the letters
-    /// may differ. Case and `_` for `-` count for nothing.
+    /// The candidate closest to `word`, if at most about a third of the letters differ. Ignores case, and treats `_`
+    /// as `-`.
     package static func closest(to word: String, among candidates: some Sequence<String>) -> String? {
         let plain = normal(word)
         guard !plain.isEmpty, plain.count <= 64 else { return nil }
@@ -16,7 +16,7 @@ package enum Suggest {
         return best?.name
     }
 
-    /// ``closest(to:among:)`` as a diagnostic's hint; without a near one, the names there are, if they are few.
+    /// ``closest(to:among:)`` as a hint; if none is close, the list of names, unless it is long.
     package static func hint(for word: String, among candidates: [String]) -> String? {
         if let near = closest(to: word, among: candidates) { return "did you mean `\(near)`?" }
         guard !candidates.isEmpty, candidates.count <= 20 else { return nil }

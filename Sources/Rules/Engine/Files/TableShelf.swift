@@ -1,21 +1,21 @@
 import Platform
 
-/// Reads the tables that rules look values up in, each once for all rules. For one thread.
+/// Reads lookup tables, each once for all rules. Not thread-safe.
 final class TableShelf {
     private let files: RuleFileReader
     private let others: BytePath?
     private var read: [BytePath: LookupTable?] = [:]
-    /// What is wrong with tables.
+    /// Errors in tables.
     private(set) var diagnostics: [Diagnostic] = []
-    /// How often a table was wanted with which something is wrong.
+    /// How often an invalid table was requested.
     private(set) var refusals = 0
 
-    /// - Parameter others: the folder whose tables are another's to mend: a warning says what is wrong with one.
+    /// - Parameter others: the folder that someone else maintains: errors in its tables are warnings.
     init(_ files: RuleFileReader, others: BytePath? = nil) { (self.files, self.others) = (files, others) }
 
-    /// The table in a file; nil where something is wrong with it, which is among the diagnostics then. Blocks.
+    /// The table in a file; nil if it is invalid, with the error added to the diagnostics. Blocks.
     ///
-    /// - Throws: what reading the file does.
+    /// - Throws: errors of reading the file.
     func table(_ path: BytePath) throws -> LookupTable? {
         if let known = read[path] {
             if known == nil { refusals += 1 }
@@ -41,7 +41,7 @@ final class TableShelf {
     }
 }
 
-/// Where the tables of one rule file lie: beside it.
+/// The folder with the tables of a rule file: the one it is in.
 struct TableFolder {
     let folder: BytePath
     let shelf: TableShelf

@@ -1,9 +1,9 @@
 import JSONText
 
-/// A YAML value with its position; aliases are expanded, tags ignored, scalars left as text.
+/// A YAML value with its position. Aliases are expanded, tags ignored, and scalars kept as text.
 package struct YamlNode: Sendable {
     package enum Content: Sendable {
-        /// `plain` is false for quoted text and blocks.
+        /// `plain` is false for quoted text and block scalars.
         case scalar(String, plain: Bool)
         case sequence([YamlNode])
         case mapping([YamlEntry])
@@ -23,7 +23,7 @@ package struct YamlNode: Sendable {
         return text
     }
 
-    /// Whether nothing was written: an empty value, `~` or `null`.
+    /// Whether the value is empty, `~` or `null`.
     package var isNull: Bool {
         guard case .scalar(let text, plain: true) = content else { return false }
         return text.isEmpty || text == "~" || text == "null"
@@ -38,7 +38,7 @@ package struct YamlNode: Sendable {
         }
     }
 
-    /// The content alone, in one spelling: independent of comments, layout, quoting and the order of keys.
+    /// The content in canonical form, independent of comments, layout, quoting and key order.
     package var canonical: String {
         switch content {
         case .scalar(let text, _): isNull ? "null" : Self.quoted(text)
@@ -48,7 +48,7 @@ package struct YamlNode: Sendable {
         }
     }
 
-    /// As a person would write it on one line; for explanations.
+    /// The content on one line, for explanations.
     package var oneLine: String {
         switch content {
         case .scalar(let text, _):

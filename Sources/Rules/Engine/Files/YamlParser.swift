@@ -1,13 +1,13 @@
 import Platform
 import Yams
 
-/// YAML text to ``YamlNode``, with everything that is wrong with it; no input makes it crash or grow without bound.
+/// Parses YAML text into ``YamlNode`` and reports all errors. No input can make it crash or use unbounded memory.
 ///
-/// Duplicate keys do not end the reading as they do in Yams: the earlier one is renamed in the text and read again,
-/// so that all complaints about a file come at once.
+/// Duplicate keys do not end parsing, as they do in Yams: the earlier key is renamed in the text, which is parsed
+/// again, so that all errors in a file are reported together.
 package enum YamlParser {
     package struct Limits: Sendable {
-        /// Of a file; kept by ``YamlReader``.
+        /// Of a file; enforced by ``YamlReader``.
         package var bytes = 1 << 20
         package var depth = 32
         package var nodes = 200_000
@@ -15,7 +15,7 @@ package enum YamlParser {
         package init() {}
     }
 
-    /// - Returns: the root, nil for an empty document or where the text cannot be read.
+    /// - Returns: the root; nil for an empty document, or if it cannot be parsed.
     package static func parse(_ source: SourceText, limits: Limits = Limits()) -> (root: YamlNode?, [Diagnostic]) {
         if let fault = source.fault {
             let hint = "save the file as plain UTF-8 text"
@@ -29,7 +29,8 @@ package enum YamlParser {
         return DeepStack.run { compose(source, limits) }
     }
 
-    /// No document nests deeper than it has opening brackets, and spaces and dashes before the text of a line.
+    /// An upper bound of a document's nesting: its opening brackets plus the most leading spaces and dashes in a
+    /// line.
     private static func mostNesting(_ source: SourceText) -> Int {
         let brackets = source.text.utf8.count { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }
         return brackets + (source.lines.map { $0.utf8.prefix { " \t-?".utf8.contains($0) }.count }.max() ?? 0)
@@ -40,7 +41,7 @@ package enum YamlParser {
         var renamed: [SourcePosition: String] = [:]
         while true {
             do {
-                // The basic resolver leaves scalars as they are: types are the reader's affair.
+                // The basic resolver keeps scalars as text; the reader interprets them.
                 let node = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
                 var builder = Builder(source: source, limits: limits, renamed: renamed)
                 return (node.flatMap { builder.node($0, depth: 0) }, builder.diagnostics)
@@ -64,8 +65,8 @@ package enum YamlParser {
         }
     }
 
-    /// The position of the first anchor, if the anchors and aliases could expand beyond all bounds. Works on what
-    /// looks like them, before the parser sees them: `k` anchors with `a` aliases give at most (1 + a/k)^k values.
+    /// The position of the first anchor, if anchors and aliases could expand without reasonable bounds. Scans the raw
+    /// text before parsing: `k` anchors with `a` aliases give at most (1 + a/k)^k values.
     private static func bomb(_ source: SourceText) -> SourcePosition? {
         var anchors = 0.0
         var aliases = 0.0
@@ -91,7 +92,7 @@ package enum YamlParser {
         return expansion > 100_000 ? first : nil
     }
 
-    /// Replaces the key at `position` with as many private characters, so that all other positions stay.
+    /// Replaces the key at `position` with as many private-use characters, so that all other positions stay the same.
     private static func rename(_ key: String, at position: SourcePosition, in text: String, number: Int) -> String? {
         let wanted = Array(key.unicodeScalars)
         guard !wanted.isEmpty, let junk = Unicode.Scalar(0xE000 + UInt32(number)) else { return nil }
@@ -122,7 +123,7 @@ package enum YamlParser {
         case YamlError.scanner(let context, let problem, let mark, _),
             YamlError.parser(let context, let problem, let mark, _),
             YamlError.composer(let context, let problem, let mark, _):
-            // A mark past the end says nothing: then the context's does.
+            // A mark past the end is useless; fall back to that of the context.
             let position = SourcePosition(line: min(mark.line, source.lines.count), column: mark.column)
             let before = context.map { "\($0.text.trimmedSpaces), " } ?? ""
             return source.diagnostic(
@@ -133,7 +134,7 @@ package enum YamlParser {
         }
     }
 
-    /// What people run into most: `name: *.cbz`, `size: > 1 GiB`, `text: {{ x }}`, tabs.
+    /// The most common mistakes: `name: *.cbz`, `size: > 1 GiB`, `text: {{ x }}`, tabs.
     private static func hint(_ problem: String, _ source: SourceText, _ number: Int) -> String? {
         let line = source.lines.indices.contains(number - 1) ? source.lines[number - 1] : ""
         if line.contains("\t"), problem.contains("token") { return "indent with spaces, not tabs" }
@@ -145,7 +146,7 @@ package enum YamlParser {
         return nil
     }
 
-    /// Makes our tree of Yams', within the limits.
+    /// Converts the Yams tree to ours, within the limits.
     private struct Builder {
         let source: SourceText
         let limits: Limits

@@ -1,15 +1,14 @@
-/// Reads one YAML file and collects everything that is wrong with it: each accessor reports and returns nil, so that
-/// the caller can go on to the next value and all complaints come at once. For one thread; used by rule files and by
-/// the configuration alike.
+/// Reads one YAML file and collects all errors. Each accessor reports an error and returns nil, so that the caller
+/// can continue and all errors are reported together. Not thread-safe. Used for rule files and the configuration.
 package final class YamlReader {
     package let source: SourceText
-    /// Nil for an empty document or one that cannot be read (then there is a diagnostic).
+    /// nil for an empty document, or after a parse error, for which there is a diagnostic.
     package let root: YamlNode?
     private var collected: [Diagnostic]
-    /// Those of them that are about what the configuration lacks.
+    /// Those of them about missing configuration.
     private var lacking: [Diagnostic] = []
 
-    /// - Parameter file: as a person would name it.
+    /// - Parameter file: as a person would call it.
     package init(file: String, bytes: [UInt8], limits: YamlParser.Limits = .init()) {
         guard bytes.count <= limits.bytes else {
             source = SourceText(file: file, bytes: [])
@@ -22,7 +21,7 @@ package final class YamlReader {
         (root, collected) = YamlParser.parse(source, limits: limits)
     }
 
-    /// All complaints so far, in the order of the file.
+    /// All diagnostics so far, in file order.
     package var diagnostics: [Diagnostic] {
         collected.enumerated().sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }.map(
             \.element)
@@ -34,16 +33,15 @@ package final class YamlReader {
         collected.append(source.diagnostic(at: position, message, hint: hint, severity: severity))
     }
 
-    /// Complains of what the configuration does not have: a mistake, unless the file goes with another configuration as
-    /// well.
+    /// Reports something missing from the configuration: an error, unless the file also serves other configurations.
     package func reportLack(_ position: SourcePosition, _ message: String, hint: String? = nil) {
         let complaint = source.diagnostic(at: position, message, hint: hint)
         collected.append(complaint)
         lacking.append(complaint)
     }
 
-    /// What `body` returns. Where the configuration lacks something for it, nil: then what it complained of is forgotten,
-    /// but for that, told as `tell` makes it.
+    /// The result of `body`. If the configuration lacks something it needs, returns nil and replaces its diagnostics
+    /// with one made by `tell`.
     func unlessLacking<R>(tell: (Diagnostic) -> Diagnostic, _ body: () -> R) -> R? {
         let (before, lackingBefore) = (collected, lacking)
         lacking = []
@@ -55,7 +53,7 @@ package final class YamlReader {
         return nil
     }
 
-    /// A mapping with no other keys than `allowed` (nil: any).
+    /// A mapping with only the keys in `allowed` (nil: any).
     ///
     /// - Parameter what: for messages: `a rule`, `where`.
     package func mapping(_ node: YamlNode, _ what: String, keys allowed: [String]? = nil) -> YamlMapping? {
@@ -79,7 +77,7 @@ package final class YamlReader {
         return items
     }
 
-    /// A list's items, or the one value itself.
+    /// A list's items, or the single value itself.
     package func oneOrMore(_ node: YamlNode) -> [YamlNode] {
         guard case .sequence(let items) = node.content else { return [node] }
         return items
@@ -95,7 +93,7 @@ package final class YamlReader {
         return text
     }
 
-    /// Text, also the empty text.
+    /// Text, possibly empty.
     package func anyText(_ node: YamlNode, _ what: String) -> String? {
         guard let text = node.scalar else {
             let hint = looksLikeTemplate(node) ? "quote text that begins with `{{`: \"{{ … }}\"" : nil
@@ -105,7 +103,7 @@ package final class YamlReader {
         return text
     }
 
-    /// Texts that are not empty, from a list or a single value; an empty list is reported.
+    /// One or more non-empty texts, from a list or a single value; an empty list is an error.
     package func texts(_ node: YamlNode, _ what: String) -> [String]? {
         let items = oneOrMore(node)
         if items.isEmpty {
@@ -163,13 +161,13 @@ package final class YamlReader {
         return nil
     }
 
-    /// A value as messages quote it.
+    /// A value as quoted in messages.
     package func shown(_ node: YamlNode, quote: String = "`") -> String {
         guard let text = node.scalar, !node.isNull else { return node.kindName }
         return quote + printable(text) + quote
     }
 
-    /// `text: {{ x }}` without quotes is a mapping whose key is a mapping.
+    /// Without quotes, `text: {{ x }}` is a mapping with a mapping as its key.
     private func looksLikeTemplate(_ node: YamlNode) -> Bool {
         guard source.lines.indices.contains(node.position.line - 1) else { return false }
         return source.lines[node.position.line - 1].unicodeScalars.dropFirst(node.position.column - 1).starts(
