@@ -1,7 +1,7 @@
 import Platform
 
 extension Arguments {
-    /// A `.template` that renders to a date, read as the filter `date` reads one; nil where it is none.
+    /// A `.template` that renders to a date, parsed as by the filter `date`; nil if it is not a date.
     package func time(_ name: String, values: Values) throws -> Timestamp? {
         DateFormat.date(.text(try text(name, values: values)), timeZone)
     }

@@ -1,10 +1,10 @@
 import Foundation
 import Platform
 
-/// The parameters of one step, all checked when the rule was loaded.
+/// The parameters of one step, checked when the rule was loaded.
 ///
-/// Each accessor throws `Fault(.fatal)` where the action asks for a parameter that it did not declare, or as another
-/// kind, or for an optional one that is absent and has no default: ask ``has(_:)`` first.
+/// Each accessor throws `Fault(.fatal)` if the action asks for a parameter that it did not declare or declared with
+/// another kind, or for an optional one that is absent and has no default: check ``has(_:)`` first.
 package struct Arguments: Sendable {
     package enum Argument: Sendable {
         case template(Template)
@@ -14,18 +14,18 @@ package struct Arguments: Sendable {
         case integer(Int)
         case duration(Double)
         case place(PlaceInfo)
-        /// In the order of the file.
+        /// In file order.
         case map([(name: String, template: Template)])
     }
 
     package let action: String
-    /// For the templates' `date` filter.
+    /// For the `date` filter of templates.
     package let timeZone: Zone
-    /// By parameter, defaults filled in.
+    /// By parameter, including defaults.
     package let all: [String: Argument]
-    /// The parameters that the rule itself gives.
+    /// The parameters given in the rule.
     package let given: Set<String>
-    /// Whether they come from the ledger: then the rule was loaded once, and the configuration may be another since.
+    /// Whether they come from the ledger: the rule was valid once, but the configuration may have changed since.
     package let areStored: Bool
 
     package init(
@@ -57,7 +57,7 @@ package struct Arguments: Sendable {
         return templates
     }
 
-    /// A `.templateMap`, rendered, in the order of the file.
+    /// A `.templateMap`, rendered, in file order.
     package func map(_ name: String, values: Values) throws -> [(name: String, text: String)] {
         guard case .map(let entries) = try argument(name) else { throw mistaken(name) }
         let context = TemplateContext(values: values, timeZone: timeZone)

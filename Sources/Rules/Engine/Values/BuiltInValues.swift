@@ -1,6 +1,6 @@
 import Platform
 
-/// The values that every template may use, declared once for the loader and the manual.
+/// The values available to templates, for the loader and the manual.
 package enum BuiltInValues {
     package static let file: [ValueSpec] = [
         ValueSpec("file.name", "The file's name: `Saga 01.cbz`."),
@@ -39,7 +39,7 @@ package enum BuiltInValues {
         ValueSpec("block.token", "The whole anchor: `^jrnl-0930`."),
     ]
 
-    /// The prefix of the values that a note's front matter gives.
+    /// Prefix of the values from a note's front matter.
     package static let frontPrefix = "front."
     package static let front = ValueSpec(
         "front.<key>", "A value of the note's front matter, by its key; empty where it has none.")
@@ -63,16 +63,16 @@ package enum BuiltInValues {
 
     package static let all: [ValueSpec] = file + inside + folder + job + block + [front] + planned + items
 
-    /// The values among `names` (nil: all) that the file gives. Blocks: reads what they need.
+    /// The values among `names` (nil: all) that come from the file. Blocks: reads what they need.
     ///
-    /// - Throws: `Fault` where the file cannot be read.
+    /// - Throws: `Fault` if the file cannot be read.
     package static func values(of facts: FileFacts, names: Set<String>? = nil) throws -> Values {
         func wants(_ name: String) -> Bool { names?.contains(name) ?? true }
         if let folder = try facts.folder() { return folderValues(of: facts, folder) }
         var values: Values = [:]
         let (stem, suffix) = facts.path.stemAndExtension
         if wants("file.name") { values["file.name"] = .text(facts.path.nameText) }
-        // The planner knows the old name of a file that was renamed.
+        // The planner sets the old name of a renamed file.
         if wants("file.oldName") { values["file.oldName"] = .text("") }
         if wants("file.stem") { values["file.stem"] = .text(String(decoding: stem, as: UTF8.self)) }
         if wants("file.extension") {

@@ -1,17 +1,17 @@
 import Foundation
 import Platform
 
-/// `counter:invoices`, or `counter:invoices@%Y` for one that begins anew each year: a value of which each job draws a
-/// number of its own.
+/// `counter:invoices`, or `counter:invoices@%Y` for a counter that restarts each year. Each job draws its own number
+/// from it.
 struct CounterName: Sendable, Equatable {
     static let prefix = "counter:"
 
     /// `invoices`.
     let name: String
-    /// strftime's letters of which each date has a counter of its own; nil for one counter.
+    /// The strftime format of the period in which the counter restarts; nil if it never does.
     let period: String?
 
-    /// - Parameter value: the name of a value; nil is returned for one that is no counter's, or is not well formed.
+    /// - Parameter value: the name of a value. The result is nil if it is not a well-formed counter.
     init?(value: String) {
         guard value.hasPrefix(Self.prefix), Self.fault(String(value.dropFirst(Self.prefix.count))) == nil else {
             return nil
@@ -21,7 +21,7 @@ struct CounterName: Sendable, Equatable {
         period = parts.count > 1 ? String(parts[1]) : nil
     }
 
-    /// What is wrong with what stands behind `counter:`; nil if nothing.
+    /// The error in the text after `counter:`, or nil.
     static func fault(_ text: String) -> String? {
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let name = parts.first, !name.isEmpty, name.utf8.count <= 100, name.unicodeScalars.allSatisfy(isOfName)
@@ -33,7 +33,7 @@ struct CounterName: Sendable, Equatable {
         return DateFormat.fault(parts[1])
     }
 
-    /// Whether a counter of this name, as the ledger knows it, could be one of a rule's.
+    /// Whether a rule could have a counter with this name, as stored in the ledger.
     static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 200
             && text.unicodeScalars.allSatisfy { isOfName($0) || "@:".unicodeScalars.contains($0) }

@@ -1,6 +1,6 @@
 import Platform
 
-/// strftime's letters in English, in a given time zone, independent of the process's locale and zone.
+/// strftime formats in English, for a given time zone, independent of the process's locale and time zone.
 package struct DateFormat: Sendable {
     private let format: String
     private let timeZone: Zone
@@ -17,7 +17,7 @@ package struct DateFormat: Sendable {
         self.timeZone = timeZone
     }
 
-    /// Says which letter of `format` is not known; nil if all are.
+    /// The first unknown letter in `format` as an error, or nil.
     package static func fault(_ format: String) -> String? {
         if format.isEmpty { return "`date` needs a format" }
         var rest = format[...]
@@ -34,7 +34,7 @@ package struct DateFormat: Sendable {
 
     package func string(_ time: Timestamp) -> String { string(timeZone.local(at: time)) }
 
-    /// A time that the clock shows, whatever the zone.
+    /// Formats a local time, whatever the time zone.
     func string(_ local: LocalTime) -> String {
         var out = ""
         var rest = format[...]
@@ -79,15 +79,14 @@ package struct DateFormat: Sendable {
         }
     }
 
-    /// The date that a value holds: a date, or text that begins as ISO 8601 does (`2026-11-21`,
-    /// `2026-11-21T09:30`, `2026-11-21 09:30:15Z`); without an offset, a time of `timeZone`.
+    /// The date in a value: a date, or text that begins with ISO 8601 (`2026-11-21`, `2026-11-21T09:30`, `2026-11-21
+    /// 09:30:15Z`). Without an offset, the time is in `timeZone`.
     package static func date(_ value: Value, _ timeZone: Zone) -> Timestamp? {
         if case .date(let time) = value { return time }
         return local(value, timeZone)?.time
     }
 
-    /// The same as a clock shows it: of what was written without an offset, as it was written, though the zone's clocks are
-    /// put forward past it.
+    /// The same as local time. A time written without an offset stays as written, even if the zone's clocks skip it.
     static func local(_ value: Value, _ timeZone: Zone) -> LocalTime? {
         switch value {
         case .date(let time): return timeZone.local(at: time)

@@ -1,4 +1,4 @@
-/// Reads records of fields, strictly: what is not as RFC 4180 has it is a fault with its line and column.
+/// A strict reader of delimited records: any deviation from RFC 4180 is an error with line and column.
 struct DelimitedReader {
     struct Record {
         let position: SourcePosition
@@ -21,7 +21,7 @@ struct DelimitedReader {
         hasQuotes = !isTabbed
     }
 
-    /// The next record that holds any text; nil at the end.
+    /// The next record that is not blank; nil at the end.
     mutating func record() throws(LookupTable.Fault) -> Record? {
         while index < scalars.count {
             let start = position

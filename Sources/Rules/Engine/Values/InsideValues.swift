@@ -1,6 +1,6 @@
 import Platform
 
-/// The values that a parser finds in the file; looked for only where a template names them.
+/// The values that a parser finds in the file; only read if a template uses them.
 extension BuiltInValues {
     package static let inside: [ValueSpec] = [
         ValueSpec("document.title", "The title that a PDF, office document, EPUB or HTML page gives itself."),
@@ -31,12 +31,12 @@ extension BuiltInValues {
         ValueSpec("media.comment", "The comment."),
     ]
 
-    /// Bytes of `document.text`.
+    /// Maximum length of `document.text` in bytes.
     static let textLength = 4_096
 
-    /// Those among `names`. Blocks.
+    /// The values among `names`. Blocks.
     ///
-    /// - Throws: `Fault` where nobody can look into the file now; one that is damaged gives nothing.
+    /// - Throws: `Fault` if the file cannot be inspected now; a damaged file gives no values.
     static func insideValues(of facts: FileFacts, names: Set<String>) throws -> Values {
         var values: Values = [:]
         func take(_ aspect: ContentAspect, _ prefix: String, but other: Set<String> = []) throws {

@@ -1,5 +1,5 @@
 /// `lookup:customers.email[match.id]`: the value in the column `email` of the table `customers`, in the row whose key
-/// is what the value `match.id` holds.
+/// is the value `match.id`.
 struct LookupName: Sendable, Equatable {
     static let prefix = "lookup:"
 
@@ -8,10 +8,10 @@ struct LookupName: Sendable, Equatable {
     /// The name of the value that holds the key.
     let key: String
 
-    /// Written as every template names it.
+    /// In canonical form.
     var value: String { "\(Self.prefix)\(table).\(column)[\(key)]" }
 
-    /// - Parameter value: the name of a value; nil is returned for one that is no look-up, or is not well formed.
+    /// - Parameter value: the name of a value. The result is nil if it is not a well-formed lookup.
     init?(value: String) {
         guard value.hasPrefix(Self.prefix), value.hasSuffix("]") else { return nil }
         let text = value.dropFirst(Self.prefix.count).dropLast()

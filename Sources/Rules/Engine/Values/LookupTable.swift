@@ -1,30 +1,29 @@
 import Foundation
 import Platform
 
-/// A table that rules look values up in: the first line names the columns, the first column is the key
-/// (`docs/design/values.md`).
+/// A lookup table: the first line names the columns, and the first column is the key (`docs/design/values.md`).
 package struct LookupTable: Sendable, Equatable {
-    /// In the order of the file; the first one is the key's.
+    /// In file order; the first one is the key.
     package let columns: [String]
     private let rows: [String: [String]]
 
     package var count: Int { rows.count }
 
-    /// Bytes that a table may have.
+    /// Maximum size of a table in bytes.
     package static let limit = 4 << 20
 
-    /// What is wrong with a table, and where.
+    /// An error in a table, with its position.
     package struct Fault: Error, Sendable, Equatable {
         package let position: SourcePosition
         package let message: String
         package let hint: String?
     }
 
-    /// Reads RFC 4180 in UTF-8: fields in quotes may hold separators, line breaks and doubled quotes. Lines without any
-    /// text are passed over.
+    /// Reads RFC 4180 in UTF-8: quoted fields may contain separators, line breaks and doubled quotes. Blank lines are
+    /// skipped.
     ///
-    /// - Parameter isTabbed: fields are separated by tabs, and quotes are text; else by commas, or, where the first line
-    ///   has semicolons and no comma, by those.
+    /// - Parameter isTabbed: whether fields are separated by tabs, with quotes as plain text. Otherwise the separator
+    ///   is a comma, or a semicolon if the first line has semicolons and no comma.
     /// - Throws: ``Fault``, the first one.
     package init(_ bytes: [UInt8], isTabbed: Bool) throws(Fault) {
         guard bytes.count <= Self.limit else {
@@ -62,8 +61,8 @@ package struct LookupTable: Sendable, Equatable {
         self.rows = rows
     }
 
-    /// The field of `column` in the row of `key`; nil where there is no such row or column, or the field is empty.
-    /// Spaces around a key do not count, nor does how its accents are put together.
+    /// The field of `column` in the row of `key`; nil if there is no such row or column, or the field is empty.
+    /// Ignores spaces around keys and differences in Unicode composition.
     package func value(_ column: String, of key: String) -> String? {
         guard let index = columns.firstIndex(of: column), let field = rows[Self.key(key)]?[index] else { return nil }
         return field.isEmpty ? nil : field

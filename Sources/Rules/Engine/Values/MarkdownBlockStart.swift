@@ -1,4 +1,4 @@
-/// What at the beginning of a line makes a heading, a list, a quotation, a fence, a table, a definition or an anchor.
+/// Escapes line beginnings that make a heading, list, quotation, fence, table, definition or anchor.
 enum MarkdownBlockStart {
     /// - Parameter piece: `source` with its inline markup escaped.
     static func disarm(_ piece: inout [Unicode.Scalar], _ source: [Unicode.Scalar]) {
@@ -10,9 +10,9 @@ enum MarkdownBlockStart {
         disarmNumber(&piece, isGoingOn: false)
     }
 
-    /// `1.` and `1)` begin a list, too.
+    /// `1.` and `1)` begin a list too.
     ///
-    /// - Parameter isGoingOn: whether digits stand before it.
+    /// - Parameter isGoingOn: whether digits come before it.
     static func disarmNumber(_ piece: inout [Unicode.Scalar], isGoingOn: Bool) {
         let digits = piece.prefix { ("0"..."9").contains($0) }.count
         let rest = piece[digits...]

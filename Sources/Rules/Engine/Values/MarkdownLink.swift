@@ -1,9 +1,9 @@
-/// Questions about the addresses of links in Markdown.
+/// Checks of link addresses in Markdown.
 enum MarkdownLink {
     private static let schemes = ["http", "https", "mailto"]
 
-    /// Whether following it, or only showing it, does nothing but lead to the web or to a file; a picture's address leads
-    /// to a file. What stands in it as an entity or behind a backslash is no part of a scheme.
+    /// Whether following or showing it does nothing but lead to the web or to a file; a picture's address leads to a
+    /// file. An entity or an escaped character in it is not part of a scheme.
     static func isInert(_ address: some Collection<Unicode.Scalar>, isPicture: Bool) -> Bool {
         let text = address.drop { $0 == " " }
         if isPicture, let first = text.first {
@@ -17,7 +17,7 @@ enum MarkdownLink {
         return !isPicture && schemes.contains(String(view).lowercased())
     }
 
-    /// `<https://…>` at the beginning of `text`, without anything that would be markup if it were none; or nil.
+    /// `<https://…>` at the beginning of `text`, if it contains nothing that would otherwise be markup; or nil.
     static func webAddress(_ text: some Collection<Unicode.Scalar>) -> [Unicode.Scalar]? {
         guard let end = text.firstIndex(of: ">") else { return nil }
         let address = Array(text[...end])
@@ -29,26 +29,26 @@ enum MarkdownLink {
         return isWeb && inside.allSatisfy { !" <`[]\\".unicodeScalars.contains($0) } ? address : nil
     }
 
-    /// Whether a byte stands there as URLs write it: `%20`.
+    /// Whether it begins with a percent-encoded byte: `%20`.
     static func isPercented(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
         let digits = text.dropFirst().prefix(2)
         return digits.count == 2 && digits.allSatisfy { $0.properties.isASCIIHexDigit }
     }
 
-    /// An address in which `%` stands before two digits alone.
+    /// The address with every `%` encoded that does not begin a percent-encoded byte.
     static func percented(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
         source.enumerated().flatMap { index, scalar -> [Unicode.Scalar] in
             scalar == "%" && !isPercented(source[index...]) ? ["%", "2", "5"] : [scalar]
         }
     }
 
-    /// Whether `text` begins with an entity (`&lt;`, `&#60;`), or what comes next could make it one.
+    /// Whether `text` begins with an entity (`&lt;`, `&#60;`), or could if more text follows.
     static func mayBeEntity(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
         let end = entityEnd(text)
         return end == ";" || end == nil
     }
 
-    /// What follows `&`, `#` and the letters and digits behind them; nil where nothing does.
+    /// The character after `&`, `#` and the following letters and digits; nil if there is none.
     private static func entityEnd(_ text: ArraySlice<Unicode.Scalar>) -> Unicode.Scalar? {
         var rest = text.dropFirst()
         if rest.first == "#" { rest = rest.dropFirst() }

@@ -1,15 +1,15 @@
-/// Which ASCII punctuation of a value may stand in Markdown as it was typed. All other is escaped: what nobody has thought of (a
-/// comment of Obsidian's, a template of Templater's) does nothing either.
+/// Decides which ASCII punctuation of a value may stay unescaped in Markdown. Everything else is escaped, so that
+/// syntax unknown here (such as Obsidian comments or Templater templates) is inert too.
 ///
-/// What may stand has no meaning in CommonMark, GFM, Obsidian or its plugins where it stands alone between two letters or
-/// digits, or where it ends or begins a word as in a sentence; and an address of the web stays one that can be clicked.
+/// Unescaped punctuation has no meaning in CommonMark, GFM, Obsidian or its plugins when it is alone between two
+/// letters or digits, or begins or ends a word as in a sentence. Web addresses stay clickable.
 enum MarkdownPunctuation {
     private static let between = Set(".,'-_/:@+=#&;?!\"()%".unicodeScalars)
     private static let closing = Set(".,:;?!'\")/".unicodeScalars)
     private static let opening = Set("('\"/".unicodeScalars)
     private static let schemes = ["http", "https"].map { Array($0.unicodeScalars) }
 
-    /// The value with a backslash before all that may not stand.
+    /// The value with a backslash before all other punctuation.
     static func escaped(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
         var out: [Unicode.Scalar] = []
         out.reserveCapacity(source.count)
@@ -35,7 +35,7 @@ enum MarkdownPunctuation {
         return (scalar == ":" || scalar == "/") && isOfAddress(source, index)
     }
 
-    /// Whether it is of the dot that begins a name, alone or in a path: `.env`, `shop/.env`.
+    /// Whether it is part of the dot that begins a name, alone or in a path: `.env`, `shop/.env`.
     private static func isOfDottedName(_ source: [Unicode.Scalar], _ index: Int) -> Bool {
         switch source[index] {
         case ".": isWord(source, index + 1) && (isEdge(source, index - 1) || source[index - 1] == "/")
@@ -46,21 +46,21 @@ enum MarkdownPunctuation {
         }
     }
 
-    /// Whether it belongs to the marks between a word's end and a space: `).` of `(so it is).`
+    /// Whether it is among the marks between a word's end and a space: `).` in `(so it is).`
     private static func closesWord(_ source: [Unicode.Scalar], _ index: Int) -> Bool {
         var (start, end) = (index, index + 1)
         while start > 0, closing.contains(source[start - 1]) { start -= 1 }
         while end < source.count, closing.contains(source[end]) { end += 1 }
-        // Two colons make a field of Dataview's.
+        // Two colons make a Dataview field.
         guard !zip(source[start..<end], source[(start + 1)..<end]).contains(where: { $0 == ":" && $1 == ":" }) else {
             return false
         }
-        // Of a copy's name as well: `Report (1).pdf`.
+        // Also in the name of a copy: `Report (1).pdf`.
         let isInName = source[start..<end].elementsEqual(").".unicodeScalars) && isWord(source, end)
         return isWord(source, start - 1) && (isEdge(source, end) || isInName)
     }
 
-    /// Whether it is of the `://` of an address of the web.
+    /// Whether it is part of the `://` in a web address.
     private static func isOfAddress(_ source: [Unicode.Scalar], _ index: Int) -> Bool {
         guard let colon = [index, index - 1, index - 2].first(where: { $0 > 0 && source[$0] == ":" }),
             source[(colon + 1)...].starts(with: "//".unicodeScalars), isWord(source, colon + 3)
@@ -81,7 +81,7 @@ enum MarkdownPunctuation {
         return source[index].properties.isAlphabetic || source[index].properties.numericType != nil
     }
 
-    /// Whether a space stands there, or nothing of the value.
+    /// Whether there is a space, or the end of the value.
     private static func isEdge(_ source: [Unicode.Scalar], _ index: Int) -> Bool {
         !source.indices.contains(index) || source[index] == " "
     }

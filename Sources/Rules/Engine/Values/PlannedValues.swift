@@ -2,12 +2,12 @@ import Foundation
 import Ledger
 import Platform
 
-/// The values that are not read from a file but fixed when a job is planned: what a table holds, and numbers of counters.
-/// From then on they are the job's, whatever the table says later and however often a step is tried.
+/// Values fixed when a job is planned: lookups in tables and numbers from counters. They belong to the job from then
+/// on, even if the table changes or a step is retried.
 package enum PlannedValues {
-    /// The counters that a rule's templates name, by value: `counter:invoices@%Y` draws from `invoices@2026`.
+    /// The counters used by a rule's templates, by value: `counter:invoices@%Y` draws from `invoices@2026`.
     ///
-    /// - Parameter arrival: when the file came, of which each period is told.
+    /// - Parameter arrival: the file's arrival time, which determines the period.
     package static func counters(of rule: Rule, arrival: Timestamp) -> [String: String] {
         var counters: [String: String] = [:]
         for step in rule.ownSteps {
@@ -19,12 +19,12 @@ package enum PlannedValues {
         return counters
     }
 
-    /// Whether a rule could draw from a counter of this name.
+    /// Whether a rule could have a counter with this name.
     package static func isCounter(_ name: String) -> Bool { CounterName.isName(name) }
 
-    /// What the rule's look-ups give; a key that its table does not hold gives nothing.
+    /// The results of the rule's lookups; a key missing from its table gives nothing.
     ///
-    /// - Parameter values: those that keys are taken from.
+    /// - Parameter values: the values that keys are taken from.
     package static func lookups(of rule: Rule, in values: Values) -> Values {
         guard !rule.tables.isEmpty else { return [:] }
         var found: Values = [:]
@@ -46,9 +46,9 @@ package enum PlannedValues {
         return found
     }
 
-    /// Draws a number of each counter for a job that has just been added, in the same transaction: the numbers are its own
-    /// exactly where it is there, and never drawn again. A job that goes on with what a renamed file's job has begun keeps
-    /// the numbers of that.
+    /// Draws a number from each counter for a job that has just been added, in the same transaction, so that a number
+    /// is used exactly if its job exists, and never drawn again. A job that continues the job of a renamed file keeps
+    /// its numbers.
     static func draw(
         _ counters: [String: String], for job: JobRecord, in transaction: LedgerTransaction
     ) throws {
@@ -70,8 +70,8 @@ package enum PlannedValues {
 
     /// The numbers that would be drawn next; draws nothing.
     ///
-    /// - Parameter ledger: nil where there is none yet: then each counter begins.
-    /// - Throws: what the ledger does.
+    /// - Parameter ledger: nil if there is none yet: each counter then begins at 1.
+    /// - Throws: errors of the ledger.
     package static func preview(of rule: Rule, arrival: Timestamp, _ ledger: Ledger?) async throws -> Values {
         let counters = counters(of: rule, arrival: arrival)
         guard !counters.isEmpty else { return [:] }

@@ -1,13 +1,14 @@
-/// Durations and sizes as people write them.
+/// Durations and sizes in human units.
 package enum Quantity {
-    /// Seconds of `2s`, `1.5m`, `500ms`, `1h`, `7d`, `2w`; nil for anything else, also for a number without a unit.
+    /// Parses `2s`, `1.5m`, `500ms`, `1h`, `7d`, `2w` into seconds; nil for anything else, including a number without
+    /// a unit.
     package static func seconds(_ text: String) -> Double? {
         let units = ["ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800]
         guard let (number, unit) = split(text), let factor = units[unit], number * factor <= 3.2e9 else { return nil }
         return number * factor
     }
 
-    /// Bytes of `100`, `100 B`, `1.5 KiB`, `2 GiB`, `10 MB`; nil for anything else.
+    /// Parses `100`, `100 B`, `1.5 KiB`, `2 GiB`, `10 MB` into bytes; nil for anything else.
     package static func bytes(_ text: String) -> Int64? {
         let units: [String: Double] = [
             "": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 0x1p10, "mib": 0x1p20, "gib": 0x1p30,
@@ -19,7 +20,7 @@ package enum Quantity {
         return Int64(number * factor)
     }
 
-    /// A number that is not negative, and what follows it.
+    /// A non-negative number and the text after it.
     private static func split(_ text: String) -> (Double, String)? {
         let trimmed = text.trimmedSpaces
         let digits = trimmed.prefix { ("0"..."9").contains($0) || $0 == "." }
@@ -41,7 +42,7 @@ package struct Comparison<Bound: Comparable & Sendable>: Sendable {
     package let operation: Operator
     package let bound: Bound
 
-    /// Without an operator, equality is meant; nil where the bound cannot be read.
+    /// Without an operator, compares for equality; nil if the bound is invalid.
     package init?(_ text: String, bound read: (String) -> Bound?) {
         let trimmed = text.trimmedSpaces
         let operation = Operator.allCases.first { trimmed.hasPrefix($0.rawValue) }

@@ -1,51 +1,51 @@
 import Platform
 
-/// What becomes of a value's own markup where the value is put into Markdown.
+/// How a value's own markup is treated when the value is inserted into Markdown.
 package enum Markup: Sendable {
-    /// All of it shows as it was typed, and does nothing; an address of the web can be clicked.
+    /// All of it is escaped and shows as typed; web addresses stay clickable.
     case escaped
-    /// As it is, because the rule says so.
+    /// Kept, because the rule says so.
     case raw
 }
 
-/// The one place where text from outside becomes Markdown: a value stands in one line and is shown, and the template's
-/// own markup keeps its meaning whatever the values in it hold.
+/// The only place where untrusted text becomes Markdown. A value is one line and shows as typed, and the template's
+/// own markup keeps its meaning whatever its values contain.
 ///
-/// Escapes are sound because a value's own backslashes are escaped first. Where values meet each other or the template,
-/// what only both together would make (`!` and `[`, `]` and `(`) is escaped, too.
+/// Escaping is sound because a value's own backslashes are escaped first. Combinations across the borders of values
+/// and template (`!` and `[`, `]` and `(`) are escaped too.
 package struct SafeMarkdown {
     enum Kind {
-        /// Text within a note, below an anchor of ours.
+        /// Text within a note, below one of our anchors.
         case block
-        /// A whole file, front matter included.
+        /// A whole file, including front matter.
         case file
         /// The text of one heading.
         case heading
-        /// A line without links of ours, in which code may stand.
+        /// A line without links of ours, which may contain code.
         case line
     }
 
-    /// Where the template has begun a link's address.
+    /// The start of a link address in the template.
     private struct Destination {
         var start: Int
         var isPicture: Bool
         var isInAngles = false
-        /// The template itself has said how it begins.
+        /// Whether the address begins with the template's own text.
         var isBegun = false
     }
 
     private let kind: Kind
     private var out: [Unicode.Scalar] = []
-    /// The last scalar of `out` is a value's.
+    /// Whether the last scalar of `out` comes from a value.
     private var endsInValue = false
-    /// The template's open brackets: whether each is a picture's.
+    /// The template's open brackets; true for a picture's.
     private var brackets: [Bool] = []
-    /// The bracket that the template has just closed: where, and whether it was a picture's.
+    /// The bracket that the template has just closed: its index, and whether it was a picture's.
     private var closed: (index: Int, isPicture: Bool)?
     private var destination: Destination?
-    /// How many backticks the template has just written.
+    /// Length of the template's current run of backticks.
     private var backticks = 0
-    /// How many have begun code of the template's; 0 outside.
+    /// Length of the run that began the template's code; 0 outside of code.
     private var code = 0
     private var hasFrontMatter = false
 
@@ -63,19 +63,19 @@ package struct SafeMarkdown {
         return String(view)
     }
 
-    /// A text from outside, and what we say of it, where a line of Markdown begins that holds no link of ours. Its code
+    /// Untrusted text, with our own words, at the start of a Markdown line that contains no link of ours. Its code
     /// works.
     package static func line(_ text: String) -> String { self.text([.value(text, .escaped)], as: .line) }
 
     private init(kind: Kind) { self.kind = kind }
 
-    /// Whether the template itself opens and closes it. A value in it may be any of its lines.
+    /// Whether the template itself opens and closes front matter. A value in it may be any of its lines.
     private static func beginsWithFrontMatter(_ segments: [Template.Segment]) -> Bool {
         let own = segments.map { if case .text(let text) = $0 { text } else { ":" } }.joined()
         return FrontMatterSpan(own.utf8.span)?.syntax == .yaml
     }
 
-    // MARK: The template's own text
+    // MARK: Template text
 
     private mutating func append(template text: String) {
         for scalar in text.unicodeScalars {
@@ -84,7 +84,7 @@ package struct SafeMarkdown {
                 backticks += 1
             } else {
                 endBackticks()
-                // In code a bracket closes nothing.
+                // In code, a bracket closes nothing.
                 if !isEscaped, code == 0 || scalar != "]" { follow(scalar) }
             }
             out.append(scalar)
@@ -92,13 +92,13 @@ package struct SafeMarkdown {
         }
     }
 
-    /// A run of backticks begins code, or ends it where it is as long as the one that began it.
+    /// A run of backticks begins code, or ends it if it is as long as the one that began it.
     private mutating func endBackticks() {
         if code == 0 { code = backticks } else if code == backticks { code = 0 }
         backticks = 0
     }
 
-    /// Keeps in mind which brackets and addresses the template has opened.
+    /// Tracks the brackets and addresses that the template has opened.
     private mutating func follow(_ scalar: Unicode.Scalar) {
         if let open = destination {
             let isEmpty = out[open.start...].allSatisfy { $0 == " " }
@@ -122,7 +122,7 @@ package struct SafeMarkdown {
             if let isPicture = brackets.popLast() { closed = (out.count, isPicture) }
         case "(", ":":
             guard let closed, closed.index == out.count - 1 else { break }
-            // A definition begins its line.
+            // A definition must be at the start of its line.
             guard scalar == "(" || line.first(where: { !Self.isBlank($0) }) == "[" else { break }
             destination = Destination(start: out.count + 1, isPicture: closed.isPicture)
         default: break
@@ -136,13 +136,13 @@ package struct SafeMarkdown {
         var text = SafeText.withoutControls(text)[...]
         guard !text.isEmpty else { return }
         endBackticks()
-        // In code no backslash escapes what would end it.
+        // In code, a backslash escapes nothing.
         if code > 0, markup != .raw { text = text.replacing("`", with: "'")[...] }
-        // A backslash of the template's, or of raw text, takes none of ours.
+        // A trailing backslash from the template or from raw text must not consume one of ours.
         if isEscaped { out.append("\\") }
         if isInFrontMatter {
             if mayBecomeFence(with: text) { out.append("\\") }
-            // Templater reads the whole file, and YAML has no escape that holds in every scalar.
+            // Templater reads the whole file, and YAML has no escape that works in every scalar.
             for scalar in text.unicodeScalars {
                 if scalar == "%", out.last == "<" { out.append(" ") }
                 out.append(scalar)
@@ -162,9 +162,9 @@ package struct SafeMarkdown {
             case .text, nil: break
             }
             if markup != .raw { disarmTag(before: source) }
-            // What the guard of line beginnings has escaped begins nothing else either.
+            // A character escaped at the start of a line cannot combine with the one before it either.
             if let first = piece.first { part(from: first) }
-            // A picture of the template's mark, a footnote of its bracket.
+            // Would make a picture with the template's `!`, or a footnote with its `[`.
             if first == piece.first, first == "[" && out.last == "!" || first == "^" && out.last == "[",
                 !isEscaped(at: out.count - 1)
             {
@@ -175,7 +175,7 @@ package struct SafeMarkdown {
         endsInValue = markup != .raw
     }
 
-    /// The body of one's own file, as it is: only an anchor would be one of A4's, and is none.
+    /// The body of a whole file, as it is; only anchors are escaped, which are reserved for A4.
     private mutating func appendRaw(_ text: String) {
         for scalar in text.unicodeScalars {
             if scalar == "^", out.last.map(Self.breaksLine) ?? true { out.append("\\") }
@@ -185,7 +185,7 @@ package struct SafeMarkdown {
         destination = nil
     }
 
-    /// A link's address that a value gives: it cannot end the address, and leads to the web or to a file. A picture's
+    /// A link address from a value: it cannot end the address, and leads to the web or to a file. For a picture it
     /// leads to a file.
     private mutating func appendAddress(_ source: [Unicode.Scalar]) {
         guard let destination else { return }
@@ -211,15 +211,15 @@ package struct SafeMarkdown {
     }
 
     private mutating func appendPercented(_ code: String) {
-        // The template's `<` and this would begin a command of Templater's.
+        // After the template's `<`, this would begin a Templater command.
         if out.last == "<" { out += "./".unicodeScalars }
         out += code.unicodeScalars
     }
 
-    /// As it was typed, with what may be markup escaped. In a line of ours its code works, which no escape reaches.
+    /// The value as typed, with possible markup escaped. In a line of ours, code works and is not escaped.
     private func shown(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
         guard kind == .line else {
-            // Within the angles of the template's, an address of the web is whole as it is.
+            // Within the template's angle brackets, a web address needs no escaping.
             if out.last == "<", !isEscaped(at: out.count - 1), MarkdownLink.webAddress(["<"] + source + [">"]) != nil {
                 return MarkdownLink.percented(source)
             }
@@ -257,12 +257,12 @@ package struct SafeMarkdown {
         return String(view)
     }
 
-    // MARK: Where something stands
+    // MARK: Positions
 
-    /// A value's last character makes nothing together with the template's next, or another value's first.
+    /// Keeps a value's last character from combining with the next one of the template or of another value.
     private mutating func part(from next: Unicode.Scalar) {
         guard endsInValue, let last = out.last else { return }
-        // A comment of Obsidian's, a template of Templater's: neither knows a backslash before its first sign.
+        // An Obsidian comment or a Templater template; both ignore a backslash before their first character.
         if next == "%", last == "%" || last == "<" { out.append("\\") }
         guard !isEscaped(at: out.count - 1) else { return }
         if last == "!" && next == "[" || last == "]" && ["(", "[", ":"].contains(next) {
@@ -270,7 +270,7 @@ package struct SafeMarkdown {
         }
     }
 
-    /// A value cannot make a tag of the template's `<`; an address of the web still is a link.
+    /// Keeps a value from making a tag with the template's `<`; a web address still becomes a link.
     private mutating func disarmTag(before source: [Unicode.Scalar]) {
         guard out.last == "<", !isEscaped(at: out.count - 1), source.first.map(Self.beginsTag) == true,
             MarkdownLink.webAddress(["<"] + source + [">"]) == nil
@@ -281,14 +281,14 @@ package struct SafeMarkdown {
     private enum Opening {
         /// Nothing but blanks, quotation marks and list marks.
         case empty
-        /// A number that could become a list's.
+        /// A number that could begin a list.
         case digits
-        /// Marks that could become a heading, a list or a line across: `*` of `*{{ … }}*`.
+        /// Marks that could make a heading, a list or a thematic break: `*` in `*{{ … }}*`.
         case marks
         case text
     }
 
-    /// What stands before the next value on its line; nil where no line begins.
+    /// What comes before the next value on its line; nil if it is not at the start of a line.
     private var opening: Opening? {
         guard kind != .heading else { return nil }
         var rest = line
@@ -317,17 +317,17 @@ package struct SafeMarkdown {
         }
     }
 
-    /// `[ ] `, as it stands before a task.
+    /// `[ ] `, the beginning of a task.
     private static func isTaskBox(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
         text.count == 4 && text.dropFirst(2).first == "]" && text.last.map(isBlank) == true
     }
 
-    /// What stands since the last line break.
+    /// The text since the last line break.
     private var line: ArraySlice<Unicode.Scalar> {
         out[(out.lastIndex(where: Self.breaksLine).map { $0 + 1 } ?? 0)...]
     }
 
-    /// Whether the line, with `text` behind it and more to come, may be a fence, or begin another document.
+    /// Whether the line followed by `text`, with more to come, may be a fence or begin another document.
     private func mayBecomeFence(with text: Substring) -> Bool {
         let begun = Array(line) + text.unicodeScalars
         return (["-", "."] as [Unicode.Scalar]).contains { mark in
@@ -345,7 +345,7 @@ package struct SafeMarkdown {
             }
     }
 
-    /// Whether what comes next stands behind a backslash that escapes it.
+    /// Whether the next character follows a backslash that escapes it.
     private var isEscaped: Bool { isEscaped(at: out.count) }
 
     private func isEscaped(at index: Int) -> Bool {

@@ -1,10 +1,10 @@
 import Foundation
 import Platform
 
-/// What a template is rendered with.
+/// The input for rendering a template.
 package struct TemplateContext: Sendable {
     package let values: Values
-    /// For the `date` filter; never taken from the process.
+    /// For the `date` filter; never that of the process.
     package let timeZone: Zone
 
     package init(values: Values, timeZone: Zone) {
@@ -13,16 +13,16 @@ package struct TemplateContext: Sendable {
     }
 }
 
-/// Text with `{{ name | filter: argument }}` in it. Rendered in one pass, without logic; what a value holds is data
-/// and never read as a template. `\{{`, or `{{ "{{" }}`, stands for the braces themselves.
+/// Text with `{{ name | filter: argument }}` in it. Rendered in one pass, without logic. Values are data and never
+/// parsed as templates. `\{{` or `{{ "{{" }}` gives literal braces.
 package struct Template: Sendable {
-    /// A value that the template names, and where.
+    /// A value used by the template, with its position.
     package struct Reference: Sendable {
         package let name: String
         package let place: Place
     }
 
-    /// A place in a template: which `{{` (from 0) of the text it belongs to, and how many characters after it.
+    /// A position in a template: the zero-based number of the `{{`, and the characters after it.
     package struct Place: Sendable, Hashable {
         package let braces: Int
         package let offset: Int
@@ -54,10 +54,10 @@ package struct Template: Sendable {
         case value(Source, [AppliedFilter])
     }
 
-    /// As it was written.
+    /// The source text.
     package let text: String
     private let parts: [Part]
-    /// In the order of the text.
+    /// In text order.
     package let references: [Reference]
 
     /// - Throws: ``Fault``, the first one.
@@ -67,8 +67,8 @@ package struct Template: Sendable {
         self = template
     }
 
-    /// Reads as much of a template as can be read, with everything that is wrong with it. Filters that are not known
-    /// are left out; braces that cannot be understood end the reading.
+    /// Parses as much of a template as possible and returns all errors. Skips unknown filters; malformed braces end
+    /// parsing.
     package static func read(_ text: String) -> (Template, [Fault]) {
         var scanner = TemplateScanner(text)
         var parts: [Part] = []
@@ -98,19 +98,19 @@ package struct Template: Sendable {
         self.references = references
     }
 
-    /// Text without any value in it.
+    /// Text without values.
     package init(literal: String) {
         text = literal
         parts = [.text(literal)]
         references = []
     }
 
-    /// - Throws: `Fault(.refused)` where a value cannot pass a filter: a date that is none.
+    /// - Throws: `Fault(.refused)` if a filter rejects a value, such as an invalid date.
     package func rendered(_ context: TemplateContext) throws -> String {
         try rendered(context) { value, _ in value }
     }
 
-    /// As ``rendered(_:)``, each value passed through `guarding`, which is told where it stands.
+    /// As ``rendered(_:)``, with each value passed through `guarding` together with its position.
     func rendered(_ context: TemplateContext, guarding: (String, TemplatePiece) -> String) throws -> String {
         var out = ""
         for part in parts {
@@ -126,8 +126,8 @@ package struct Template: Sendable {
         return out
     }
 
-    /// For ``SafeMarkdown``: the template's own text, and each value with what is to become of its markup. The filter that
-    /// says so is left to it.
+    /// For ``SafeMarkdown``: the template's own text, and each value with the treatment of its markup.
+    /// ``SafeMarkdown`` applies the filter for that itself.
     func segments(_ context: TemplateContext) throws -> [Segment] {
         try parts.map { part in
             switch part {
@@ -219,7 +219,7 @@ package struct Template: Sendable {
         }
     }
 
-    /// The whole name of a value that is fixed when a job is planned, `counter:NAME` or `lookup:TABLE.COLUMN[KEY]`, and that
+    /// The full name of a value that is fixed at planning, `counter:NAME` or `lookup:TABLE.COLUMN[KEY]`, and the name
     /// of the value that holds its key.
     private static func planned(
         _ word: String, _ scanner: inout TemplateScanner

@@ -1,4 +1,4 @@
-/// Reads scalar by scalar, knowing which braces it is in.
+/// Scans a template by Unicode scalars, and tracks the current braces.
 struct TemplateScanner {
     private let scalars: [Unicode.Scalar]
     private var index = 0
@@ -47,8 +47,8 @@ struct TemplateScanner {
         return String(word)
     }
 
-    /// `"text"` or `'text'`, with `\"`, `\'`, `\\` and `\n` inside; any other backslash is one. Nil if no quote stands
-    /// here.
+    /// `"text"` or `'text'`, with the escapes `\"`, `\'`, `\\` and `\n`; any other backslash is literal. nil if there
+    /// is no quote here.
     mutating func quoted() throws(Template.Fault) -> String? {
         guard !isAtEnd, scalars[index] == "\"" || scalars[index] == "'" else { return nil }
         let quote = scalars[index]
@@ -69,7 +69,7 @@ struct TemplateScanner {
         throw Template.Fault(message: "the quote is never closed", hint: nil, place: start)
     }
 
-    /// Up to the next `|` or `}}`, or whatever else ends it.
+    /// Text up to the next `|` or `}}`, or another end character.
     mutating func bareArgument(upTo ends: Set<Unicode.Scalar> = ["|"]) -> String {
         var text = String.UnicodeScalarView()
         while !isAtEnd, !ends.contains(scalars[index]), !scalars[index...].starts(with: "}}".unicodeScalars) {
@@ -79,7 +79,7 @@ struct TemplateScanner {
         return String(text).trimmedSpaces
     }
 
-    /// What may follow a quoted argument: `, locale: de, other: "text"`.
+    /// The options after a quoted argument: `, locale: de, other: "text"`.
     mutating func options() throws(Template.Fault) -> [String: String] {
         var options: [String: String] = [:]
         while true {

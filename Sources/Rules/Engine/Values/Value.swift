@@ -1,6 +1,6 @@
 import Platform
 
-/// What a template can show. Names are dotted: `file.name`, `comic.pages`.
+/// A value for templates. Names are dotted: `file.name`, `comic.pages`.
 package typealias Values = [String: Value]
 
 package enum Value: Sendable, Equatable {
@@ -8,11 +8,11 @@ package enum Value: Sendable, Equatable {
     case integer(Int)
     case boolean(Bool)
     case date(Timestamp)
-    /// A time that a clock has shown, as it was written.
+    /// Local time as it was written.
     case local(LocalTime)
     case list([Value])
 
-    /// Whether it holds more text than the ledger keeps where nobody needs it.
+    /// Whether it is too long for the ledger to keep after use.
     var isLong: Bool {
         switch self {
         case .text(let text): text.utf8.count > IntentText.limit
@@ -22,13 +22,13 @@ package enum Value: Sendable, Equatable {
     }
 }
 
-/// As JSON's own: a text is a string, a number a number; a time, which JSON has not, is `{"date": …}` with its nanoseconds,
-/// or `{"local": […, …]}` with what the clock showed, as seconds, and its offset.
-/// A job has dozens of them, and the ledger writes and reads them for each of its steps.
+/// Uses native JSON types where possible: strings and numbers. A time is `{"date": …}` in nanoseconds, or `{"local":
+/// […, …]}` with local time in seconds and its offset. Compact, because a job has dozens of values, which the ledger
+/// writes and reads for each step.
 extension Value: Codable {
     private enum CodingKeys: String, CodingKey {
         case date, local
-        // As versions before wrote them, each in an object of its own.
+        // Used by earlier versions, which wrapped each value in an object.
         case text, integer, boolean, list
     }
 

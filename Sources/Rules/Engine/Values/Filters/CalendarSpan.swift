@@ -1,13 +1,13 @@
 import Platform
 
-/// A span of time as people say it: `30d`, `-1 month`, `2 years 3 months`. Days and longer are the calendar's: a month
-/// later is the same day of the next month, or its last one.
+/// A span of time in human units: `30d`, `-1 month`, `2 years 3 months`. Days and longer units are calendar units: a
+/// month later is the same day of the next month, or its last day.
 struct CalendarSpan: Sendable, Equatable {
     private(set) var months = 0
     private(set) var days = 0
     private(set) var seconds = 0
 
-    /// The most of one unit.
+    /// Maximum number of one unit.
     private static let most = 1_000_000
 
     private enum Part {
@@ -21,7 +21,7 @@ struct CalendarSpan: Sendable, Equatable {
         "month": (.months, 1), "quarter": (.months, 3), "y": (.months, 12), "year": (.months, 12),
     ]
 
-    /// Nil for what is no span; a number needs a unit.
+    /// nil if this is not a span; a number needs a unit.
     init?(_ text: String) {
         var rest = text.trimmedSpaces[...]
         var sign = 1
@@ -46,10 +46,10 @@ struct CalendarSpan: Sendable, Equatable {
         }
     }
 
-    /// Months and days count by the clock, seconds as they pass.
+    /// Adds months and days in local time, and seconds in elapsed time.
     ///
-    /// - Parameter shown: what the clock shows at `time`.
-    /// - Returns: nil where it would lead out of the years that nanoseconds can tell.
+    /// - Parameter shown: local time at `time`.
+    /// - Returns: nil if the result is outside the nanosecond range.
     func added(to time: Timestamp, shown: LocalTime, _ timeZone: Zone, times sign: Int) -> Timestamp? {
         var second = shown.secondsSince1970
         if months != 0 || days != 0 {
@@ -62,14 +62,14 @@ struct CalendarSpan: Sendable, Equatable {
     }
 }
 
-/// Dates by the calendar of a time zone: weeks begin on Mondays.
+/// Calendar dates in a time zone; weeks begin on Monday.
 enum CalendarTime {
-    /// The units of which a date has a beginning and an end.
+    /// The units that a date can be rounded to.
     static let units = ["hour", "day", "week", "month", "quarter", "year"]
     /// For people.
     static let unitNames = units.map { "`\($0)`" }.joined(separator: ", ")
 
-    /// The first second of the `unit` that a time is in, and the last one.
+    /// The first and the last second of the `unit` that contains a time.
     static func bounds(_ unit: String, of local: LocalTime, _ timeZone: Zone) -> (Timestamp, Timestamp)? {
         let date = local.civil.date
         let (first, next): (CivilDate, CivilDate)

@@ -81,12 +81,12 @@ extension TemplateFilter {
 }
 
 extension FilterCall {
-    /// The date that the value holds; nil where it is missing or empty.
+    /// The date in the value; nil if it is missing or empty.
     ///
     /// - Throws: `Fault(.refused)` for anything else.
     func date() throws -> Timestamp? { try found(DateFormat.date) }
 
-    /// The same as a clock shows it.
+    /// The same as local time.
     func local() throws -> LocalTime? { try found(DateFormat.local) }
 
     private func found<Found>(_ read: (Value, Zone) -> Found?) throws -> Found? {

@@ -1,16 +1,17 @@
 import Foundation
 import Platform
 
-/// Decimal numbers, exactly, as templates read and show them: `-1234.5`.
+/// Exact decimal numbers, as templates read and show them: `-1234.5`.
 enum DecimalText {
-    /// As many before the point, at most.
+    /// Maximum digits before the decimal point.
     static let digits = 30
-    /// As many behind it.
+    /// Maximum digits after it.
     private static let decimals = 18
-    /// Of a number as text.
+    /// Maximum length of a number as text.
     private static let longest = 64
 
-    /// Nil for anything else, also for signs between the digits: which of them would be the decimal one is anyone's guess.
+    /// nil for anything else, including digit group separators, since any of them could be meant as the decimal
+    /// point.
     static func number(_ text: String) -> Decimal? {
         let text = text.trimmedSpaces
         let parts = text.drop { $0 == "-" || $0 == "+" }.split(separator: ".", omittingEmptySubsequences: false)
@@ -21,14 +22,14 @@ enum DecimalText {
         return Decimal(string: text.hasPrefix("+") ? String(text.dropFirst()) : text, locale: nil)
     }
 
-    /// Whole numbers as such; nil for one that is too large, or is none.
+    /// Whole numbers as integers; nil if it is too large, or not a number.
     static func value(_ number: Decimal) -> Value? {
         guard number.isFinite, abs(number) < limit else { return nil }
         let text = plain(number, decimals)
         return Int(text).map { .integer($0) } ?? .text(text)
     }
 
-    /// Half is rounded away from nought.
+    /// Rounds half away from zero.
     static func rounded(_ number: Decimal, _ decimals: Int) -> String {
         let text = plain(number, decimals)
         guard decimals > 0 else { return text }
@@ -52,7 +53,7 @@ enum DecimalText {
     /// For people.
     static let unitNames = units.map { "`\($0.name)`" }.joined(separator: ", ")
 
-    /// - Parameter unit: empty for the one that fits.
+    /// - Parameter unit: empty to choose a suitable one.
     static func size(_ bytes: Decimal, _ unit: String) -> String {
         let fitting = units.last { $0.name.count != 2 && $0.bytes <= abs(bytes) } ?? units[0]
         let unit = units.first { $0.name == unit } ?? fitting

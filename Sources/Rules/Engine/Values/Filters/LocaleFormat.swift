@@ -1,15 +1,15 @@
 import Foundation
 import Platform
 
-/// Dates by Unicode's CLDR: patterns whose words are a language's. Each call makes a formatter, which takes a tenth of a
-/// millisecond; it is for steps, not for conditions.
+/// Dates formatted with Unicode CLDR patterns and the words of a language. Each call creates a formatter, which takes
+/// a tenth of a millisecond: fine for steps, too slow for conditions.
 enum LocaleFormat {
     private static let letters = Set("GyYuUQqMLwWdDFgEecabBhHkKmsSAzZOvVXx")
 
-    /// Dates have no languages of their own: what a pattern gives must not depend on the machine.
+    /// A fixed default, since the result must not depend on the machine.
     private static let standard = "en"
 
-    /// - Parameter local: what the clock shows at `time`.
+    /// - Parameter local: local time at `time`.
     static func string(
         _ time: Timestamp, _ local: LocalTime, _ pattern: String, locale: String?, _ timeZone: Zone
     ) -> String {
@@ -17,7 +17,7 @@ enum LocaleFormat {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: identifier(locale ?? standard))
         formatter.calendar = Calendar(identifier: .gregorian)
-        // The offset is the system's; the formatter knows a zone's name, but has zones of its own.
+        // The offset comes from the system's time zone data, as the formatter's own may differ.
         let named = TimeZone(identifier: timeZone.identifier)
         let isSame = named?.secondsFromGMT(for: date) == local.offset
         formatter.timeZone = isSame ? named : TimeZone(secondsFromGMT: local.offset)
@@ -32,7 +32,7 @@ enum LocaleFormat {
         return "`\(printable(locale))` is no language that is known here; name it as `de`, `fr` or `pt_BR`"
     }
 
-    /// `de-AT` is `de_AT`.
+    /// Converts `de-AT` to `de_AT`.
     private static func identifier(_ locale: String) -> String { locale.replacing("-", with: "_") }
 
     private static func faultOfPattern(_ pattern: String) -> String? {

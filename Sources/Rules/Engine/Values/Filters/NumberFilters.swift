@@ -65,7 +65,7 @@ extension TemplateFilter {
     ]
 }
 
-/// What a filter calculates with: a number, a span of time, or the name of a value.
+/// The operand of a filter: a number, a span of time, or the name of a value.
 enum Operand {
     static func fault(_ text: String, of filter: String, takesSpans: Bool = false) -> String? {
         if DecimalText.number(text) != nil || takesSpans && CalendarSpan(text) != nil || isName(text) { return nil }
@@ -87,7 +87,7 @@ enum Operand {
 }
 
 extension FilterCall {
-    /// The number that the value holds; nil where it is missing or empty.
+    /// The number in the value; nil if it is missing or empty.
     ///
     /// - Throws: `Fault(.refused)` for anything else.
     func number() throws -> Decimal? {
@@ -96,7 +96,7 @@ extension FilterCall {
         throw refusal(value, holds: "number", "write it as 1234.50, with a point and nothing else between the digits")
     }
 
-    /// The value and the argument, calculated with; nothing where one of them is missing.
+    /// The result of the operation on value and argument; nil if one of them is missing.
     func calculated(_ operation: (Decimal, Decimal) throws -> Decimal) throws -> Value? {
         let other = DecimalText.number(argument)
         let named = FilterCall(value: context.values[argument], setting: setting, name: argument, context: context)
@@ -110,8 +110,8 @@ extension FilterCall {
         return value
     }
 
-    /// The value as a date, so long after or before; nil where the argument is no span of time. A value that is missing
-    /// stays so.
+    /// The value as a date, shifted by the argument; nil if the argument is not a span of time. A missing value stays
+    /// missing.
     func shifted(_ sign: Int) throws -> Value?? {
         guard let span = CalendarSpan(argument) else { return nil }
         guard let date = try self.date(), let shown = try local() else { return .some(nil) }

@@ -2,7 +2,7 @@ import Foundation
 import JSONText
 import Platform
 
-/// What a filter makes of a value; declared once, for the loader, the schema and the manual.
+/// A filter for values, declared once for the loader, the schema and the manual.
 package struct TemplateFilter: Sendable {
     package enum Argument: Sendable {
         case none
@@ -10,9 +10,9 @@ package struct TemplateFilter: Sendable {
         case optional
     }
 
-    /// What stands behind a filter's name: `format: "d. MMMM", locale: de`.
+    /// The text after a filter's name: `format: "d. MMMM", locale: de`.
     struct Setting: Sendable {
-        /// Empty where there is none.
+        /// Empty if there is none.
         var argument = ""
         var options: [String: String] = [:]
     }
@@ -22,13 +22,13 @@ package struct TemplateFilter: Sendable {
     /// A whole `{{ … }}`.
     package let example: String
     let argument: Argument
-    /// The names of what may follow a quoted argument: `, locale: de`.
+    /// Names of the options allowed after a quoted argument: `, locale: de`.
     let options: [String]
-    /// Says what is wrong with a setting.
+    /// Returns the error in a setting, or nil.
     let fault: @Sendable (Setting) -> String?
-    /// The other value that an argument names, if it names one.
+    /// The other value that an argument refers to, if any.
     let reference: @Sendable (String) -> String?
-    /// What becomes of the value's markup in Markdown, for a filter that says so; it stands last.
+    /// How a filter treats the value's markup in Markdown; such a filter must be the last.
     let markup: Markup?
     let apply: @Sendable (FilterCall) throws -> Value?
 
@@ -49,16 +49,16 @@ package struct TemplateFilter: Sendable {
         self.apply = apply
     }
 
-    /// By name.
+    /// Sorted by name.
     package static let all: [TemplateFilter] = (basic + dates + numbers + texts).sorted { $0.name < $1.name }
 
     package static func named(_ name: String) -> TemplateFilter? { all.first { $0.name == name } }
 
     /// - Parameters:
-    ///   - argument: nil where the template gives none.
-    ///   - options: those that the template gives.
+    ///   - argument: nil if the template gives none.
+    ///   - options: those given in the template.
     ///   - place: of the filter in its template.
-    /// - Returns: the setting, where nothing is wrong with it.
+    /// - Returns: the setting, if it is valid.
     func checked(
         _ argument: String?, _ options: [String: String], _ place: Template.Place
     ) throws(Template.Fault) -> Setting {
@@ -80,7 +80,7 @@ package struct TemplateFilter: Sendable {
     }
 }
 
-/// A filter with what stands behind its name.
+/// A filter with its setting.
 struct AppliedFilter: Sendable {
     let filter: TemplateFilter
     let setting: TemplateFilter.Setting
@@ -90,9 +90,9 @@ struct AppliedFilter: Sendable {
     }
 }
 
-/// One use of a filter.
+/// One call of a filter.
 struct FilterCall: Sendable {
-    /// Nil where nothing provides it.
+    /// nil if nothing provides it.
     let value: Value?
     let setting: TemplateFilter.Setting
     /// The value's name, for messages.
@@ -102,23 +102,23 @@ struct FilterCall: Sendable {
     var argument: String { setting.argument }
     var timeZone: Zone { context.timeZone }
 
-    /// The value as text; nil where it is missing or empty.
+    /// The value as text; nil if it is missing or empty.
     var text: String? {
         guard let text = value?.shown(timeZone), !text.isEmpty else { return nil }
         return text
     }
 
-    /// The value with its texts changed, each one of a list.
+    /// The value with its text transformed, or each text of a list.
     func mapped(_ change: (String) -> String) -> Value? { value.map { $0.mapped(timeZone, change) } }
 
-    /// What a person reads who has to mend a file or a rule.
+    /// The message for the person who has to fix a file or a rule.
     func refusal(_ value: Value, holds what: String, _ advice: String) -> Fault {
         Fault(.refused, "`\(name)` holds no \(what) but `\(printable(value.shown(timeZone)))`; \(advice)")
     }
 }
 
 extension Value {
-    /// As a template without filters shows it: dates as ISO 8601 with the zone's offset, lists with commas.
+    /// The value without filters: dates as ISO 8601 with the zone's offset, lists with commas.
     package func shown(_ timeZone: Zone) -> String {
         switch self {
         case .text(let text): text

@@ -124,7 +124,7 @@ extension TemplateFilter {
         return out
     }
 
-    /// What it makes of a name never changes: rules find by it what they have made before.
+    /// The result for a given name must never change: rules find earlier output by it.
     private static func slug(_ text: String) -> String {
         let folded = text.folding(options: [.diacriticInsensitive, .caseInsensitive, .widthInsensitive], locale: nil)
             .lowercased()

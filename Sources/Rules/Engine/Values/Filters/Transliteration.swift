@@ -1,9 +1,9 @@
 import Foundation
 import Platform
 
-/// Letters of any script as those of ASCII.
+/// Converts letters of any script to ASCII.
 enum Transliteration {
-    /// What the plain table gets wrong for a language's readers.
+    /// Language-specific exceptions to the general table.
     private static let languages: [String: [Character: String]] = [
         "de": german, "da": nordic, "nb": nordic, "nn": nordic, "no": nordic, "sv": swedish, "fi": swedish,
         "et": ["Õ": "O", "õ": "o", "Ä": "Ae", "ä": "ae", "Ö": "Oe", "ö": "oe", "Ü": "Ue", "ü": "ue"],
