@@ -8,10 +8,10 @@ package struct ActionDeclaration: Sendable {
     /// The subjects it supports; the loader rejects it in other rules.
     package let takes: RuleSubjects
     package let canUndo: Bool
-    /// Whether its effect cannot be undone: the loader then requires the rule to have an `age`, or a `confirm` step
-    /// before it.
+    /// Whether it destroys something for good: the loader then requires the rule to have an `age`, or a `confirm`
+    /// step before it.
     package let isIrrevocable: Bool
-    /// Whether it removes the file without putting it elsewhere. A wrong clock must not trigger that.
+    /// Whether it deletes or trashes the file. A wrong clock must not trigger that (docs/design/time.md).
     package let takesAway: Bool
     /// Whether it can run many times for one file, once per line or page (``ForEach``). An action on the file as a
     /// whole cannot.

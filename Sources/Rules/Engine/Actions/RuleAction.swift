@@ -4,8 +4,7 @@ import Platform
 ///
 /// The runner calls ``intent(for:)``, which reads and decides but changes nothing, and commits the intent to the
 /// ledger. Then it calls ``perform(_:_:)`` and commits the receipt. After a crash between the two commits it calls
-/// ``recover(_:_:)`` instead. One instance is created per step of a rule when rules are loaded, and shared by all
-/// files.
+/// ``recover(_:_:)`` instead. One instance per step of a rule is created when rules are loaded, for all files.
 package protocol RuleAction: Sendable {
     /// The complete decision: everything that `perform` needs, with the hash of the input. Stored as JSON.
     associatedtype Intent: Codable & Sendable
@@ -22,8 +21,7 @@ package protocol RuleAction: Sendable {
     /// - Throws: `Fault`: `.refused` if the file is at fault, `.transient` to be retried later.
     func intent(for input: StepInput) async throws -> Intent
 
-    /// Performs the effect. Called again with the same intent, it must end in the same state and return an equal
-    /// receipt.
+    /// Performs the effect. Repeated with the same intent, it must end in the same state and return an equal receipt.
     ///
     /// - Throws: `Fault`; ``Fault/nameTaken(_:)`` if the decision does not hold any more and nothing has been done.
     ///   The step is then decided again immediately.

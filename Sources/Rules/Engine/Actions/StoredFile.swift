@@ -8,8 +8,7 @@ struct StoredFile: Codable {
     let place: String
     /// Relative to the place, with a hidden name as its token; the absolute path of a file outside of all places.
     let path: BytePath
-    /// Written by earlier versions. If the file is outside of all places, `path` is relative to it; otherwise it is
-    /// ignored.
+    /// Written by earlier versions: the folder of `path` for a file outside of all places; otherwise ignored.
     let root: BytePath?
     let fingerprint: Fingerprint?
     let hash: ContentHash?

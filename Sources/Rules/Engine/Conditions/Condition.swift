@@ -57,8 +57,7 @@ package indirect enum Condition: Sendable {
         }
     }
 
-    /// Whether the condition could hold, judging without reading the file; false only if it cannot hold for any
-    /// content.
+    /// Whether the condition could hold, judging without reading the file; false only if no content can satisfy it.
     ///
     /// - Parameter facts: facts about a file that has not been opened (``FileFacts/Content/unread``).
     package func mightHold(_ facts: FileFacts) -> Bool { outlook(facts).held != false }
@@ -107,7 +106,7 @@ package indirect enum Condition: Sendable {
         }
     }
 
-    /// The attributes its tests look at that can change independently of the content. Such a change triggers the
+    /// The attributes its tests look at that can change independently of the content. A change triggers the
     /// condition's rule.
     package var attributes: Set<FileAttribute> {
         switch self {
@@ -171,8 +170,7 @@ package struct ConditionTest: Sendable {
     let attributes: Set<FileAttribute>
     /// Whether it never holds for a file that has just arrived.
     let asksForAge: Bool
-    /// When its result may next change by time alone, after `now`; nil for never. Only for tests that depend on
-    /// `now`.
+    /// When time alone may next change its result, after `now`; nil for never. Only for tests that depend on `now`.
     var nextChange: NextChange?
     /// Whether it depends on the file's age, so that a wrong clock matters.
     var countsAge = false

@@ -23,8 +23,7 @@ struct MachineRules {
 
     /// Records that the folder cannot be read.
     ///
-    /// - Returns: its known files; nil if none are known, in which case it is also unknown which other files they
-    ///   replace.
+    /// - Returns: its known files; nil if none are known, and thus not which other files they replace either.
     mutating func close(_ folder: BytePath, _ error: any Error) -> (files: [BytePath]?, warning: Diagnostic) {
         isClosed = true
         let what =

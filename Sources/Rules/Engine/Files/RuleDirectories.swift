@@ -24,8 +24,7 @@ package struct LoadedRules: Sendable {
     /// Ordered by file, then by line.
     package let diagnostics: [Diagnostic]
     package let files: [RuleFile]
-    /// The rules of each file in the machine's folder if someone else maintains it, for the next load; nil if not
-    /// known.
+    /// The rules of each file in the machine's folder if others maintain it, for the next load; nil if not known.
     package let machineRules: [BytePath: [Rule]]?
 }
 
@@ -129,8 +128,8 @@ package enum RuleDirectories {
         return LoadedRules(rules: unique, diagnostics: diagnostics, files: found, machineRules: machine.result)
     }
 
-    /// Parses the rules in one file's text, for editors and tests. Does not compare names with other files, and reads
-    /// no tables.
+    /// Parses the rules in one file's text, for editors and tests. Neither compares names with other files nor reads
+    /// tables.
     package static func parse(
         file: String, bytes: [UInt8], registry: ActionRegistry, places: [PlaceInfo], timeZone: Zone,
         settle: Double = 1

@@ -2,8 +2,8 @@ import Platform
 
 /// Suggestions for misspelled words.
 package enum Suggest {
-    /// The candidate closest to `word`, if at most about a third of the letters differ. Ignores case, and treats `_`
-    /// as `-`.
+    /// The candidate closest to `word`, if no more than about a third of the letters differ. Ignores case; `_` equals
+    /// `-`.
     package static func closest(to word: String, among candidates: some Sequence<String>) -> String? {
         let plain = normal(word)
         guard !plain.isEmpty, plain.count <= 64 else { return nil }

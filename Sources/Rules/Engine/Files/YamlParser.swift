@@ -29,8 +29,7 @@ package enum YamlParser {
         return DeepStack.run { compose(source, limits) }
     }
 
-    /// An upper bound of a document's nesting: its opening brackets plus the most leading spaces and dashes in a
-    /// line.
+    /// An upper bound of the nesting: all opening brackets, plus the most leading spaces and dashes of any line.
     private static func mostNesting(_ source: SourceText) -> Int {
         let brackets = source.text.utf8.count { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }
         return brackets + (source.lines.map { $0.utf8.prefix { " \t-?".utf8.contains($0) }.count }.max() ?? 0)

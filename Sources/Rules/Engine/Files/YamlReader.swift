@@ -40,8 +40,8 @@ package final class YamlReader {
         lacking.append(complaint)
     }
 
-    /// The result of `body`. If the configuration lacks something it needs, returns nil and replaces its diagnostics
-    /// with one made by `tell`.
+    /// The result of `body`. If the configuration lacks something it needs, returns nil instead, and of its
+    /// diagnostics keeps only those about that, converted by `tell`.
     func unlessLacking<R>(tell: (Diagnostic) -> Diagnostic, _ body: () -> R) -> R? {
         let (before, lackingBefore) = (collected, lacking)
         lacking = []

@@ -28,7 +28,7 @@ package struct Decision {
     package enum Reason: Sendable, Equatable {
         /// The place is new, and the rule ignores files that existed before.
         case placeIsNew
-        /// The ledger was lost, so it is not known what was done.
+        /// The ledger was lost, so the file's history is unknown.
         case ledgerLost
         /// The rule has handled the file, and nothing relevant has happened to it since.
         case hadByRule
@@ -40,7 +40,7 @@ package struct Decision {
         /// The file was last judged before the rule had its present form; or the rule handled it so long ago that the
         /// record is gone.
         case judgedBefore
-        /// The file matches only since a later moment, and has not changed.
+        /// The file has come to match since it was judged, but nothing has happened to it.
         case unchanged
         /// Only attributes or times have changed, and none that the rule looks at.
         case touched

@@ -4,7 +4,7 @@ import Platform
 /// What the agent would decide about a file or folder now, determined by the same code and the ledger. Writes
 /// nothing. For `steward explain`.
 package struct Preview: Sendable {
-    /// What has happened to it, as rules see it.
+    /// The event as rules see it.
     package let event: FileEvent
     /// Whether this version has been judged.
     package let isKnown: Bool

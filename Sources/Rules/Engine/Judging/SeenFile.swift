@@ -1,7 +1,7 @@
 import Ledger
 import Platform
 
-/// What has happened to a file since its ledger row was written.
+/// The change of a file since its ledger row was written.
 package enum News: Sendable, Equatable {
     /// This version has been judged.
     case nothing
@@ -14,7 +14,7 @@ package enum News: Sendable, Equatable {
     ///
     /// - Parameter scheduled: the rules with a schedule time that has come, and that time.
     case due(scheduled: [String: Timestamp])
-    /// The work of a superseded job is to be done with it.
+    /// The file takes over the work of a superseded job.
     case owed(Planner.Overdue)
     /// Rules (nil: all) are asked about a file that was already judged.
     case asked(rules: Set<String>?, again: Bool, as: FileEvent)

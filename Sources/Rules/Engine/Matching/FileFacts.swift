@@ -30,7 +30,7 @@ package struct BlockFacts: Sendable, Codable, Hashable {
     }
 }
 
-/// What conditions can ask about a file. Values are read lazily from the open file, at most once. Reading blocks; not
+/// What conditions can ask about a file. Values are read lazily from the open file, once. Reading blocks; not
 /// thread-safe.
 ///
 /// A removed file, or one that is not regular (folder, symlink, pipe), has no content, so conditions on content do

@@ -14,11 +14,9 @@ package struct Neighbour: Sendable, Equatable {
     }
 }
 
-/// What conditions may ask beyond the file itself: its neighbours, and what the ledger knows of other files. All
-/// methods block.
+/// Questions of conditions beyond the file itself: its neighbours, and other files in the ledger. All methods block.
 package protocol FileSurroundings: Sendable {
-    /// The regular files in a folder of the place, without those whose names begin with a dot; empty if the folder is
-    /// gone.
+    /// The regular files in a folder of the place, except those with a leading dot; empty if the folder is gone.
     ///
     /// - Throws: `Fault` if it cannot be read.
     func files(in folder: BytePath, of place: PlaceInfo) throws -> [Neighbour]
@@ -44,7 +42,7 @@ package struct FactSources: Sendable {
     let surroundings: (any FileSurroundings)?
     /// Parses content; nil if no parser is available.
     let inspector: (any ContentInspector)?
-    /// The span of time that the clock guard holds back.
+    /// An unconfirmed jump of the clock.
     let heldTime: @Sendable () -> HeldTime?
 
     package init(

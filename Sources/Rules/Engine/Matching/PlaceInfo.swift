@@ -10,7 +10,7 @@ package enum PlaceKind: String, Sendable, Codable, CaseIterable {
     case dropbox
     case folder
 
-    /// Whether files here are meant to move on: existing ones are processed at the first start, and refused ones
+    /// Whether files here are meant to move on: the first start processes existing ones, and refused ones are
     /// quarantined.
     package var isIncoming: Bool { self == .inbox || self == .dropbox }
 }

@@ -98,7 +98,7 @@ package struct RuleSet: Sendable {
         return matches
     }
 
-    /// Whether a rule that depends on age also matches without the time that the clock guard holds back.
+    /// Whether a rule that depends on age also matches without an unconfirmed jump of the clock.
     private func isSafe(_ number: Int, _ facts: FileFacts) throws -> Bool {
         guard mindsClock[number], let safe = facts.sources.heldTime()?.safe else { return true }
         return try facts.countingAges(to: safe) { try Self.match(rules[number], facts) } != nil

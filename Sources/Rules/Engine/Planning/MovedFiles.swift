@@ -54,8 +54,8 @@ extension JobExecutor {
         }
     }
 
-    /// The pending jobs for a folder's contents. Other jobs for the folder itself run after this one, wherever it is
-    /// then.
+    /// The pending jobs for a folder's contents. Other jobs for the folder itself run after this one, at its new
+    /// path.
     func atWork(
         in folder: FileReference, besides own: String, _ transaction: LedgerTransaction
     ) throws -> [JobRecord] {

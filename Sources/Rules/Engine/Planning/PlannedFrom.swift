@@ -69,8 +69,8 @@ extension RuleSet {
         return found
     }
 
-    /// Checks that all values used by a step are known. Values are fixed when a job is planned, and its rule may have
-    /// changed since.
+    /// Checks that all values used by a step are known, since its rule may have changed after they were fixed at
+    /// planning.
     ///
     /// - Throws: `Fault(.failed)` naming a value that the changed rule uses and that was not read.
     func requireKnown(

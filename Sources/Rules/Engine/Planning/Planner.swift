@@ -104,7 +104,7 @@ package final class Planner: Sendable {
         place.kind == .notes || ruleSet.settleTime(place: place.name, name: path.name) != nil
     }
 
-    /// The same with what is known besides the name: size, times, owner.
+    /// The same, also using size, times and owner.
     ///
     /// - Parameter arrived: when it arrived in its place; nil if not known.
     func mightWant(

@@ -12,9 +12,8 @@ package struct PassingRules: Sendable {
 }
 
 extension Planner {
-    /// Puts rules in force after a set that was in force only briefly. Folders that came during that time count as
-    /// judged by the new rules, so that they arrive for those that they have not met (docs/design/events.md,
-    /// "Settle").
+    /// Puts rules in force after a set that was in force only briefly. Folders that came meanwhile count as judged by
+    /// the new rules, so that they arrive for those they have not met (docs/design/events.md, "Settle").
     ///
     /// - Throws: errors of the ledger; nothing has changed then.
     package func putInForce(_ next: RuleSet, after before: PassingRules) async throws {
@@ -27,7 +26,8 @@ extension Planner {
                 let (presence, lanes) = (presence, lanes)
                 let new = try await outcome(unlessHung: .place(name)) {
                     try await lanes.run {
-                        // The first rule about folders also meets older folders for the first time.
+                        // Only folders changed since: the first rule about folders sees older ones for the first time
+                        // too.
                         try folders.filter { folder in
                             do {
                                 let status = try presence.root(of: place).folder(folder.path).status()

@@ -1,8 +1,7 @@
 import Ledger
 import Platform
 
-/// Records effects in the ledger: temporary files before they are filled, and the versions that the agent wrote
-/// itself.
+/// Records effects in the ledger: temporary files before they are filled, and versions written by the agent itself.
 package struct EffectJournal: Sendable {
     package let ledger: Ledger
     package let places: PlaceMap
@@ -86,8 +85,7 @@ package struct EffectJournal: Sendable {
                 if product == nil, job.firstJob != job.id, job.hash == hash,
                     isOwnAndScheduled(to, job, transaction)
                 {
-                    // The file is back from another place or from the trash, and still has the content it was made
-                    // from.
+                    // The file is back from another place or from the trash, with the content it was made from.
                     product = ProductRecord(
                         path: to, hash: hash, firstJob: job.firstJob, depth: job.depth, origin: origin, job: job.id)
                 }
@@ -177,8 +175,7 @@ package struct EffectJournal: Sendable {
         places.locate(path).map { JobRecord.FileLocation(place: $0.place.name, path: $0.path) } == job.whereabouts
     }
 
-    /// Files that the job makes in its own place do not arrive there, but schedules apply to them as to any other
-    /// file.
+    /// Files that the job makes in its own place do not arrive there, but schedules do apply to them.
     private func isOwnAndScheduled(_ path: BytePath, _ job: JobRecord, _ transaction: LedgerTransaction) -> Bool {
         guard let (place, relative) = places.locate(path), place.name == job.place else { return false }
         return transaction.mayBeScheduled(place.name, relative)

@@ -123,7 +123,7 @@ extension EffectJournal {
         }
     }
 
-    /// Folders that a rule moves others into count as matched by it, so that the rule does not pick up its own target
+    /// Folders that a rule moves others into count as matched by it, so that it does not pick up its own target
     /// folders.
     private func keepAbove(_ path: BytePath, _ job: JobRecord, _ transaction: LedgerTransaction) throws {
         var above = path.parent
@@ -141,7 +141,7 @@ extension EffectJournal {
 }
 
 extension FileEffect {
-    /// The paths it created, changed or removed, and whether folders may have been created for them; nil for removed
+    /// Paths it created, changed or removed, and whether folders may have been created for them; nil for removed
     /// paths.
     fileprivate var touched: [(path: BytePath, isNew: Bool?)] {
         switch self {

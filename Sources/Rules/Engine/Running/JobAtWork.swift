@@ -1,7 +1,6 @@
 import Ledger
 
-/// A job and its steps as stored in the ledger. A class, so that thousands of waiting jobs without it take no extra
-/// memory.
+/// A job and its steps as stored in the ledger. A class, so that thousands of waiting jobs without it stay small.
 final class LoadedJob: Sendable {
     let record: JobRecord
     let steps: [StepRecord]

@@ -2,7 +2,7 @@ import Ledger
 import Logging
 import Platform
 
-/// How jobs end, and what is recorded.
+/// How jobs end, and the records of it.
 extension JobExecutor {
     /// The delay for a busy editor stops growing after this many tries: half a minute.
     private static let editorTries = 6

@@ -38,7 +38,7 @@ package final class JobExecutor: Sendable {
     package let hold = StepHold()
     /// Jobs whose undo is running.
     let undos = Mutex<Set<String>>([])
-    /// Called when an undo has to be retried, with the number of tries so far.
+    /// Called for an undo that needs a retry, with the number of tries so far.
     private let undoWaits = Mutex<(@Sendable (_ job: String, _ attempts: Int) async -> Void)?>(nil)
     private let stopping = Atomic<Bool>(false)
     private let atWork = Atomic<Int>(0)

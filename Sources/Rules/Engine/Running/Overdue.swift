@@ -45,8 +45,8 @@ extension Planner {
         try await ledger.read { try $0.supersededToBePlanned() }
     }
 
-    /// Plans the successors of a superseded job for what has been judged since: another version at its path, its file
-    /// at another path, or both if another file took the path. What has not been judged yet is left to its judgement.
+    /// Plans the successors of a superseded job for files judged since: another version at its path, its file at
+    /// another path, or both if another file took the path. Unjudged files are left to their judgement.
     package func plan(after id: String) async throws -> [PlannedJob] {
         if let job = try await ledger.read({ try $0.job(id) }), try isAboutFolder(job) {
             try await lookAgain(job)
@@ -76,7 +76,7 @@ extension Planner {
         }
     }
 
-    /// Drafts that do for a file what the rule still owes; empty if the rule does not match it, or the file has
+    /// Drafts for the work that the rule still owes for a file; empty if the rule does not match it, or the file has
     /// changed again.
     private func drafts(for record: FileRecord, in place: PlaceInfo, _ owed: Overdue) async throws -> [Draft] {
         // The file was never read, because no rule could match it as it is.

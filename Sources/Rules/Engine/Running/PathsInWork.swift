@@ -1,8 +1,8 @@
 import Platform
 import Synchronization
 
-/// The paths with an effect in flight, from before its first system call until its receipt is committed. Whatever is
-/// seen there meanwhile is judged afterwards.
+/// The paths with an effect in flight, from before its first system call until its receipt is committed. Changes seen
+/// there meanwhile are judged afterwards.
 package final class PathsInWork: Sendable {
     private let counts = Mutex<[BytePath: Int]>([:])
 

@@ -120,7 +120,7 @@ package actor Runner {
     ///
     /// - Throws: errors of the ledger.
     package func unknownJobs() async throws -> Int {
-        // Jobs left in the ledger on purpose cannot be told from lost ones.
+        // Jobs left in the ledger on purpose look the same as lost ones.
         guard scheduler.phase == nil, scheduler.left == 0 else { return 0 }
         let limit = scheduler.table.count + Self.mostUnknown
         let unknown = try await ledger.read { try $0.readyJobs(limit: limit) }.map(\.id).filter { !scheduler.knows($0) }

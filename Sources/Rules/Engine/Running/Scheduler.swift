@@ -1,7 +1,7 @@
 import DequeModule
 import Platform
 
-/// Decides which job runs when. One table holds every job that is to run, with all limits and the fairness among them
+/// Decides which job runs when. One table holds every job that is to run, all limits, and the fairness among jobs
 /// (`docs/design/scheduling.md`).
 ///
 /// A value without a clock, threads or files: each event changes the table and returns the effects, which ``Runner``
@@ -71,7 +71,7 @@ struct Scheduler {
         /// Soon, if the set is empty.
         case heldUp(by: Set<String>)
         case crowded(WorkKind, hasBegun: Bool)
-        /// The ledger has to be asked. The job stays first of its file.
+        /// Unknown: the ledger must be asked. The job stays first of its file.
         case unclear
     }
 
@@ -135,11 +135,10 @@ struct Scheduler {
         var window = 1_024
         /// Jobs that may wait for their kind of work or for their rule; the rest stay in the ledger.
         var parked = 8_192
-        /// No more jobs are fetched while this many wait for their rule, so that a few endings do not trigger a full
-        /// reload.
+        /// No more jobs are fetched while this many wait for their rule; otherwise a few endings would reload them
+        /// all.
         var aside = 4_096
-        /// While this many jobs are queued, later ones are not kept in memory as planned but read again when they
-        /// begin.
+        /// While this many jobs are queued, later ones are not kept as planned, but read again when they begin.
         var planned = 16
     }
 
@@ -157,8 +156,7 @@ struct Scheduler {
     var phase: Phase?
     var isDraining = false
 
-    /// The single source of truth about each job; the fields below are derived from it in ``set(_:_:)`` and its
-    /// callees.
+    /// The single source of truth about each job; ``set(_:_:)`` and its callees derive the fields below from it.
     var table: [String: Entry] = [:]
     private var tally = Tally()
     /// `tally` without the backlog.
@@ -218,8 +216,7 @@ struct Scheduler {
     /// Jobs running or being recovered.
     var atWorkCount: Int { tally.running + tally.recovering }
 
-    /// The only way to change a state in the table: removes the job from the structures of its old state and updates
-    /// the counts.
+    /// The only way to change a state in the table: updates the counts, and removes the job from its old queue.
     ///
     /// - Parameter state: nil if nothing is left to do with the job.
     mutating func set(_ id: String, _ state: State?, _ job: Job? = nil) {

@@ -84,7 +84,7 @@ extension Scheduler {
         return settled()
     }
 
-    /// An undo has to be retried.
+    /// An undo needs a retry.
     mutating func undoWaits(_ id: String, seconds: Double, _ now: Instant) -> [Effect] {
         switch table[id]?.state {
         case .running, .recovering, .isolating, .reading, .queued, .aside, .parked: table[id]?.isAskedAgain = true

@@ -1,8 +1,8 @@
 import DequeModule
 import Platform
 
-/// Whose turn it is. All limits are enforced here, except those per kind of work, which apply to steps
-/// (``StepLimit``).
+/// Whose turn it is. All limits are enforced here, except those per kind of work, which apply to steps:
+/// ``StepLimit``.
 extension Scheduler {
     /// Whether jobs may begin.
     var canBegin: Bool { !isPaused && !isDraining && phase == nil && hasRules }

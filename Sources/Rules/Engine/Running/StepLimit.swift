@@ -60,8 +60,7 @@ package final class StepPermit: Sendable {
 
     fileprivate func reclaim() { permit.release() }
 
-    /// Releases the permit. A step may do so before it ends, once it knows that it takes long and waits for another
-    /// limit.
+    /// Releases the permit. A step may do so before it ends if it takes long and waits for another limit.
     package func release() {
         permit.release()
         limit.remove(self)

@@ -1,7 +1,6 @@
 import Platform
 
-/// Deadlines that share one timer, which is set to the earliest. Times are on a monotonic clock that continues during
-/// suspend.
+/// Deadlines that share one timer, set to the earliest of them. The clock is monotonic and continues during suspend.
 struct Wakeups<Key: Hashable & Sendable>: Sendable {
     typealias Instant = ContinuousClock.Instant
 

@@ -3,8 +3,7 @@ import Metrics
 import Platform
 import Synchronization
 
-/// Metrics of jobs and steps. The number of labels is bounded by the rules: actions, rules and results, never file
-/// names.
+/// Metrics of jobs and steps. Labels are bounded by the rules: actions, rules and results, but no file names.
 package final class WorkMeter: Sendable {
     private struct Key: Hashable {
         let subject: String

@@ -6,7 +6,7 @@ import Platform
 package enum DueVerdict: Sendable, Equatable {
     /// Handled; the resulting jobs are in the ledger.
     case met([PlannedJob])
-    /// The file differs from its ledger row and has to be judged first.
+    /// The file differs from its ledger row and must be judged first.
     case unseen
     /// A job is working on the file, or it changed meanwhile.
     case again
@@ -14,7 +14,7 @@ package enum DueVerdict: Sendable, Equatable {
 
 extension Planner {
     /// Handles everything due for a file: rules that it meets by time alone, for which it arrives, and rules with a
-    /// schedule time that has come. Whatever does not hold yet gets its next time. Jobs and rows are committed in one
+    /// schedule time that has come. Anything that does not hold yet gets its next time. Jobs and rows are one
     /// transaction.
     ///
     /// - Parameter isFree: whether no job is working on the file.

@@ -17,9 +17,9 @@ package actor TimeKeeper {
 
     /// The schedules of the rules in force, with their ledger rows.
     private var schedules: [String: (rule: Rule, record: ScheduleRecord)] = [:]
-    /// Identities of rules for which the files of a schedule time are still being entered.
+    /// Identities of rules whose rows for a schedule time are still being added.
     private var entering: Set<String> = []
-    /// The rule whose files are being entered right now.
+    /// The rule whose rows are being added right now.
     private var entered: String?
     /// Identities of rules whose effect on existing files has yet to be computed.
     private var new: Set<String> = []
@@ -79,7 +79,7 @@ package actor TimeKeeper {
             let alarm = alarm
             ledger.due.listen { alarm.bringForward(to: $0) }
         }
-        // Entering the files of a large place takes a while.
+        // Adding rows for a large place takes a while.
         wake()
     }
 
@@ -157,7 +157,7 @@ package actor TimeKeeper {
             try names.map { ($0, try transaction.nextDue(in: $0, after: now)) }
         }
         for (name, rows) in found where rows.isDue { ask(.place(name), asked) }
-        // Times held back by the clock guard are due once the clock is confirmed; setting the clock also wakes.
+        // Times held back by a clock jump are due once it is confirmed; setting the clock wakes the keeper anyway.
         let next =
             found.compactMap(\.1.next) + schedules.values.compactMap(\.record.next)
             + [clock.held()?.next].compactMap(\.self)
@@ -190,20 +190,21 @@ package actor TimeKeeper {
         let (now, waiting) = (clock.now(), entering)
         // Rows of files known only by token have to wait, without delaying others.
         let isLearned = ledger.names.isLearned(place.name)
-        // So do rows that only a wrong clock may have made due.
+        // So do rows that only an unconfirmed clock jump has made due.
         let (safe, minders) = clock.held().map { ($0.safe, planner.ruleSet.clockMinders) } ?? (now, [])
         let found = try await ledger.read {
             try $0.due(
                 in: place.name, by: now, except: waiting, butOnly: minders, by: safe, hidden: isLearned,
                 limit: Self.batch)
         }
-        // A rule may have been edited meanwhile; its files are then being entered again.
+        // A rule may have been edited meanwhile; its rows are then being added again.
         let rows = found.filter { row in
             guard case .scheduled(let rule, _) = row.kind else { return true }
             return !entering.contains(rule)
         }
         guard !rows.isEmpty else {
-            // The remaining rows wait for hidden names, for the clock or for a schedule time that is being entered.
+            // The remaining rows wait for hidden names, for the clock, or for a schedule time that is still being
+            // added.
             return waiting.isEmpty && entering.isEmpty && isLearned && safe >= now ? .done : .waitForWord
         }
         let presence = planner.presence
@@ -251,8 +252,7 @@ package actor TimeKeeper {
         let (identities, ruleSet) = (new, planner.ruleSet)
         guard !identities.isEmpty else { return }
         let begun = try await ledger.read { try $0.timedSince() }
-        // Counts from the oldest of these rules, however long the scan takes. Newer ones still count from their own
-        // start.
+        // Counts from the oldest of these rules, however long the scan takes. Newer ones count from their own start.
         let since = identities.compactMap { begun[$0] }.min()
         let numbers = ruleSet.rules.indices.filter { ruleSet.looksAtTime[$0] }
         let rules = numbers.filter { identities.contains(ruleSet.identities[$0]) }.map { ruleSet.rules[$0] }
@@ -295,7 +295,7 @@ package actor TimeKeeper {
     private func adopt(_ ruleSet: RuleSet, _ since: Timestamp) async throws {
         let rules = ruleSet.rules.filter { !$0.schedules.isEmpty }
         let now = clock.now()
-        // From the commit on, files that are being entered continue for the edited rule.
+        // From the moment the ledger has the rules, unfinished rows are added for the edited rule instead.
         let begun = Set(entering.map(RuleSet.name(inIdentity:)))
         entering.formUnion(rules.filter { begun.contains($0.name) }.map(ruleSet.identity))
         let (records, unreckoned) = try await ledger.write { transaction -> ([ScheduleRecord], Set<String>) in
@@ -346,13 +346,13 @@ package actor TimeKeeper {
         }
     }
 
-    /// Enters all files of a rule's places for one schedule time. The first is handled only after all are entered, so
+    /// Adds rows for all files of a rule's places for one schedule time. None is handled before all are added, so
     /// that files made by the rule are not among them.
     ///
-    /// - Returns: false if the rule was edited meanwhile; the edited rule is entered instead.
+    /// - Returns: false if the rule was edited meanwhile; rows are then added for the edited rule instead.
     private func enter(_ rule: Rule, _ record: inout ScheduleRecord, _ instant: Timestamp) async throws -> Bool {
         let identity = planner.ruleSet.identity(of: rule)
-        // Until all files are entered, even if an error interrupts that.
+        // Until all rows are added, even if an error interrupts that.
         entering.insert(identity)
         entered = identity
         defer { entered = nil }

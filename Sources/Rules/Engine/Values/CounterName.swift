@@ -1,8 +1,7 @@
 import Foundation
 import Platform
 
-/// `counter:invoices`, or `counter:invoices@%Y` for a counter that restarts each year. Each job draws its own number
-/// from it.
+/// `counter:invoices`, or `counter:invoices@%Y` to restart each year. Each job draws its own number from it.
 struct CounterName: Sendable, Equatable {
     static let prefix = "counter:"
 

@@ -17,7 +17,7 @@ package struct DateFormat: Sendable {
         self.timeZone = timeZone
     }
 
-    /// The first unknown letter in `format` as an error, or nil.
+    /// The error in `format`, or nil.
     package static func fault(_ format: String) -> String? {
         if format.isEmpty { return "`date` needs a format" }
         var rest = format[...]
@@ -79,8 +79,8 @@ package struct DateFormat: Sendable {
         }
     }
 
-    /// The date in a value: a date, or text that begins with ISO 8601 (`2026-11-21`, `2026-11-21T09:30`, `2026-11-21
-    /// 09:30:15Z`). Without an offset, the time is in `timeZone`.
+    /// The date in a value: a date, or text that begins with an ISO 8601 date and time such as `2026-11-21`,
+    /// `2026-11-21T09:30` or `2026-11-21 09:30:15Z`. Without an offset, the time is in `timeZone`.
     package static func date(_ value: Value, _ timeZone: Zone) -> Timestamp? {
         if case .date(let time) = value { return time }
         return local(value, timeZone)?.time

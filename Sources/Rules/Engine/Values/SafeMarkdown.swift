@@ -63,8 +63,7 @@ package struct SafeMarkdown {
         return String(view)
     }
 
-    /// Untrusted text, with our own words, at the start of a Markdown line that contains no link of ours. Its code
-    /// works.
+    /// Untrusted text, with our own words, at the start of a Markdown line without links of ours. Its code works.
     package static func line(_ text: String) -> String { self.text([.value(text, .escaped)], as: .line) }
 
     private init(kind: Kind) { self.kind = kind }

@@ -22,9 +22,9 @@ package enum Value: Sendable, Equatable {
     }
 }
 
-/// Uses native JSON types where possible: strings and numbers. A time is `{"date": …}` in nanoseconds, or `{"local":
-/// […, …]}` with local time in seconds and its offset. Compact, because a job has dozens of values, which the ledger
-/// writes and reads for each step.
+/// Uses native JSON types where possible: strings and numbers. A time is an object: `{"date": …}` in nanoseconds, or
+/// local time in seconds with its offset as `{"local":[…,…]}`. Compact, because a job has dozens of values, which the
+/// ledger writes and reads for each step.
 extension Value: Codable {
     private enum CodingKeys: String, CodingKey {
         case date, local

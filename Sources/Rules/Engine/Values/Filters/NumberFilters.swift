@@ -110,7 +110,7 @@ extension FilterCall {
         return value
     }
 
-    /// The value as a date, shifted by the argument; nil if the argument is not a span of time. A missing value stays
+    /// The value as a date, shifted by the argument; nil if that is not a span of time. A missing value stays
     /// missing.
     func shifted(_ sign: Int) throws -> Value?? {
         guard let span = CalendarSpan(argument) else { return nil }
