@@ -2,26 +2,26 @@ import ComicArchive
 import Platform
 import Rules
 
-/// What actions on archives act through.
+/// Dependencies of the archive actions.
 package struct ArchiveServices: Sendable {
     let placing: FileServices
-    /// Archives take long, and nothing else is to wait for them.
+    /// Archives take long, so they have their own pool.
     let lanes = BlockingPool("archives", threads: 2)
     private let program: BytePath?
 
     var journal: EffectJournal { placing.journal }
     var trash: TrashCan { placing.trash }
 
-    /// - Parameter program: the caged worker; nil looks for it beside this program when the first archive comes.
+    /// - Parameter program: the caged worker; nil looks for it beside this program when the first archive arrives.
     package init(placing: FileServices, program: BytePath? = nil) {
         self.placing = placing
         self.program = program
     }
 
-    /// The worker that an archive is unpacked or packed in.
+    /// The worker that packs or unpacks an archive.
     ///
-    /// - Parameter size: bytes of what it reads.
-    /// - Throws: `Fault(.transient)` where there is none now.
+    /// - Parameter size: bytes that it reads.
+    /// - Throws: `Fault(.transient)` if the worker is missing for now.
     func worker(for size: Int64) throws -> ArchiveWorker {
         do {
             return try ArchiveWorker(program: program, limits: ArchiveWorker.patience(for: size))

@@ -1,17 +1,17 @@
 import ComicArchive
 import Platform
 
-/// What becomes of an entry's name when it is unpacked.
+/// Turns an entry's name into a path to unpack to.
 enum EntryPath {
-    /// Folders within folders that an entry may lie in.
+    /// Maximum nesting depth of an entry.
     static let mostFolders = 32
-    /// What a Mac adds to an archive for itself.
+    /// Metadata that macOS adds to archives.
     private static let system = "__MACOSX"
 
-    /// Below the folder that is unpacked into; nil for what is left out.
+    /// The entry's path below the target folder; nil if the entry is skipped.
     ///
-    /// - Throws: `Fault(.refused)` where the entry is no file or folder, or where its name would lead out of the folder or
-    ///   can be none here. One such entry is reason enough to unpack none.
+    /// - Throws: `Fault(.refused)` if the entry is neither file nor folder, if its name would escape the folder, or if
+    ///   the name is invalid here. One such entry refuses the whole archive.
     static func of(_ header: EntryHeader, in archive: BytePath) throws -> BytePath? {
         func refused(_ what: String, _ reason: RefusalReason = .badName) -> Fault {
             Fault(
@@ -30,7 +30,7 @@ enum EntryPath {
                     + "and only files and folders are unpacked; nothing was. Unpack it by hand if you trust it",
                 path: archive, code: RefusalReason.unsupported.rawValue)
         }
-        // tar writes `./` before every name.
+        // tar prefixes every name with `./`.
         let parts = header.path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
         guard let first = parts.first else {
             if header.kind == .folder { return nil }

@@ -3,7 +3,7 @@ import Glibc
 import Platform
 import Rules
 
-/// Packs the file, or the whole folder, into an archive, read back before it counts.
+/// Packs the file, or the whole folder, into an archive. The archive is read back before it counts.
 struct PackFile: DecidingAction {
     enum Source: String, Sendable, CaseIterable {
         case keep, trash
@@ -12,10 +12,10 @@ struct PackFile: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         let placement: FilePlacement
         let format: PackFormat
-        /// Seconds since 1970, and permission bits: what the archive says of the file.
+        /// Seconds since 1970 and permission bits, as the archive records them.
         let modified: Int64
         let mode: UInt32
-        /// Nil where the file stays.
+        /// nil if the source stays.
         let trashed: TrashedFile?
     }
 
@@ -103,7 +103,7 @@ struct PackFile: DecidingAction {
 
     // MARK: Packing
 
-    /// How the archive gets its bytes, and how they are compared.
+    /// Writes the archive and verifies it.
     private struct Packing {
         let pack: (_ put: ([UInt8]) throws -> Void) throws -> Void
         let verify: MadeFile.Verify
@@ -136,7 +136,7 @@ struct PackFile: DecidingAction {
             verify: { try verify($0, entry, placement, worker) })
     }
 
-    /// Unpacks the archive again: it holds the one file, with the bytes that were judged.
+    /// Unpacks the archive again: it must hold this one file with the judged bytes.
     private static func verify(
         _ archive: Descriptor, _ entry: PackedEntry, _ placement: FilePlacement, _ worker: ArchiveWorker
     ) throws {
@@ -162,6 +162,6 @@ struct PackFile: DecidingAction {
 }
 
 extension Timestamp {
-    /// Seconds since 1970, as archives keep times.
+    /// Seconds since 1970, the resolution of archives.
     fileprivate var wholeSeconds: Int64 { nanoseconds / 1_000_000_000 }
 }

@@ -3,7 +3,7 @@ import Platform
 import Rules
 import Synchronization
 
-/// A folder as it is packed: all that is in it, hidden names as well, in one order. Everything blocks.
+/// Snapshot of a folder to pack: everything in it, hidden names included, in a fixed order. All calls block.
 struct PackedTree: Sendable {
     struct Part: Sendable, Equatable {
         /// Below the folder; empty for the folder itself.
@@ -11,20 +11,20 @@ struct PackedTree: Sendable {
         let header: PackedTreeHeader
         let fingerprint: Fingerprint
 
-        /// As the archive is to call it.
+        /// The name inside the archive.
         var shown: BytePath { BytePath(bytes: header.path) }
     }
 
     let source: BytePath
     let parts: [Part]
-    /// Bytes of what the worker reads.
+    /// Bytes that the worker reads.
     let size: Int64
-    /// Where each part's header begins.
+    /// Offset of each part's header.
     private let starts: [Int64]
     private static let deepest = 64
 
-    /// - Throws: `Fault(.failed)` where something else lies in it than files and folders, or more than an archive is unpacked
-    ///   with.
+    /// - Throws: `Fault(.failed)` if the folder holds anything but files and folders, is nested too deeply, or has more
+    ///   names than an archive may have when unpacked.
     init(_ folder: Folder, at source: BytePath) throws {
         self.source = source
         var parts: [Part] = []
@@ -85,10 +85,10 @@ struct PackedTree: Sendable {
         parts.append(Part(path: path, header: header, fingerprint: status.fingerprint))
     }
 
-    /// Whether programs may read one of the names as another.
+    /// Whether some program may read one of the names differently.
     var hasRewrittenNames: Bool { parts.contains { PackFormat.isRewritten($0.header.path) } }
 
-    /// - Throws: `Fault(.failed)` where an archive of this format does not keep a name.
+    /// - Throws: `Fault(.failed)` if an archive of this format does not preserve a name.
     func check(for format: PackFormat) throws {
         for part in parts {
             guard let obstacle = format.obstacle(to: part.header.path) else { continue }
@@ -103,7 +103,7 @@ struct PackedTree: Sendable {
             path: path)
     }
 
-    /// What the worker asks for.
+    /// The byte stream that the worker reads: each part's header, then its content.
     func asked(_ files: HeldFiles) -> AskedArchive {
         let open = OpenPart()
         return AskedArchive(path: source, size: size) { buffer, offset in
@@ -131,7 +131,7 @@ struct PackedTree: Sendable {
         }
     }
 
-    /// The last one that begins at the place or before it, and has a byte there.
+    /// The last part that starts at or before `place` and has a byte there.
     private func part(at place: Int64) -> Int {
         var (low, high) = (0, starts.count - 1)
         while low < high {
@@ -141,7 +141,7 @@ struct PackedTree: Sendable {
         return low
     }
 
-    /// The file, opened, if it is still the one that was listed.
+    /// Opens the part's file if it is still the one that was listed.
     private func opened(_ part: Part, _ files: HeldFiles) throws -> Descriptor {
         let file = try files.spot(source.appending(part.path)).openFile()
         guard try file.status().fingerprint == part.fingerprint else { throw changed() }
@@ -152,9 +152,10 @@ struct PackedTree: Sendable {
         Fault(.superseded, "what lies in \(source) has changed since it was looked at", path: source)
     }
 
-    /// Unpacks the archive again: it holds all of this, byte for byte, and nothing here has changed meanwhile.
+    /// Unpacks the archive again: it must hold all parts, byte for byte, and the folder must not have changed
+    /// meanwhile.
     ///
-    /// - Parameter folder: this one, to be gone through once more.
+    /// - Parameter folder: the packed folder, listed again for the comparison.
     func verify(_ archive: Descriptor, _ worker: ArchiveWorker, _ folder: Folder, _ files: HeldFiles) throws {
         var next = 0
         var current: Descriptor?
@@ -189,12 +190,12 @@ struct PackedTree: Sendable {
         guard try PackedTree(folder, at: source).parts == parts else { throw changed() }
     }
 
-    /// Without the slash that a folder's name has in an archive.
+    /// Drops the slash that ends a folder's name in an archive.
     private static func plain(_ path: [UInt8]) -> [UInt8] {
         path.last == UInt8(ascii: "/") ? Array(path.dropLast()) : path
     }
 
-    /// The file that is being read: a folder's files are read one after the other.
+    /// The file being read. A folder's files are read one after another, so one open file is enough.
     private final class OpenPart: Sendable {
         private let open = Mutex<(number: Int, file: Descriptor)?>(nil)
 

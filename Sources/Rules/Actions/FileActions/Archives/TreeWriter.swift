@@ -2,24 +2,24 @@ import ComicArchive
 import Glibc
 import Platform
 
-/// Writes what an archive holds below a folder of the agent's own. Everything blocks.
+/// Writes an archive's content below one of the agent's own folders. All calls block.
 struct TreeWriter {
     private let archive: BytePath
     private let root: Root
     private let modes: Modes
-    /// Those that hold something, below the root.
+    /// Folders that hold something, below the root.
     private var folders: Set<BytePath> = [BytePath("")]
-    /// The file that is written; nil for an entry that is left out, or none.
+    /// The file being written; nil between entries and for a skipped entry.
     private var file: Descriptor?
     private var size: Int64 = 0
     private(set) var count = 0
 
-    /// Permissions of what is made: no wider than those of the archive.
+    /// Permissions of created files and folders: no wider than the archive's.
     struct Modes {
         let file: mode_t
         let folder: mode_t
 
-        /// - Parameter archive: the archive's own.
+        /// - Parameter archive: mode of the archive itself.
         init(of archive: mode_t) {
             let readers = archive & 0o044
             file = 0o600 | readers
@@ -27,14 +27,14 @@ struct TreeWriter {
         }
     }
 
-    /// - Parameter folder: empty, and open to be read.
+    /// - Parameter folder: empty and open for reading.
     init(_ folder: Descriptor, of archive: BytePath, _ modes: Modes) {
         root = Root(folder)
         self.archive = archive
         self.modes = modes
     }
 
-    /// - Throws: `Fault(.refused)` where the archive is at fault.
+    /// - Throws: `Fault(.refused)` if the archive is at fault.
     mutating func take(_ part: UnpackedPart) throws {
         switch part {
         case .entry(let header):
@@ -56,7 +56,7 @@ struct TreeWriter {
         }
     }
 
-    /// Has the names on the disk as well.
+    /// Syncs the folders, so that the names are durable too.
     func finish() throws { for path in folders { try root.folder(path).sync() } }
 
     private mutating func newFile(_ path: BytePath) throws -> Descriptor {

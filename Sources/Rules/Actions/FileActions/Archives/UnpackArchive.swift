@@ -3,7 +3,7 @@ import Glibc
 import Platform
 import Rules
 
-/// Unpacks an archive into a new folder, in the locked-down worker: the agent writes what it hands over.
+/// Unpacks an archive into a new folder. The locked-down worker decodes it; the agent writes the output.
 struct UnpackArchive: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         let placement: FilePlacement
@@ -74,9 +74,9 @@ struct UnpackArchive: DecidingAction {
         PlacementValues.of(path).merging(["unpack.files": .integer(count)]) { $1 }
     }
 
-    /// Unpacks into a new folder of the agent's own.
+    /// Unpacks into a new staging folder.
     ///
-    /// - Returns: what is to become the new folder: that one, or the one that holds all the rest.
+    /// - Returns: the entry to become the new folder: the staging folder, or the only folder in it.
     private func fill(_ staging: DirectoryEntry, _ archive: Descriptor) throws -> DirectoryEntry {
         let modes = TreeWriter.Modes(of: try archive.status().mode)
         guard try staging.makeDirectory(mode: modes.folder) else {
@@ -96,7 +96,7 @@ struct UnpackArchive: DecidingAction {
         return try inner.status()?.kind == .directory ? inner : staging
     }
 
-    /// The name without its endings: `a.tar.gz` is `a`.
+    /// The name without its endings: `a.tar.gz` becomes `a`.
     private static func stem(of name: BytePath) -> [UInt8] {
         let stem = BytePath(bytes: name.stemAndExtension.stem)
         let (inner, ending) = stem.stemAndExtension
