@@ -4,9 +4,9 @@ import Platform
 import Rules
 import Synchronization
 
-/// Looks for a comic that is in a library already. Where it may be, the ledger knows by sizes, whatever the library
-/// holds; whether it is there, the disk is asked each time: people move and rename there. A library that the agent has
-/// not looked through yet is walked.
+/// Looks for a comic that the library already holds. Candidates come from the ledger, by size, however large the
+/// library is. Each is then checked on disk, because people move and rename files there. A library that has not been
+/// surveyed yet is walked.
 struct ComicCopies: Sendable {
     let library: BytePath
     let files: HeldFiles
@@ -14,18 +14,18 @@ struct ComicCopies: Sendable {
     let placed: PlacedComics
     let read: ReadComics
 
-    /// - Parameter library: the folder in which copies are looked for.
+    /// - Parameter library: the folder to search for copies.
     init(_ services: ComicServices, in library: BytePath, _ files: HeldFiles) {
         (self.library, self.files, journal) = (library, files, services.journal)
         (placed, read) = (services.comics.placed, services.comics.read)
     }
 
-    /// A file of this content, the first by its path; nil where there is none. Of the files of the same size, those are
-    /// read that are not known to be others: what is taken for the same has been read just then. Blocks.
+    /// The first file by path with this content; nil if there is none. Files of the same size are read unless they are
+    /// known to differ, so a match always rests on a fresh read. Blocks.
     ///
     /// - Parameters:
     ///   - size: of the content, in bytes.
-    ///   - source: does not count.
+    ///   - source: excluded from the search.
     func find(_ hash: ContentHash, size: Int64, besides source: BytePath) throws -> BytePath? {
         let candidates = try known(hash, size: size) ?? walked(size: size)
         return try Set(candidates).subtracting([source]).sorted().first { path in
@@ -40,9 +40,9 @@ struct ComicCopies: Sendable {
         }
     }
 
-    /// What the ledger has seen, and what it is about to hear of.
+    /// Paths that the ledger has seen or is about to record.
     ///
-    /// - Returns: nil where it has not seen everything.
+    /// - Returns: nil if the library has not been fully surveyed.
     private func known(_ hash: ContentHash, size: Int64) throws -> [BytePath]? {
         guard let place = journal.places.places.first(where: { $0.root == library }),
             journal.surveyed.contains(place.name)
@@ -90,17 +90,17 @@ struct ComicCopies: Sendable {
         }
     }
 
-    /// What went away meanwhile, and what is not ours to read (`lost+found`), holds no copy that could be found.
+    /// Files that vanished meanwhile, or that the agent may not read (`lost+found`), are skipped.
     private static func mayBePassed(_ fault: Fault) -> Bool {
         fault.errno == ENOENT || fault.errno == ENOTDIR || fault.errno == EACCES || fault.errno == ELOOP
     }
 }
 
-/// The last comics that were put down, which the ledger hears of only with their receipts.
+/// Recently placed comics that the ledger learns of only with their receipts.
 final class PlacedComics: Sendable {
     private let last = Mutex<[(hash: ContentHash, path: BytePath)]>([])
 
-    /// More than are ever at work at once.
+    /// More than are ever in flight at once.
     private static let most = 256
 
     func add(_ hash: ContentHash, _ path: BytePath) {
@@ -115,8 +115,7 @@ final class PlacedComics: Sendable {
     }
 }
 
-/// What files held that were read to be compared: by what tells one version of a file from another, so that a file that is
-/// changed or exchanged is read anew.
+/// Cache of content hashes by fingerprint. A changed or replaced file has another fingerprint, so it is read again.
 final class ReadComics: Sendable {
     private let known = Mutex<[Fingerprint: ContentHash]>([:])
 
@@ -131,7 +130,7 @@ final class ReadComics: Sendable {
 
     func hash(of print: Fingerprint) -> ContentHash? { known.withLock { $0[print] } }
 
-    /// Reads the file, and remembers what it holds unless it was changed meanwhile. Blocks.
+    /// Reads and hashes the file. The hash is cached unless the file changed meanwhile. Blocks.
     ///
     /// - Throws: as ``DirectoryEntry/openFile()``.
     func hash(_ spot: DirectoryEntry) throws -> ContentHash {

@@ -3,26 +3,26 @@ import Glibc
 import Platform
 import Rules
 
-/// Has a step's file judged in the locked-down worker.
+/// Judges a step's file in the locked-down worker.
 struct ComicExaminer: Sendable {
     private let services: ComicServices
     private let mode: ValidationMode
     private let pages: PageExamination
 
-    /// - Parameter arguments: of the step; they say how strict and how thorough it is.
+    /// - Parameter arguments: the step's; they set strictness and depth.
     init(_ services: ComicServices, _ arguments: Arguments) throws {
         self.services = services
         mode = try Self.mode(arguments)
-        // Jobs that were planned before there was a choice have none.
+        // Jobs planned before `pages` existed lack the argument.
         pages = arguments.has("pages") ? try arguments.choice("pages", as: PageExamination.self) : .headers
     }
 
-    /// What is done with a comic of which pages are damaged.
+    /// How to treat a comic with damaged pages.
     static func mode(_ arguments: Arguments) throws -> ValidationMode {
         try arguments.choice("damaged") == "keep" ? .lenient : .strict
     }
 
-    /// What the worker says of the very bytes that the rules have seen.
+    /// The worker's report on exactly the bytes that the rules have seen.
     ///
     /// - Parameter names: see ``EntryNames``.
     /// - Throws: `Fault(.refused)` with the verdict.
@@ -34,7 +34,7 @@ struct ComicExaminer: Sendable {
             let file = try await services.files.run { try files.judged(path) }
             verdict = try await services.comics.verdict(on: file, mode: mode, pages: pages, names: names)
         } catch let fault as Fault where fault.kind == .superseded || fault.errno == ENOENT {
-            // A touch is no news: nobody would judge the file again.
+            // A touched file with the same content is never judged again, so this attempt has to retry.
             guard try await isUnchanged(input) else { throw Self.gone(input) }
             throw Fault(.transient, "\(path) was touched while it was looked into", path: path)
         } catch let fault as Fault
@@ -53,11 +53,12 @@ struct ComicExaminer: Sendable {
         }
     }
 
-    /// Whether the file still holds what the rules have seen, and, where a report is given, since before it was read.
+    /// Whether the file still holds the content that the rules have seen. With a report, also whether it is unchanged
+    /// since the worker read it.
     private func isUnchanged(_ input: StepInput, _ report: ComicReport? = nil) async throws -> Bool {
         let files = input.files
         return try await services.files.run {
-            // The very file that was looked into must still have the name.
+            // The name must still belong to the file that was examined.
             let file = try files.judged(input.file.absolute)
             guard try files.status(input.file.absolute)?.isSameFile(as: file.status()) == true else { return false }
             guard try ContentHash.of(file) == input.file.hash else { return false }
@@ -71,7 +72,7 @@ struct ComicExaminer: Sendable {
             path: input.file.absolute)
     }
 
-    /// What the file is that no archive can be, if its first bytes tell.
+    /// The message about a known type that is not an archive, judged by the first bytes; nil for any other file.
     private func unsupported(_ path: BytePath, _ files: HeldFiles) async throws -> String? {
         let head = try await services.files.run {
             try files.file(path).read(at: 0, count: ComicFileType.headLength)

@@ -2,12 +2,13 @@ import ComicArchive
 import Platform
 import Rules
 
-/// What importing comics needs: the validator, whose worker is looked for until it is found, so that an agent without that
-/// program starts all the same; and the order in which libraries are written.
+/// Shared state of comic imports: the worker, looked up until it is found so that an agent without it still starts, and
+/// the order of writes to each library.
 package actor ComicImporter {
     private let program: BytePath?
     private var worker: ArchiveWorker?
-    /// One import at a time looks for copies and puts its file down, so that of two equal comics one finds the other.
+    /// One import per library at a time looks for copies and places its file, so that of two equal comics one finds the
+    /// other.
     private nonisolated let shelf = BlockingPool("library", threads: 1, perBulkhead: true)
     nonisolated let placed = PlacedComics()
     nonisolated let read = ReadComics()
@@ -15,15 +16,14 @@ package actor ComicImporter {
     /// - Parameter program: the worker's executable; nil looks for it as `ArchiveWorker` does.
     package init(program: BytePath? = nil) { self.program = program }
 
-    /// Runs `work` in a library's turn.
+    /// Runs `work` when it is the library's turn.
     nonisolated func shelving<R: Sendable>(in library: BytePath, _ work: @Sendable () throws -> R) async throws -> R {
         try await Bulkhead.$current.withValue(Bulkhead("the library \(library)")) { try await shelf.run(work) }
     }
 
-    /// Judges the archive in the worker. One that takes long gives up its step's permit, and goes on among the
-    /// slow ones.
+    /// Judges the archive in the worker. A slow one releases its step's permit and continues among the slow archives.
     ///
-    /// - Throws: `Fault(.transient)` where there is no worker now; else as `ComicValidator`.
+    /// - Throws: `Fault(.transient)` if there is no worker for now; otherwise as `ComicValidator`.
     func verdict(
         on file: Descriptor, mode: ValidationMode, pages: PageExamination = .headers, names: EntryNames = .told
     ) async throws -> Verdict {
@@ -36,7 +36,7 @@ package actor ComicImporter {
             ? try await validator.decodingPages(of: file, verdict, mode: mode, aside: aside) : verdict
     }
 
-    /// - Throws: `Fault(.transient)` where there is none now.
+    /// - Throws: `Fault(.transient)` if there is no worker for now.
     func started() throws -> ArchiveWorker {
         if let worker { return worker }
         do {

@@ -1,20 +1,20 @@
 import ComicArchive
 import Platform
 
-/// What a comic's file and folders are called in the library.
+/// Names of comic files and folders in the library.
 enum ComicNames {
-    /// Bytes of a folder's name; more than enough, and room for marks.
+    /// Byte limit of a folder name, with room for suffixes.
     private static let folderLimit = 200
     private static let nameLimit = 255
 
-    /// A folder as a template gave it, made fit for any file system: empty parts and parts of dots alone are dropped,
-    /// blanks and dots at a part's end too, and what is too long is cut.
+    /// Makes a rendered folder path fit for any file system. Drops empty parts, parts made of dots only, and trailing
+    /// blanks and dots; truncates long parts.
     static func folder(_ rendered: String) -> BytePath {
         let parts = rendered.split(separator: "/").map { part(String($0), to: folderLimit) }.filter { !$0.isEmpty }
         return BytePath(parts.joined(separator: "/"))
     }
 
-    /// A name as a template gave it; nil where nothing is left of it.
+    /// Makes a rendered name fit for any file system; nil if nothing is left of it.
     static func name(_ rendered: String) -> [UInt8]? {
         let name = part(rendered, to: nameLimit)
         return name.isEmpty ? nil : Array(name.utf8)
@@ -26,7 +26,7 @@ enum ComicNames {
         return text
     }
 
-    /// The longest beginning that has at most `limit` bytes and ends with a whole character.
+    /// The longest prefix of at most `limit` bytes that ends on a whole Unicode scalar.
     static func cut(_ text: String, to limit: Int) -> String {
         if text.utf8.count <= limit { return text }
         var kept = String.UnicodeScalarView()
@@ -39,8 +39,8 @@ enum ComicNames {
         return String(kept)
     }
 
-    /// What a comic of this format is called: as the name claims where that is right, else by the content. A plain
-    /// archive's ending stays a plain one.
+    /// The type to name a comic by: the claimed one if it is right, otherwise the content's. A plain archive keeps a
+    /// plain archive's ending.
     static func type(of format: ArchiveFormat, claimed name: [UInt8]) -> ComicFileType {
         let claimed = ComicFileType(name: name)
         if format == .unknown { return claimed }
@@ -50,8 +50,7 @@ enum ComicNames {
         return fits ? claimed : found
     }
 
-    /// The name with the ending of `type`: another comic's or picture's ending is replaced, anything else stays part of
-    /// the name.
+    /// The name with the ending of `type`. A comic's or picture's ending is replaced; any other stays part of the name.
     static func name(_ name: [UInt8], as type: ComicFileType) -> [UInt8] {
         let claimed = ComicFileType(name: name)
         if claimed == type { return name }

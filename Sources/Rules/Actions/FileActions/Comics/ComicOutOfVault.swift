@@ -4,10 +4,10 @@ import Ledger
 import Platform
 import Rules
 
-/// Undoing an import into a vault.
+/// Undoes an import into a vault.
 extension VaultSealing {
-    /// Takes the comic out of the vault again, back to where it was. A deposit of which the file was removed can be
-    /// opened by the unlocked vault only.
+    /// Takes the comic out of the vault, back to where it was. A deposit whose file was removed can be opened only by
+    /// the unlocked vault.
     func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         let service = try services.vaults.service(intent.vault)
         let state = Self.text(receipt, "comic.state").flatMap(Imported.State.init(rawValue:))
@@ -22,7 +22,7 @@ extension VaultSealing {
                 "the vault \(intent.vault) does not hold it: it was removed there, or is a deposit that waits (see "
                     + "`steward vault quarantine`); nothing was changed")
         }
-        // Where nothing goes out of the vault, a file that was to stay needs nobody's help.
+        // If nothing leaves the vault, a file that was to stay needs no restoring.
         let isUntouched = !isOwn && entry != nil && receipt.effects.isEmpty
         let effects = isUntouched ? [] : try await putBack(receipt, entry, context, service)
         if isOwn, let entry { _ = try await service.use { try $0.remove(entry.id) } }
@@ -41,7 +41,7 @@ extension VaultSealing {
             effects: effects)
     }
 
-    /// The comic in the vault, and whether it came there by this step: it did not where the vault had held the same.
+    /// The comic in the vault, and whether this step put it there. It did not if the vault already held the same comic.
     private func held(
         _ state: Imported.State, _ id: String, _ context: StepContext, _ service: VaultService
     ) async throws -> (ComicEntry?, isOwn: Bool) {
@@ -50,24 +50,24 @@ extension VaultSealing {
         }
         return try await service.use { vault in
             if state == .duplicate { return (try ComicID(hex: id).map { try vault.comic($0) }, false) }
-            // A deposit of what the vault held already was not ingested.
+            // A deposit of a comic that the vault already held was not ingested.
             return (try state == .deposited ? vault.comics(content: intent.hash).first : nil, false)
         }
     }
 
-    /// Puts the source back, if it went, or is gone by now.
+    /// Restores the source if it was removed or has vanished.
     ///
-    /// - Parameter entry: nil where the vault does not hold the comic any more, so that it can only be found back.
+    /// - Parameter entry: nil if the vault no longer holds the comic, so that it can only be found on disk.
     private func putBack(
         _ receipt: Receipt, _ entry: ComicEntry?, _ context: StepContext, _ service: VaultService
     ) async throws -> [FileEffect] {
         if case .moved(let from, let slot, let fingerprint, let hash)? = receipt.effects.first {
             let back = PuttingBack(services: services.placing, context: context)
-            // The intent has its name also where that is hidden, and not known any more.
+            // The intent holds the name even if it is hidden and no longer known elsewhere.
             let moved = FileEffect.moved(intent.trashed?.source ?? from, to: slot, fingerprint, hash)
             return try await services.files.run { try back.restoreFromTrash(moved).effects }
         }
-        // A comic that was there before the job came from somewhere else.
+        // A comic that predates the job came from somewhere else.
         let source = HiddenNames.isToken(intent.source) ? nil : intent.source
         guard let target = try source ?? entry.map(origin) else { return [] }
         if let found = try await extracted(to: target, context.files) {
@@ -82,7 +82,7 @@ extension VaultSealing {
         return [placed]
     }
 
-    /// The comic at `target` or the next names, if it is there.
+    /// The comic at `target` or an alternative name, if it is there.
     private func extracted(
         to target: BytePath, _ files: HeldFiles
     ) async throws -> FileEffect? {

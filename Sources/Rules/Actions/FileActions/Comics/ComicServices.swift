@@ -2,7 +2,7 @@ import ComicVault
 import Platform
 import Rules
 
-/// What actions on comics act through.
+/// Dependencies of the comic actions.
 package struct ComicServices: Sendable {
     let comics: ComicImporter
     let vaults: VaultKeeper

@@ -2,16 +2,16 @@ import ComicArchive
 import Platform
 import Rules
 
-/// A comic that goes into a library folder, decided.
+/// Intent to import a comic into a library folder.
 struct LibraryImport: Codable, Sendable, Equatable {
     let placement: FilePlacement
-    /// The folder in which copies are looked for.
+    /// The folder to search for copies.
     let library: BytePath
     let keepsSource: Bool
     let skipsCopies: Bool
-    /// The same comic in the library, seen when this was decided; looked for again when it is carried out.
+    /// The same comic in the library, as seen at decision time. The search is repeated when the import is carried out.
     let copy: BytePath?
-    /// Where the source goes if the library has the comic already.
+    /// The source's place in the trash if the library already has the comic.
     let trashed: TrashedFile
     let values: Values
 
@@ -22,7 +22,7 @@ struct LibraryImport: Codable, Sendable, Equatable {
     }
 }
 
-/// `import-comic` with a `place`: decides where a judged comic goes, as a template says.
+/// `import-comic` with a `place`: a template decides where a judged comic goes.
 struct ComicToLibrary: Sendable {
     typealias Intent = LibraryImport
 
@@ -54,11 +54,11 @@ struct ComicToLibrary: Sendable {
             folder: ComicNames.folder(try arguments.pathText("folder", values: known)),
             name: ComicNames.name(asked ?? input.file.path.name, as: type)
         )
-        // Jobs that were planned before there was a choice have none.
+        // Jobs planned before `portable` existed lack the argument.
         if arguments.has("portable"), try arguments.bool("portable") {
             let wanted = target
             let shelf = PortableShelf(root: place.root, files: input.files)
-            // Where the comic lies in its place already, it stays.
+            // A comic that is already in its place stays there.
             if place.root.appending(wanted.folder).appending(name: wanted.name) != input.file.absolute {
                 target = try await services.files.run { try shelf.fit(wanted.folder, wanted.name) }
             }

@@ -49,7 +49,7 @@ struct ComicToVault: Sendable {
             format: report.format)
     }
 
-    /// Whether a later step writes down what only the archive's own words tell.
+    /// Whether a later step uses values that only the archive's own text provides.
     private func wantsWords(_ input: StepInput) -> Bool {
         guard let wanted = input.namesUsedLater else { return true }
         return ComicValues.specs.contains { wanted.contains($0.name) && !ComicValues.nameless.contains($0.name) }
@@ -71,13 +71,13 @@ struct ComicToVault: Sendable {
         do {
             return try await ComicExaminer(services, arguments).examine(input, names: names)
         } catch let fault as Fault where fault.kind == .refused && hidesNames {
-            // The verdict names the entries of the archive.
+            // The verdict names entries of the archive.
             throw Fault(.refused, RefusedComic.text(fault.code), code: fault.code)
         }
     }
 }
 
-/// Why a comic is refused, in words that name nothing that is in it.
+/// Reasons for refusing a comic that do not reveal its content.
 enum RefusedComic {
     static func text(_ code: String?) -> String {
         let why: String =

@@ -3,11 +3,11 @@ import Foundation
 import Platform
 import Rules
 
-/// What is known of a validated comic, as templates see it: one line each, short, without controls.
+/// Template values of a validated comic: single short lines without control characters.
 struct ComicValues: Sendable {
     private(set) var values: Values = [:]
 
-    /// Known before the comic is placed, and so for the step's own templates.
+    /// Known before the comic is placed, so the step's own templates can use them.
     static let specs = [
         ValueSpec("comic.title", "its title; where it has none, series and number, or the file's name"),
         ValueSpec("comic.series", "its series"),
@@ -30,10 +30,10 @@ struct ComicValues: Sendable {
         ValueSpec("comic.damage", "what is wrong with it and was let pass; empty for a whole comic"),
     ].map { ValueSpec($0.name, $0.summary, isForOwnStep: true) }
 
-    /// Those that can be told of a comic whose names were withheld.
+    /// Values available for a comic whose names were withheld.
     static let nameless: Set<String> = ["comic.pages", "comic.format", "comic.id"]
 
-    /// The values of ``nameless``.
+    /// Sets only the values in ``nameless``.
     init(nameless report: ComicReport, hash: ContentHash, format: ComicFileType) {
         values["comic.pages"] = .integer(report.pages.count)
         values["comic.format"] = .text(format.rawValue)
@@ -68,9 +68,9 @@ struct ComicValues: Sendable {
         names.isEmpty ? nil : names.prefix(20).joined(separator: ", ")
     }
 
-    /// One line of at most 240 bytes in one spelling (NFC); nil where nothing is left but dots, slashes and spaces.
+    /// One line of at most 240 bytes, in NFC; nil if only dots, slashes and spaces are left.
     static func line(_ text: String) -> String? {
-        // What comes out of an archive may be a megabyte; what follows need not read it all.
+        // A field of an archive can be a megabyte; the prefix bounds the work below.
         let plain = SafeText.withoutControls(String(text.unicodeScalars.prefix(2000))).composed
         let line = ComicNames.cut(plain.split(whereSeparator: \.isWhitespace).joined(separator: " "), to: 240)
         return line.contains { !"./\\ ".contains($0) } ? line : nil

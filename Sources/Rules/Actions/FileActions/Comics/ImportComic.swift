@@ -2,7 +2,7 @@ import ComicArchive
 import Platform
 import Rules
 
-/// Imports a comic into a library or a vault: judged in the locked-down worker first, then put there, once.
+/// Imports a comic into a library or a vault, exactly once. The locked-down worker judges it first.
 struct ImportComic: DecidingAction {
     enum Intent: Codable, Sendable, Equatable {
         case library(LibraryImport)
@@ -122,7 +122,7 @@ struct ImportComic: DecidingAction {
 
 extension ImportComic.Intent {
     init(from decoder: any Decoder) throws {
-        // The library's came first, and stands in ledgers without a mark.
+        // Library intents came first, so ledgers hold them without a discriminator.
         self =
             try decoder.container(keyedBy: VaultImport.CodingKeys.self).contains(.vault)
             ? .vault(try VaultImport(from: decoder)) : .library(try LibraryImport(from: decoder))

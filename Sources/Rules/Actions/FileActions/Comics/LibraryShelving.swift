@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// How a comic comes to lie in a library, once; one that the library has already goes to the trash instead.
+/// Places a comic in a library, exactly once. A comic that the library already has goes to the trash instead.
 struct LibraryShelving: Primitive {
     let services: ComicServices
     let intent: LibraryImport
@@ -32,7 +32,7 @@ struct LibraryShelving: Primitive {
         }
     }
 
-    /// Takes the comic back to where it came from, or a duplicate out of the trash.
+    /// Moves the comic back to where it came from, or a duplicate out of the trash.
     func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         guard case .moved(_, let to, _, _)? = receipt.effects.first else {
             return try await ProductRemoval(services: services.placing).undo(receipt, context)

@@ -1,12 +1,12 @@
 import Glibc
 import Platform
 
-/// Folders and names in a library that differ from none of those there by case alone. Blocks.
+/// Chooses folders and names in a library that never differ by case alone. Blocks.
 struct PortableShelf {
     let root: BytePath
     let files: HeldFiles
 
-    /// The folder, in the spelling that it has in the library already, and a name that no other there has.
+    /// The folder in the library's existing spelling, and a name that does not collide with another there.
     func fit(_ folder: BytePath, _ name: [UInt8]) throws -> (folder: BytePath, name: [UInt8]) {
         var fitted: BytePath = ""
         for part in folder.components {
@@ -14,7 +14,7 @@ struct PortableShelf {
         }
         let wanted = BytePath(bytes: PortableName.of(name))
         let there = root.appending(fitted)
-        // What has the very name is dealt with where the file is put down.
+        // An exact match is handled when the file is placed.
         if try files.status(there.appending(wanted)) != nil { return (fitted, wanted.bytes) }
         let names = try entries(there)
         let free = Mover.alternatives(wanted).first { candidate in
@@ -28,7 +28,7 @@ struct PortableShelf {
         return try entries(folder).first { PortableName.areOne($0, name) } ?? name
     }
 
-    /// Nothing where the folder is not there yet, or the place is away.
+    /// Empty if the folder does not exist yet or the place is away.
     private func entries(_ folder: BytePath) throws -> [[UInt8]] {
         do {
             return try files.folder(folder).entries().map(\.name)

@@ -3,8 +3,8 @@ import ComicVault
 import Platform
 import Rules
 
-/// What goes into a vault with a comic's archive, made of what the validating pass has found: for the action, which
-/// seals what is in an inbox, and for deposits that are ingested at an unlock.
+/// The parts of a sealed comic besides its archive, derived from the validation report. For the action, which seals
+/// files from an inbox, and for deposits ingested at an unlock.
 package struct SealedComic: Sendable {
     let report: ComicReport
     let known: KnownMetadata
@@ -12,7 +12,7 @@ package struct SealedComic: Sendable {
     /// Of the archive.
     let hash: ContentHash
 
-    /// - Parameter path: below the inbox: its name and its folder's tell what the archive does not.
+    /// - Parameter path: below the inbox. Its name and its folder's name supply what the archive lacks.
     package init(_ report: ComicReport, path: BytePath, hash: ContentHash) {
         self.report = report
         self.hash = hash
@@ -22,12 +22,12 @@ package struct SealedComic: Sendable {
         name = Self.name(path, report.format)
     }
 
-    /// What a comic whose file lies at `path` is called in the vault, where its archive is of that format.
+    /// The name in the vault of a comic at `path` whose archive has this format.
     static func name(_ path: BytePath, _ format: ArchiveFormat) -> BytePath {
         BytePath(bytes: ComicNames.name(path.name, as: ComicNames.type(of: format, claimed: path.name)))
     }
 
-    /// What it is called in the vault: as its file, with the ending of its content.
+    /// The name in the vault: the file's, with the ending of its content.
     package let name: BytePath
 
     package var summary: ComicSummary {
@@ -40,8 +40,8 @@ package struct SealedComic: Sendable {
     }
 }
 
-/// Where a sealed comic came from: `PLACE:PATH`, the path below the place, escaped as `BytePath` does. Stands sealed in
-/// the vault, for `undo` and for the folder's name; a place's name holds no colon.
+/// Origin of a sealed comic: `PLACE:PATH`, the path below the place, escaped as `BytePath` does. The vault stores it
+/// sealed, for `undo` and for the folder's name. A place's name has no colon.
 package struct ComicOrigin: Sendable, Equatable {
     package let place: String
     package let path: BytePath
@@ -51,7 +51,7 @@ package struct ComicOrigin: Sendable, Equatable {
         self.path = path
     }
 
-    /// - Returns: nil for what is no origin; a path that would lead out of its place is none.
+    /// - Returns: nil if the text is not an origin, or its path would escape the place.
     package init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         place = String(text[..<colon])

@@ -3,9 +3,9 @@ import ComicVault
 import Foundation
 import Platform
 
-/// Single pages and thumbnails of a comic in a vault, for the price of a page. All of it blocks, and lies in memory only.
+/// Single pages and thumbnails of a comic in a vault, at the cost of one page. All calls block and stay in memory.
 extension SealedMetadata {
-    /// - Returns: nil where the comic has no metadata object.
+    /// - Returns: nil if the comic has no metadata object.
     package static func read(_ comic: ComicID, in vault: SealedVault) throws -> SealedMetadata? {
         guard try vault.comic(comic).object(.metadata) != nil else { return nil }
         let reader = try vault.open(.metadata, of: comic)
@@ -13,13 +13,13 @@ extension SealedMetadata {
         return try JSONDecoder().decode(SealedMetadata.self, from: Data(bytes))
     }
 
-    /// One page, from the page pack or from its place in the archive.
+    /// One page, from the page pack or from its offset in the archive.
     ///
     /// - Parameters:
     ///   - index: from 0, in reading order.
-    ///   - worker: asked for only where the page has to be inflated.
-    /// - Returns: nil where the page can be had from the whole archive only: a PDF's, a damaged one, one of a comic that
-    ///   was sealed without these notes; nil for the page alone where the comic has none of that number.
+    ///   - worker: called only if the page has to be inflated.
+    /// - Returns: nil if only the whole archive can yield the page: a PDF's, a damaged one, or one sealed without page
+    ///   notes. `page` alone is nil if the index is out of range.
     package static func page(
         _ index: Int, of comic: ComicID, in vault: SealedVault,
         worker: () throws -> ArchiveWorker = { try ArchiveWorker() }
@@ -38,11 +38,11 @@ extension SealedMetadata {
         return (PageInMemory(name: BytePath(bytes: BytePath.unescape(page.name)).name, bytes: bytes), pages.count)
     }
 
-    /// A small JPEG of a page, or of the cover: the one that was sealed, else one that is made now.
+    /// A small JPEG of a page or the cover: the sealed thumbnail if there is one, otherwise made now.
     ///
     /// - Parameter index: from 0; nil for the cover.
-    /// - Returns: nil as ``page(_:of:in:worker:)``: also where the comic has no such page.
-    /// - Throws: `Fault` where one has to be made and libvips is not installed, or the page is no picture.
+    /// - Returns: nil as ``page(_:of:in:worker:)``, also if the comic has no cover.
+    /// - Throws: `Fault` if a thumbnail has to be made and libvips is not installed, or the page is not a picture.
     package static func thumbnail(
         _ index: Int?, of comic: ComicID, in vault: SealedVault,
         worker: () throws -> ArchiveWorker = { try ArchiveWorker() }
@@ -64,7 +64,7 @@ extension SealedMetadata {
 }
 
 extension PageInMemory {
-    /// - Throws: `Fault` where libvips is not installed, or cannot read the page.
+    /// - Throws: `Fault` if libvips is not installed or cannot read the page.
     package func shrunk(to size: ThumbnailSize, _ worker: ArchiveWorker) throws -> PageInMemory {
         switch try ThumbnailWorker(worker).shrink(opened: [bytes], to: size).first {
         case .made(let jpeg)?: return PageInMemory(name: name, bytes: jpeg)

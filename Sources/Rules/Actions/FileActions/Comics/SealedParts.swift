@@ -5,7 +5,7 @@ import JSONText
 import Platform
 import Synchronization
 
-/// The metadata object of a comic in a vault, JSON: what is known of the comic, and where pages and thumbnails stand in
+/// The metadata object of a comic in a vault, as JSON: the comic's metadata, and the offsets of pages and thumbnails in
 /// the objects beside it.
 package struct SealedMetadata: Codable, Sendable {
     package struct Page: Codable, Sendable {
@@ -15,9 +15,9 @@ package struct SealedMetadata: Codable, Sendable {
         package let width: Int?
         package let height: Int?
         package let damage: String?
-        /// Where it begins in the page pack; nil where it is not in one.
+        /// Offset in the page pack; nil if the page is not in one.
         package var offset: Int64?
-        /// Where it stands in the archive; nil where that is no ZIP.
+        /// Position in the archive; nil if that is not a ZIP.
         package var place: ZipPlace?
     }
 
@@ -35,11 +35,11 @@ package struct SealedMetadata: Codable, Sendable {
         package let content: Data
     }
 
-    /// Of this object's form.
+    /// Format version of this object.
     package var version = 1
     package let format: ArchiveFormat
     package let metadata: ComicMetadata
-    /// ComicInfo.xml and MetronInfo.xml as they were found.
+    /// ComicInfo.xml and MetronInfo.xml, unmodified.
     package let files: [File]
     /// In reading order.
     package internal(set) var pages: [Page]
@@ -47,7 +47,7 @@ package struct SealedMetadata: Codable, Sendable {
     package let damage: [String]
 }
 
-/// Whether a page pack could not be made.
+/// Set once a page pack could not be made.
 package final class PackFailure: Sendable {
     private let flag = Atomic<Bool>(false)
 
@@ -59,21 +59,21 @@ package final class PackFailure: Sendable {
 }
 
 extension SealedComic {
-    /// Pages of which thumbnails are made with the cover's: of a comic with more, or larger ones, it takes too long.
+    /// Above either limit only the cover gets a thumbnail; more would take too long.
     private static let pagesToShrink = 48
     private static let bytesToShrink: Int64 = 48 << 20
 
-    /// Metadata, thumbnails and page pack, all of it made in caged processes and in memory. What cannot be made is left
+    /// Metadata, thumbnails and page pack, made in caged processes and in memory. Parts that cannot be made are left
     /// out. Blocks.
     ///
     /// - Parameters:
-    ///   - archive: what the report is about.
-    ///   - packFailed: is set once the page pack, which is made while it is sealed, cannot be made; where it is set
-    ///     already the pack is left out.
+    ///   - archive: the archive that the report describes.
+    ///   - packFailed: set if the page pack, which is made during sealing, fails. If it is already set, the pack is
+    ///     left out.
     package func parts(
         of archive: ArchiveSource, _ worker: ArchiveWorker, packFailed: PackFailure = PackFailure()
     ) throws -> [(kind: ObjectKind, content: ObjectContent)] {
-        // What was unpacked once serves all of it.
+        // Unpacked once, used for every part.
         let archive = try worker.readable(archive)
         var sealed = SealedMetadata(
             format: report.format, metadata: known.metadata,
@@ -95,7 +95,7 @@ extension SealedComic {
         return [(.metadata, ObjectContent(Array(try JSONText.line(sealed).utf8)))] + parts
     }
 
-    /// The decoded pages end to end, of an archive in which none can be sought; nil for the others.
+    /// The decoded pages end to end, for an archive without random access; nil for others.
     private func pack(
         _ archive: ArchiveSource, _ worker: ArchiveWorker, _ failed: PackFailure, _ sealed: inout SealedMetadata
     ) -> ObjectContent? {
@@ -123,7 +123,7 @@ extension SealedComic {
 
     private typealias Picture = (page: Int, size: ThumbnailSize, jpeg: [UInt8])
 
-    /// The cover's, and the pages' where that is cheap; none where libvips is not installed.
+    /// The cover's thumbnail, and the pages' if that is cheap; none without libvips.
     private func thumbnails(_ archive: ArchiveSource, _ worker: ArchiveWorker) -> [Picture] {
         let names = report.pages.map { BytePath.unescape($0.entry.path) }
         guard let cover = PageLayout.cover(of: names, stated: known.metadata.pages) else { return [] }
@@ -142,7 +142,7 @@ extension SealedComic {
             }
             return made
         } catch {
-            // A comic without thumbnails is a comic; `steward doctor` says what is missing.
+            // Thumbnails are optional; `steward doctor` reports what is missing.
             return []
         }
     }

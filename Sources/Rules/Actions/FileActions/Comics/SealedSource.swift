@@ -2,8 +2,8 @@ import ComicArchive
 import ComicVault
 import Platform
 
-/// What lies sealed, as the worker gets it: it asks for bytes, and they are opened as it does. Nothing of it lies on a disk
-/// in the clear, and no more of it in memory than a few chunks.
+/// Sealed content as a source for the worker. Bytes are decrypted as the worker asks for them, so no plaintext reaches
+/// a disk and only a few chunks are in memory.
 extension ArchiveSource {
     /// A deposit's archive.
     ///
@@ -15,8 +15,8 @@ extension ArchiveSource {
     /// A comic's archive in a vault.
     ///
     /// - Parameters:
-    ///   - name: what messages call it.
-    ///   - progress: told the bytes that are opened, where all of it has to be before the worker begins.
+    ///   - name: the archive's name in messages.
+    ///   - progress: called with the bytes decrypted so far, if all of it is needed before the worker starts.
     /// - Throws: as ``sealed(_:_:read:stream:)``.
     package static func sealed(
         _ reader: ObjectReader, _ name: BytePath, progress: (_ done: Int64) throws -> Void
@@ -31,10 +31,10 @@ extension ArchiveSource {
         }
     }
 
-    /// A PDF lies whole in memory: the program that draws it reads a file by itself.
+    /// A PDF is loaded into memory whole, because the program that renders it reads a file.
     ///
-    /// - Throws: `Fault(.transient)` with ``MemoryFile/tooLarge`` for a PDF that memory has no room for; what `read` and
-    ///   `stream` throw.
+    /// - Throws: `Fault(.transient)` with ``MemoryFile/tooLarge`` if a PDF does not fit into memory; errors of `read`
+    ///   and `stream`.
     private static func sealed(
         _ path: BytePath, _ size: Int64,
         read: @Sendable @escaping (_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int,

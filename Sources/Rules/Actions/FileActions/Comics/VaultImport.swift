@@ -5,9 +5,9 @@ import JSONText
 import Platform
 import Rules
 
-/// A comic that goes into a vault, decided. It names the file, and nothing that is in it.
+/// Intent to seal a comic in a vault. It names the file, but nothing inside it.
 struct VaultImport: Codable, Sendable, Equatable {
-    /// What becomes of the source once the vault has it.
+    /// Fate of the source once the vault holds the comic.
     enum SourceDisposition: String, Codable, Sendable {
         case remove, keep, trash
     }
@@ -20,18 +20,18 @@ struct VaultImport: Codable, Sendable, Equatable {
     let source: BytePath
     let hash: ContentHash
     let disposition: SourceDisposition
-    /// Whether it is sealed although the vault holds the very same.
+    /// Whether to seal the comic even if the vault holds the same content.
     let keepsCopies: Bool
-    /// Where the source goes, if it goes into the trash.
+    /// The source's place in the trash, if it goes there.
     let trashed: TrashedFile?
-    /// For later steps; where names are hidden, those alone that these steps write somewhere themselves.
+    /// For later steps. With hidden names, only the values that those steps write out themselves.
     let values: Values
-    /// Of the archive, which is all that a deposit has to know of it; nil in what an agent of before has decided.
+    /// The archive's format, which is all that a deposit needs; nil in intents of older versions.
     var format: ArchiveFormat?
 }
 
 extension VaultImport {
-    /// What tells which archive it is. Of a file whose name is hidden the ledger holds it sealed.
+    /// Fields that identify the archive. For a file with a hidden name the ledger stores them sealed.
     private struct Content: Codable {
         let hash: ContentHash
         let trashed: TrashedFile?

@@ -4,10 +4,10 @@ import Ledger
 import Platform
 import Rules
 
-/// How a comic is sealed in a vault, once, and its source goes afterwards.
+/// Seals a comic in a vault, exactly once, then disposes of its source.
 ///
-/// The step's id is the key under which the vault knows the import. What the vault has imported is written down before
-/// the source goes, so that after a crash nobody has to guess from a missing source that it was imported.
+/// The step's id is the key of the import in the vault. The import is noted before the source goes, so that recovery
+/// never has to infer from a missing source that it was imported.
 struct VaultSealing: Primitive {
     let services: ComicServices
     let intent: VaultImport
@@ -35,19 +35,19 @@ struct VaultSealing: Primitive {
         return .done(try await finish(imported, context))
     }
 
-    /// How the vault has imported a comic, as the ledger keeps it until the receipt is there.
+    /// The vault's record of the import, kept in the ledger until the receipt is committed.
     struct Imported: Codable, Sendable {
         enum State: String, Codable, Sendable {
             case sealed, deposited, duplicate
         }
 
         let state: State
-        /// Of the comic, or of the deposit.
+        /// Of the comic or the deposit.
         let id: String
         /// The file in the vault that holds the comic's archive; nil for a deposit, and in notes of older versions.
         var object: String?
 
-        /// nil where an older version did not note it.
+        /// nil if an older version did not note it.
         var made: VaultMade? {
             state == .deposited
                 ? ObjectID(hex: id).map(VaultMade.deposit)
@@ -55,8 +55,8 @@ struct VaultSealing: Primitive {
         }
     }
 
-    /// Whether what was imported lies in the vault that the configuration names now; where its folder was moved, replaced or
-    /// unmounted meanwhile, the comic is imported once more. Of a source that is gone nobody asks any more.
+    /// Whether the vault that the configuration names now still holds the import. If its folder was moved, replaced or
+    /// unmounted meanwhile, the comic is imported again. If the source is gone, the import counts as held.
     private func isHeld(_ imported: Imported, _ context: StepContext) async throws -> Bool {
         guard let made = imported.made else { return true }
         if try await services.vaults.service(intent.vault).holds(made) { return true }
@@ -69,7 +69,7 @@ struct VaultSealing: Primitive {
 
     private static func purpose(_ context: StepContext) -> String { "remove \(context.stepID)" }
 
-    /// What is known to have been imported under this step's key.
+    /// The import known under this step's key.
     private func imported(_ context: StepContext, _ service: VaultService) async throws -> Imported? {
         if let note = try await services.journal.ledger.read({ try $0.effectNote(step: context.stepID) }) {
             return try LedgerJSON.decode(Imported.self, from: note)
@@ -94,7 +94,7 @@ struct VaultSealing: Primitive {
         }
         let files = context.files
         let archive = try await services.files.run { try files.file(source) }
-        // A deposit is sealed as it is: what is in it is looked at when the unlocked vault takes it in.
+        // A deposit is sealed unexamined; the unlocked vault examines it on ingestion.
         let comic =
             try await service.isUnlocked
             ? SealedComic(report(archive, service), path: path, hash: intent.hash) : nil
@@ -126,7 +126,7 @@ struct VaultSealing: Primitive {
         do {
             let found = try await attempt(intent.keepsCopies ? .keep : .skip)
             guard case .sealed(.duplicate) = found else { return Self.imported(found) }
-            // The source may go only if what stays can be read.
+            // The source may go only if the remaining copy is readable.
             if let whole = try await whole(intent.hash, service) {
                 return Self.imported(.sealed(.duplicate(of: whole)))
             }
@@ -159,7 +159,7 @@ struct VaultSealing: Primitive {
         }
     }
 
-    /// What the pass that decided has found, if the vault has been unlocked since, or another one.
+    /// The deciding pass's report if the vault stayed unlocked since; otherwise a new one.
     private func report(
         _ archive: Descriptor, _ service: VaultService
     ) async throws -> ComicReport {
@@ -197,7 +197,7 @@ struct VaultSealing: Primitive {
                     "the file was put into the trash"
                 )
             case .remove:
-                // Another version that stands there by now is not ours to remove.
+                // A different version there now is not ours to remove.
                 return try remove(context)
                     ? ([.removed(intent.source)], "the file was removed") : ([], "another file of its name stays")
             }
@@ -219,7 +219,7 @@ struct VaultSealing: Primitive {
             effects: effects)
     }
 
-    /// - Returns: whether none is left.
+    /// - Returns: whether the source is gone.
     private func remove(_ context: StepContext) throws -> Bool {
         let (source, purpose) = (intent.source, Self.purpose(context))
         guard
@@ -235,6 +235,6 @@ struct VaultSealing: Primitive {
 }
 
 extension ComicVault.VaultError {
-    /// For a vault that was locked in the midst of it.
+    /// For a vault that was locked midway.
     fileprivate var again: Fault { Fault(.transient, "the vault was locked meanwhile; it is tried again by itself") }
 }
