@@ -1,31 +1,30 @@
 import Platform
 import Sandbox
 
-/// Looks into files and remembers, by content, what was found: each content is read at most once for each aspect, as long as
-/// it is remembered.
+/// Examines files and caches the results by content. Each aspect of a content is read at most once while it is cached.
 package final class ContentLibrary: Sendable {
     private let cache: ReportCache
     private let program: BytePath?
 
-    /// - Parameter program: the worker's executable; nil looks for it (``ContentWorker/init(program:patience:)``) until it
-    ///   is found, so that one which is installed later serves.
+    /// - Parameter program: the worker's executable; nil looks for it (``ContentWorker/init(program:patience:)``) until
+    ///   it is found, so that a later installation takes effect.
     package init(program: BytePath? = nil, cache: ReportCache = ReportCache()) {
         (self.program, self.cache) = (program, cache)
     }
 
-    /// What is remembered of a content; nil where that is nothing.
+    /// The cached report on a content, if any.
     package func known(_ aspect: ContentAspect, mime: String, hash: ContentHash?) -> ContentReport? {
         hash.flatMap { cache.report(ReportCache.Key(hash: $0, aspect: aspect, mime: mime)) }
     }
 
-    /// Looks into an open file, unless this content is remembered. Blocks.
+    /// Examines an open file unless its content is cached. Blocks.
     ///
     /// - Parameters:
-    ///   - mime: what the file is by its first bytes and its name.
-    ///   - hash: of its content; nil: nothing is remembered.
-    ///   - check: whether it may go on, asked about once a second; what it throws ends the process.
-    ///   - used: is told the processor's seconds that each process has used.
-    /// - Throws: `Fault` where the machine is at fault; that is not remembered.
+    ///   - mime: the file's type by its first bytes and its name.
+    ///   - hash: of its content; nil disables the cache.
+    ///   - check: called about once a second; an error that it throws ends the process.
+    ///   - used: called with the CPU seconds of each process.
+    /// - Throws: `Fault` if the machine is at fault; such a failure is not cached.
     package func look(
         _ aspect: ContentAspect, in file: Descriptor, mime: String, hash: ContentHash?,
         check: @escaping @Sendable () throws -> Void = {}, used: @escaping @Sendable (Double) -> Void = { _ in }

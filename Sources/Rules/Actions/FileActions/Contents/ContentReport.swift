@@ -1,26 +1,26 @@
 import Sandbox
 
-/// What a worker has found in a file; checked, and still from outside.
+/// A worker's findings about a file: checked, but still untrusted.
 package struct ContentReport: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
-        /// As the archive has it.
+        /// As the archive spells it.
         package let path: [UInt8]
         package let isFolder: Bool
         package let isEncrypted: Bool
     }
 
     package var fields: [ContentField: String] = [:]
-    /// The text, or its first mebibyte; nil where the file is not read for one.
+    /// The text, up to 1 MiB; nil if the file has no text to read.
     package var text: String?
-    /// Where each page of the text ends, in bytes; nil where pages cannot be told apart.
+    /// End offsets of the pages in the text, in bytes; nil if pages cannot be told apart.
     package var pageEnds: [Int]?
     package var entries: [Entry] = []
-    /// Whether there is more than was looked at.
+    /// Whether the result is truncated.
     package var isCut = false
-    /// Why nothing was found, for people; nil where the file was read.
+    /// Why nothing was found, for people; nil if the file was read.
     package var trouble: String?
 
-    /// Bytes in memory, about.
+    /// Approximate size in memory, in bytes.
     var cost: Int {
         (text?.utf8.count ?? 0) + (pageEnds?.count ?? 0) * MemoryLayout<Int>.size
             + entries.reduce(0) { $0 + $1.path.count + 48 }
@@ -28,15 +28,15 @@ package struct ContentReport: Sendable, Equatable {
     }
 }
 
-/// What is wanted of a file; each costs a process.
+/// A kind of information to extract from a file; each costs a process.
 package enum ContentAspect: String, Sendable, CaseIterable {
-    /// The text, title, author and pages.
+    /// Text, title, author and pages.
     case document
-    /// EXIF data and size.
+    /// EXIF data and dimensions.
     case picture
-    /// Tags, length and size of sound and films.
+    /// Tags, duration and dimensions of audio and video.
     case media
-    /// The names of what an archive holds.
+    /// Entry names of an archive.
     case entries
     /// The language of the text.
     case language

@@ -2,21 +2,22 @@ import Glibc
 import Platform
 import Sandbox
 
-/// The agent's side of `steward-worker content`: starts one process a file and an aspect, and believes nothing that it says unchecked.
+/// The agent's side of `steward-worker content`. Starts one process per file and aspect, and validates all of its
+/// output.
 package struct ContentWorker: Sendable {
     private let program: CagedProgram
-    /// Seconds by the clock for each process, with as many more as a slow disk takes to read the file.
+    /// Timeout of each process in seconds; extended by the time that a slow disk takes to read the file.
     private let patience: Int64
-    /// Whether a process may go on: asked about once a second while one runs; what it throws ends the process.
+    /// Called about once a second while a process runs; an error that it throws ends the process.
     package var check: @Sendable () throws -> Void = {}
-    /// Is told the processor's seconds that a process has used.
+    /// Called with the CPU seconds of each process.
     package var used: @Sendable (Double) -> Void = { _ in }
 
     /// - Parameters:
-    ///   - program: the worker's executable; nil looks at `STEWARD_WORKER`, then beside the running program, then in
-    ///     `libexec/steward` beside that one's folder, and keeps to what it finds.
-    ///   - patience: seconds by the clock.
-    /// - Throws: `Fault` where there is no such program; it may come back, as in an upgrade.
+    ///   - program: the worker's executable; nil tries `STEWARD_WORKER`, then the running program's folder, then
+    ///     `libexec/steward` beside that folder.
+    ///   - patience: timeout in seconds.
+    /// - Throws: `Fault` if the program is missing. It is transient, because an upgrade may bring it back.
     package init(program: BytePath? = nil, patience: Int64 = 60) throws {
         let reader =
             if let program { CagedProgram(program) } else {
@@ -32,11 +33,11 @@ package struct ContentWorker: Sendable {
         self.patience = patience
     }
 
-    /// Looks into an open file. Blocks.
+    /// Examines an open file. Blocks.
     ///
-    /// - Parameter mime: what the file is by its first bytes and its name.
-    /// - Returns: also where the file cannot be read: ``ContentReport/trouble`` says why.
-    /// - Throws: `Fault` where the machine is at fault: it may be tried again.
+    /// - Parameter mime: the file's type by its first bytes and its name.
+    /// - Returns: a report even if the file is unreadable; ``ContentReport/trouble`` then has the reason.
+    /// - Throws: `Fault` if the machine is at fault, so that a retry may succeed.
     package func look(_ aspect: ContentAspect, in file: Descriptor, mime: String) throws -> ContentReport {
         switch aspect {
         case .document where mime == "application/pdf": try pdf(file)
@@ -46,7 +47,7 @@ package struct ContentWorker: Sendable {
         }
     }
 
-    /// The language of a text that was found. Blocks.
+    /// The language of an extracted text. Blocks.
     package func language(of document: ContentReport, _ path: BytePath) throws -> ContentReport {
         guard let text = document.text, document.trouble == nil else { return document }
         let copy = try Descriptor(inMemory: path)
@@ -54,7 +55,7 @@ package struct ContentWorker: Sendable {
         return try records(["language"], copy)
     }
 
-    /// Has the worker break one rule of its cage: how it ended, for tests.
+    /// For tests: makes the worker break one rule of its cage and returns how it ended.
     package func probe(_ what: String, _ file: Descriptor) throws -> String {
         let ending: CagedEnding<ContentEnd> = try process(["probe", what], file).run(file) { _, _ in nil }
         return switch ending {
@@ -65,7 +66,7 @@ package struct ContentWorker: Sendable {
     }
 
     private func process(_ words: [String], _ file: Descriptor) throws -> CagedProcess {
-        // 2 MB a second is the slowest disk that is waited for.
+        // 2 MB/s is the slowest disk we allow for.
         let reading = min(try file.status().size, 8 << 30) / 2_000_000
         var process = CagedProcess(
             program, ["steward-worker", "content"] + words, name: "the reading process", path: file.path,
@@ -101,11 +102,11 @@ package struct ContentWorker: Sendable {
         return report
     }
 
-    /// Has the worker carry out a command, and listens to what it says to its end.
+    /// Runs a worker command and reads its records to the end.
     ///
-    /// - Parameter take: is given each record, the last one too; false where it makes no sense.
-    /// - Returns: why the file cannot be read, where it cannot.
-    /// - Throws: `Fault` where the machine is at fault.
+    /// - Parameter take: called with each record, including the last; returns false if the record is invalid.
+    /// - Returns: why the file is unreadable; nil if it was read.
+    /// - Throws: `Fault` if the machine is at fault.
     func hear(_ words: [String], _ file: Descriptor, _ take: (ContentRecord) throws -> Bool) throws -> String? {
         var frames = FrameReader(limit: ContentRecord.frameLimit)
         let ending: CagedEnding<ContentEnd> = try process(words, file).run(file) { part, _ in
@@ -132,9 +133,9 @@ package struct ContentWorker: Sendable {
         }
     }
 
-    /// What a run that came to no end says: of the file, where it is to blame.
+    /// Explains a run that did not finish, if the file is to blame.
     ///
-    /// - Throws: `Fault` where the machine is.
+    /// - Throws: `Fault` if the machine is to blame.
     private func trouble(_ ending: CagedEnding<ContentEnd>, _ path: BytePath) throws -> ContentReport {
         func ofMachine(_ what: String) -> Fault {
             Fault(
@@ -164,7 +165,7 @@ package struct ContentWorker: Sendable {
         var report = ContentReport()
         let text = try words(of: "text", file, limit: ContentLimits.text)
         if let trouble = text.trouble { return ContentReport(trouble: trouble) }
-        // Bytes that are no UTF-8 become others: where pages end is told of what they have become.
+        // Invalid UTF-8 is replaced first, so page ends are offsets into the repaired text.
         let pages = Array(String(decoding: text.bytes, as: UTF8.self).utf8)
         let formFeed = UInt8(ascii: "\u{C}")
         report.pageEnds = pages.indices.filter { pages[$0] == formFeed }
@@ -181,7 +182,7 @@ package struct ContentWorker: Sendable {
                 case "Pages": .documentPages
                 default: nil
                 }
-            // The first counts: a title cannot pose as what follows it.
+            // The first match wins, so a title cannot inject a later field.
             if let field, report.fields[field] == nil, let checked = FieldCheck.value(value, field.kind) {
                 report.fields[field] = checked
             }
@@ -189,7 +190,7 @@ package struct ContentWorker: Sendable {
         return report
     }
 
-    /// What a program of poppler-utils says, as far as the limit.
+    /// Output of a poppler-utils program, up to `limit` bytes.
     private func words(
         of what: String, _ file: Descriptor, limit: Int
     ) throws -> (bytes: [UInt8], isCut: Bool, trouble: String?) {
@@ -216,9 +217,9 @@ package struct ContentWorker: Sendable {
     }
 }
 
-/// Whether what a worker says of a field can be.
+/// Validates field values from a worker.
 private enum FieldCheck {
-    /// - Returns: one line without blanks at its ends; nil where it cannot be, or says nothing.
+    /// - Returns: one trimmed line; nil if the value is invalid or empty.
     static func value(_ text: String, _ kind: ContentField.Kind) -> String? {
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").replacing("\0", with: "")
         guard !line.isEmpty else { return nil }

@@ -1,12 +1,12 @@
 import Platform
 import Synchronization
 
-/// What was found in the files that were looked into last, so that several rules cost one process. Bounded in bytes.
+/// Cache of recent reports, so that several rules cost one process. Bounded in bytes, least recently used out first.
 package final class ReportCache: Sendable {
     package struct Key: Hashable, Sendable {
         let hash: ContentHash
         let aspect: ContentAspect
-        /// What the reading depends on besides the content: a name's end may say that it is HTML.
+        /// Part of the key because the result depends on it: an extension may mark the file as HTML.
         let mime: String
     }
 
@@ -19,7 +19,7 @@ package final class ReportCache: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// - Parameter limit: bytes.
+    /// - Parameter limit: in bytes.
     package init(limit: Int = 8 << 20) { self.limit = limit }
 
     func report(_ key: Key) -> ContentReport? {

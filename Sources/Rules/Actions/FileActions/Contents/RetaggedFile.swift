@@ -1,8 +1,8 @@
 import Platform
 import Sandbox
 
-/// What a file is with other tags: pieces of the old one, and bytes between them. From a worker that has parsed hostile
-/// bytes, and checked: each piece lies in the file.
+/// A file with new tags: ranges of the old file interleaved with new bytes. A worker that parsed hostile input produced
+/// it, so each range is checked against the file.
 package struct RetaggedFile: Sendable, Equatable {
     package enum Piece: Sendable, Equatable {
         case kept(Range<Int64>)
@@ -17,7 +17,7 @@ package struct RetaggedFile: Sendable, Equatable {
     /// - Parameter size: of the old file.
     init(size: Int64) { self.size = size }
 
-    /// - Returns: false where the piece cannot be.
+    /// - Returns: false if the piece is invalid.
     mutating func add(_ piece: Piece) -> Bool {
         switch piece {
         case .kept(let range):
@@ -27,7 +27,7 @@ package struct RetaggedFile: Sendable, Equatable {
             written += Int64(bytes.count)
             length += Int64(bytes.count)
         }
-        // Pieces that are named again and again would make a large file of a small one.
+        // Repeating ranges could turn a small file into a huge one.
         guard written <= ContentLimits.ownTagBytes, length <= size + ContentLimits.ownTagBytes,
             pieces.count < ContentLimits.tagPieces
         else { return false }
@@ -35,9 +35,9 @@ package struct RetaggedFile: Sendable, Equatable {
         return true
     }
 
-    /// Puts the new file together. Blocks.
+    /// Assembles the new file. Blocks.
     ///
-    /// - Parameter put: takes the next part.
+    /// - Parameter put: called with each part in order.
     package func write(from old: Descriptor, _ put: ([UInt8]) throws -> Void) throws {
         for piece in pieces {
             switch piece {
@@ -58,9 +58,9 @@ package struct RetaggedFile: Sendable, Equatable {
 }
 
 extension ContentWorker {
-    /// What an open file of sound is with these tags; an empty one is taken away. Blocks.
+    /// Builds the retagged version of an open audio file; an empty value removes the tag. Blocks.
     ///
-    /// - Throws: `Fault(.refused)` where the file is to blame, another where the machine is.
+    /// - Throws: `Fault(.refused)` if the file is to blame; another if the machine is.
     package func retag(_ tags: [MediaTag: String], in file: Descriptor) throws -> RetaggedFile {
         let words = tags.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }
         var made = RetaggedFile(size: try file.status().size)
