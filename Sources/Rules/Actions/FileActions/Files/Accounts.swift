@@ -1,16 +1,16 @@
 import Glibc
 import Platform
 
-/// This machine's users and groups, by name or number. Blocks: a directory service may be asked.
+/// This machine's users and groups, by name or number. Blocks: it may query a directory service.
 enum Accounts {
-    /// - Throws: `Fault(.failed)` where there is none.
+    /// - Throws: `Fault(.failed)` if there is none.
     static func user(_ name: String) throws -> uid_t {
         if let number = uid_t(name) { return number }
         var entry = passwd()
         return try found("user", name, entry: &entry, ask: getpwnam_r) { $0.pw_uid }
     }
 
-    /// - Throws: `Fault(.failed)` where there is none.
+    /// - Throws: `Fault(.failed)` if there is none.
     static func group(_ name: String) throws -> gid_t {
         if let number = gid_t(name) { return number }
         var entry = Glibc.group()

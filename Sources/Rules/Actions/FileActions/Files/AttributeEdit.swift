@@ -2,36 +2,37 @@ import Glibc
 import Platform
 import Rules
 
-/// What a file carries besides its name and content, as far as a step sets it.
+/// Attributes of a file besides its name and content, as far as a step sets them.
 protocol FileTraits: Equatable, Sendable {
-    /// The same traits, as the file has them now. Blocks.
+    /// The current values of the same traits. Blocks.
     func now(of file: Descriptor) throws -> Self
 
-    /// Gives them to the file; those that it has are not set again, which would only make it look changed. Blocks.
+    /// Applies the traits. Values that already match are not set again, because that would make the file look changed.
+    /// Blocks.
     func set(on file: Descriptor) throws
 
-    /// One of them that is neither as in the one nor as in the other, as messages call it; nil for none.
+    /// A trait that matches neither `one` nor `other`, as messages name it; nil for none.
     func stray(from one: Self, or other: Self) -> String?
 
-    /// Whether one of them is as in `after`, and was not before.
+    /// Whether a trait already has its value of `after` and had another in `before`.
     func isBegun(_ before: Self, _ after: Self) -> Bool
 
-    /// The extended attributes among them, nil for one that is taken away.
+    /// The extended attributes among them; a nil value removes one.
     var attributes: [String: [UInt8]?] { get }
 }
 
-/// The primitive of actions that set traits: they are what they were or what they are to be, and nobody else's change of them
-/// is undone. A file that has other names stays as it is.
+/// Sets traits exactly once. They must have their old or new values; other people's changes are never reverted. A file
+/// with other hard links is left alone.
 struct AttributeEdit<Traits: FileTraits>: Primitive {
     let services: FileServices
     let content: JudgedContent
     let before: Traits
     let after: Traits
-    /// Whether they go with the content that was judged, and are not set on another.
+    /// Whether the traits belong to the judged content and must not be set on another.
     var needsContent = false
-    /// As messages name them: `the tags`.
+    /// For messages: `the tags`.
     let name: String
-    /// What is said of the file when it carries them.
+    /// The receipt once the traits are set.
     let receipt: @Sendable (Traits, JudgedContent) -> Receipt
 
     var targets: [BytePath] { [content.file] }
@@ -51,10 +52,10 @@ struct AttributeEdit<Traits: FileTraits>: Primitive {
         return try await services.files.run {
             guard try files.status(content.file)?.kind == .file else { return .notDone }
             let open = try files.file(content.file)
-            // Before it is read, which is an access.
+            // Before reading the content, which would update the access time.
             let now = try after.now(of: open)
             if needsContent, try !content.isHeld(by: open) { return .notDone }
-            // One that was half done goes on: decided anew, it would no longer know what was there before.
+            // A half-done edit continues. Deciding it again would lose the old values.
             guard now == after || now.isBegun(before, after) && now.stray(from: before, or: after) == nil else {
                 return .notDone
             }
@@ -79,18 +80,18 @@ struct AttributeEdit<Traits: FileTraits>: Primitive {
         try traits.set(on: open)
         try open.sync()
         var receipt = receipt(traits, content)
-        // What somebody else has saved there is news, whoever has set something.
+        // Content that someone else saved is news, even though the agent set attributes on the file.
         receipt.effects = try content.touched(open, isJudged: isJudged, set: traits.attributes)
         return receipt
     }
 
-    /// Asked when it is decided as well. Blocks.
+    /// Also checked at decision time. Blocks.
     static func requireOneName(_ open: Descriptor, _ name: String) throws {
         try JudgedContent.requireOneName(open, "\(name) would be set as well; they were left as they are")
     }
 }
 
-/// Extended attributes by name, nil where there is none.
+/// Extended attributes by name; nil if absent.
 struct ExtendedTraits: FileTraits {
     let values: [String: [UInt8]?]
 
@@ -107,7 +108,7 @@ struct ExtendedTraits: FileTraits {
             do {
                 try ExtendedAttributes.set(name, value, on: file)
             } catch let fault as Fault where [ENOSPC, E2BIG, ERANGE, ENOTSUP].contains(fault.errno) {
-                // A full disk passes by itself; a file's room for attributes, a block on many systems, does not.
+                // A full disk is transient. A file's room for attributes, often one block, is not.
                 if fault.errno == ENOSPC, Self.isDiskFull(file) { throw fault }
                 throw Fault(
                     .failed,

@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// Copies the file into a place: verified and on the disk before the receipt.
+/// Copies the file into a place. The copy is verified and durable before the receipt.
 struct CopyFile: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "copy", summary: "Copies the file into a folder of a place.", guarantee: .exactlyOnce, work: .disk,

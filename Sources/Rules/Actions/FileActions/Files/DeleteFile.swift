@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// Deletes the file for good.
+/// Deletes the file permanently.
 struct DeleteFile: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "delete",

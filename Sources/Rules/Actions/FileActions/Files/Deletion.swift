@@ -1,13 +1,13 @@
 import Platform
 import Rules
 
-/// A file that is deleted for good, decided. Blocks.
+/// Intent to delete a file permanently. Its methods block.
 struct DeletedFile: Codable, Sendable, Equatable {
     let content: JudgedContent
-    /// When the file was made, by which it is told from one that got its inode after it; nil where nobody knows.
+    /// Birth time, which tells the file from a later one with the same inode; nil if unknown.
     let birth: Int64?
 
-    /// - Throws: `Fault(.failed)` where it has other names.
+    /// - Throws: `Fault(.failed)` if the file has other hard links.
     init(of input: StepInput) throws {
         content = try JudgedContent(of: input)
         let open = try input.files.file(content.file)
@@ -20,7 +20,7 @@ struct DeletedFile: Codable, Sendable, Equatable {
             open, "it would be there all the same; it was not deleted. Use `trash` to take this name away")
     }
 
-    /// Whether it is the file of that name.
+    /// Whether this file is still at `spot`.
     func isFile(at spot: DirectoryEntry) throws -> Bool {
         guard let judged = content.fingerprint, let now = try spot.status(), now.inode == judged.inode,
             now.device == judged.device
@@ -29,14 +29,14 @@ struct DeletedFile: Codable, Sendable, Equatable {
     }
 }
 
-/// How a file is deleted for good: only the very one that was judged, and only while nobody writes it.
+/// Deletes a file permanently: only the file that was judged, and only while it is not open for writing.
 struct Deletion: Primitive {
     let services: FileServices
     let file: DeletedFile
 
-    /// What is noted of the step until the receipt: that the file is about to be taken from its name, and that it has
-    /// been found to be the one, aside and unused, and goes. Only then what is nowhere any more has been deleted; before,
-    /// somebody may have moved it on.
+    /// Notes kept in the ledger until the receipt. `begun`: the file is about to lose its name. `going`: it was
+    /// verified aside, is not in use, and is being unlinked. Only after `going` does a missing file count as deleted;
+    /// before, someone may have moved it.
     private static let begun = "deleting"
     private static let going = "gone"
 
@@ -57,7 +57,7 @@ struct Deletion: Primitive {
             try files.removeSource(path, expecting: hash) {
                 try services.journal.note(Self.going, step: context.stepID)
             }
-            // What was being written at that moment has gone back to its name.
+            // A file that was being written at that moment got its name back.
             guard try open.status().links == 0 else {
                 guard try ContentHash.of(open) == hash else {
                     throw Fault(.superseded, "\(path) was changed just when it was to be deleted; it stays", path: path)
@@ -77,13 +77,14 @@ struct Deletion: Primitive {
             .failed, "\(file.content.file) was deleted for good, which cannot be undone", path: file.content.file)
     }
 
-    /// The receipt, where the file was on its way out when the step was cut off; what was left of it is removed.
+    /// The receipt if an interrupted deletion was under way; removes leftovers.
     private func finished(_ context: StepContext) throws -> Receipt? {
         let journal = services.journal
         guard let noted = try journal.noted(step: context.stepID), [Self.begun, Self.going].contains(noted) else {
             return nil
         }
-        // Without its folder it is gone as well. From aside it may come back, because somebody had begun to write it.
+        // A missing folder means that the file is gone too. A file set aside may come back if someone started writing
+        // to it.
         if let spot = try context.files.spotIfAny(file.content.file),
             try file.isFile(at: spot)
                 || !Mover.finishRemoval(

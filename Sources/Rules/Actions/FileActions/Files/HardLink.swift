@@ -2,7 +2,7 @@ import Glibc
 import Platform
 import Rules
 
-/// How a file gets a further name.
+/// Adds a hard link to a file.
 enum HardLink {
     /// Blocks.
     static func make(to placement: FilePlacement, _ way: Placing.Way, _ files: HeldFiles) throws -> Mover.Placed {
@@ -25,7 +25,8 @@ enum HardLink {
     private static func link(_ file: Descriptor, at target: DirectoryEntry, _ way: Placing.Way) throws -> Bool {
         if try recorded(file, at: target, way, make: { try Durable.linkNew(file, at: target) }) { return true }
         guard let clear = way.clear else { return false }
-        // That the name is taken is found before anything else is: nothing is cleared for a link that cannot be.
+        // The name is taken. Link under a temporary name first, so that nothing is cleared for a link that cannot be
+        // made.
         let staged = target.sibling(Durable.temporaryName().utf8)
         return try recorded(file, at: staged, way) {
             do {
@@ -46,7 +47,7 @@ enum HardLink {
         }
     }
 
-    /// Has it known to the journal, by the name that it gets, for as long as it may have got it.
+    /// Records the link in the journal under its new name while it may exist.
     private static func recorded(
         _ file: Descriptor, at name: DirectoryEntry, _ way: Placing.Way, make: () throws -> Bool
     ) throws -> Bool {
@@ -54,7 +55,7 @@ enum HardLink {
         do {
             if try make() { return true }
         } catch {
-            // What has the inode of a person's file is not to be taken for what was made.
+            // A name that shares the inode of a person's file must not be taken for one we made.
             if try name.status()?.isSameFile(as: file.status()) != true { try? way.record(name.path, nil) }
             throw error
         }

@@ -1,16 +1,16 @@
 import Platform
 import Rules
 
-/// The content that a step leaves alone while it changes what else there is to a file: attributes, rights, times.
+/// The content that a step must not change while it edits attributes, permissions or times.
 struct JudgedContent: Codable, Sendable, Equatable {
     var file: BytePath
     let hash: ContentHash
-    /// Nil in intents of old.
+    /// nil in intents of older versions.
     var fingerprint: Fingerprint?
-    /// Of the file that the step has changed; nil where that does not matter, and in intents of old.
+    /// Identity of the file that the step changed; nil if irrelevant, and in intents of older versions.
     var identity: FileIdentity?
 
-    /// - Throws: `Fault(.superseded)` where the step's file is gone.
+    /// - Throws: `Fault(.superseded)` if the step's file is gone.
     init(of input: StepInput) throws {
         guard let hash = input.file.hash else {
             throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
@@ -27,10 +27,10 @@ struct JudgedContent: Codable, Sendable, Equatable {
         self.identity = identity
     }
 
-    /// Throws where the file has other names: what is done to it would be done to what lies under them as well, and nobody
-    /// has judged that. Blocks.
+    /// Throws if the file has other hard links: the change would apply to those names too, and they were not judged.
+    /// Blocks.
     ///
-    /// - Parameter consequence: what would come of it, and what was not done therefore.
+    /// - Parameter consequence: the effect on the other names and what was therefore not done, for the message.
     static func requireOneName(_ open: Descriptor, _ consequence: String) throws {
         let links = try open.status().links
         guard links > 1 else { return }
@@ -40,7 +40,7 @@ struct JudgedContent: Codable, Sendable, Equatable {
             path: open.path)
     }
 
-    /// Whether the open file holds what was judged. It is read only where its times or its size leave that open. Blocks.
+    /// Whether the open file holds the judged content. It is hashed only if its times or size leave doubt. Blocks.
     func isHeld(by open: Descriptor) throws -> Bool {
         let now = try open.status().fingerprint
         if let judged = fingerprint, now.inode == judged.inode, now.device == judged.device,
@@ -51,18 +51,19 @@ struct JudgedContent: Codable, Sendable, Equatable {
         return try ContentHash.of(open) == hash
     }
 
-    /// The same, thrown where it does not.
+    /// Throws if the file does not hold the judged content.
     func require(_ open: Descriptor) throws {
         guard try isHeld(by: open) else {
             throw Fault(.superseded, "\(file) has changed since it was looked at", path: file)
         }
     }
 
-    /// For `undo`: the file where it lies now, open, if it is still what was judged: under its name another may lie, and
-    /// what somebody has saved since is news. Blocks.
+    /// For `undo`: opens the file at its current path if it is still the one that was judged. Another file may have its
+    /// name by now, and newer saves must be kept. Blocks.
     ///
-    /// - Parameter isWritten: whether it may have been written since, by the agent or by others, as long as it is that file.
-    /// - Throws: `Fault(.failed)` where it is not.
+    /// - Parameter isWritten: whether later writes, by the agent or others, are acceptable as long as it is the same
+    ///   file.
+    /// - Throws: `Fault(.failed)` if it is not that file.
     func openedForUndo(
         _ context: StepContext, orIsWritten isWritten: Bool = false
     ) throws -> (JudgedContent, Descriptor) {
@@ -80,7 +81,7 @@ struct JudgedContent: Codable, Sendable, Equatable {
         return (now, open)
     }
 
-    /// Whatever it holds by now.
+    /// Compares identity only, not content.
     private func isThatFile(_ open: Descriptor) throws -> Bool {
         if let identity { return try open.identity().isSame(as: identity) }
         guard let fingerprint else { return false }
@@ -88,9 +89,9 @@ struct JudgedContent: Codable, Sendable, Equatable {
         return now.inode == fingerprint.inode && now.device == fingerprint.device
     }
 
-    /// For the receipt: what somebody else has saved there is news.
+    /// For the receipt. Content that someone else saved meanwhile is news, so no effect is recorded.
     ///
-    /// - Parameter set: the extended attributes that the step has set, nil for one that it took away; empty where it set
+    /// - Parameter set: the extended attributes that the step set, nil for one that it removed; empty if it set
     ///   something else.
     func touched(
         _ open: Descriptor, isJudged: Bool = true, set attributes: [String: [UInt8]?] = [:]

@@ -2,7 +2,7 @@ import Glibc
 import Platform
 import Rules
 
-/// Makes a link to the file: a further name for it, or a name that leads to it.
+/// Makes a symbolic or hard link to the file.
 struct LinkFile: DecidingAction {
     enum Kind: String, Sendable, CaseIterable {
         case symbolic, hard
@@ -10,9 +10,9 @@ struct LinkFile: DecidingAction {
 
     struct Intent: Codable, Sendable, Equatable {
         let placement: FilePlacement
-        /// What a symbolic link says; nil for a hard one.
+        /// Target text of a symbolic link; nil for a hard link.
         let text: BytePath?
-        /// Whether such a link was there before: then nothing is to be done.
+        /// Whether the link already existed, which makes this a no-op.
         let isThere: Bool
     }
 
@@ -71,7 +71,7 @@ struct LinkFile: DecidingAction {
                 "made the hard link \(placed.path) to \(placement.source)", values: PlacementValues.of(placed.path),
                 effects: [
                     .created(placed.path, placed.fingerprint, placed.hash),
-                    // A further name makes a file look changed.
+                    // A new hard link changes the file's ctime.
                     .touched(placement.source, placed.fingerprint, placed.hash),
                 ])
         } skipped: {
@@ -86,7 +86,7 @@ struct LinkFile: DecidingAction {
             : "make the \(intent.text == nil ? "hard" : "symbolic") link \(target) to \(intent.placement.source)"
     }
 
-    /// What the link is to say: the way from its folder to the file, where no link can lead that way astray.
+    /// The text of the symbolic link: relative where no link on the way can misdirect it, otherwise absolute.
     private func text(_ placement: FilePlacement) throws -> BytePath {
         let (source, target) = (placement.source, placement.destination.target)
         let places = services.journal.places
@@ -99,7 +99,7 @@ struct LinkFile: DecidingAction {
         return BytePath(bytes: (up + to.dropFirst(shared)).joined(separator: [UInt8(ascii: "/")]))
     }
 
-    /// Whether one of the names, before the first that is free, is such a link already.
+    /// Whether one of the candidate names, up to the first free one, is already such a link.
     private static func isThere(_ placement: FilePlacement, _ text: BytePath?, _ files: HeldFiles) throws -> Bool {
         if placement.destination.skips { return true }
         for path in placement.destination.names {
@@ -107,7 +107,7 @@ struct LinkFile: DecidingAction {
             do {
                 status = try files.status(path)
             } catch let fault as Fault where fault.kind == .transient && fault.errno == nil {
-                // The place is away; carrying it out waits for it.
+                // The place is away; `perform` waits for it.
                 return false
             }
             guard let status else { return false }

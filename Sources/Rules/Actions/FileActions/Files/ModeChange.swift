@@ -1,21 +1,21 @@
 import Glibc
 
-/// Permissions as chmod(1) takes them: all of them in octal, or changes to those that there are.
+/// Permissions in chmod(1) syntax: octal, or changes to the existing ones.
 struct ModeChange: Sendable, Equatable {
     private struct Clause: Equatable {
-        /// Whom it is about: the bits that may change.
+        /// The bits that may change.
         let who: mode_t
         let operation: Character
-        /// The rights, for everybody.
+        /// The rights, for all three classes.
         let rights: mode_t
-        /// `X`: execution, where somebody has it already.
+        /// `X`: adds execute permission if any class already has it.
         let executesIfAny: Bool
     }
 
     private let whole: mode_t?
     private let clauses: [Clause]
 
-    /// Nil for what is no mode, and for setuid, setgid and sticky.
+    /// nil if the text is not a mode, or sets setuid, setgid or sticky.
     init?(_ text: String) {
         if text.allSatisfy({ ("0"..."7").contains($0) }), (3...4).contains(text.count) {
             guard let mode = mode_t(text, radix: 8), mode <= 0o777 else { return nil }
@@ -32,7 +32,7 @@ struct ModeChange: Sendable, Equatable {
         clauses = found
     }
 
-    /// - Parameter mode: permissions; others than they are kept.
+    /// - Parameter mode: current mode; bits other than permissions are preserved.
     func applied(to mode: mode_t) -> mode_t {
         if let whole { return mode & ~0o777 | whole }
         return clauses.reduce(mode) { mode, clause in

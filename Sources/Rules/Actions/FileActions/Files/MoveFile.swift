@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// Moves the file into a place, durably and across file systems; the source goes last. A folder by one rename.
+/// Moves the file into a place, durably and across file systems; the source goes last. A folder moves by one rename.
 struct MoveFile: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "move",

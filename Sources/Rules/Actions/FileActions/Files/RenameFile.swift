@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// Gives the file another name in its own folder.
+/// Renames the file within its folder.
 struct RenameFile: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "rename", summary: "Gives the file, or the folder, another name where it lies.", guarantee: .exactlyOnce,

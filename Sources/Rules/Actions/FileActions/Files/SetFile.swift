@@ -3,7 +3,7 @@ import Glibc
 import Platform
 import Rules
 
-/// Sets what a file carries besides its name and content: mode, owner, group, times.
+/// Sets the file's mode, owner, group and times.
 struct SetFile: DecidingAction {
     struct Settings: Codable, Sendable, Equatable {
         var mode: UInt32?
@@ -16,7 +16,7 @@ struct SetFile: DecidingAction {
 
     struct Intent: Codable, Sendable, Equatable {
         let content: JudgedContent
-        /// Both hold what is asked for and nothing else.
+        /// Both hold only the requested settings.
         let before: Settings
         let after: Settings
     }
@@ -136,7 +136,7 @@ extension SetFile.Settings: FileTraits {
             accessed: try accessed.map { _ in try file.accessed() })
     }
 
-    /// Owner before mode: giving a file away takes rights from it. Times last: nothing reads the file after that.
+    /// Owner before mode, because chown clears mode bits. Times last, because nothing reads the file after that.
     func set(on file: Descriptor) throws {
         let now = try now(of: file)
         do {
@@ -153,7 +153,7 @@ extension SetFile.Settings: FileTraits {
         }
     }
 
-    /// Not the time of the last access: any reader changes it.
+    /// Ignores the access time, which any reader changes.
     func stray(from one: SetFile.Settings, or other: SetFile.Settings) -> String? {
         if ![one.mode, other.mode].contains(mode) { return "the mode" }
         if ![one.owner, other.owner].contains(owner) { return "the owner" }

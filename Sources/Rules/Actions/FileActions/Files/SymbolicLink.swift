@@ -1,11 +1,11 @@
 import Platform
 import Rules
 
-/// How a symbolic link comes to lie at its destination, once. Taken back, it goes, if it still says what it said.
+/// Makes a symbolic link at its destination, exactly once. Undo removes it if its text is unchanged.
 struct SymbolicLink: Primitive {
     let services: FileServices
     let placement: FilePlacement
-    /// What it says.
+    /// Target text.
     let text: BytePath
 
     var targets: [BytePath] { placement.targets }
@@ -33,7 +33,7 @@ struct SymbolicLink: Primitive {
                 throw Fault(
                     .failed, "\(link) is gone, or no longer the link to \(text); it was left as it is", path: link)
             }
-            // Cut off in the midst of it, the link may be out of sight; and what it had replaced may be back already.
+            // After an interrupted undo the link may be aside, and the file it replaced may already be back.
             if let spot, try spot.linkText() == text || spot.status() == nil {
                 _ = try Durable.removeLink(spot, saying: text)
             }
@@ -52,12 +52,12 @@ struct SymbolicLink: Primitive {
         return try made(path, context)
     }
 
-    /// Makes the link beside its destination, under a name of the step's own: nothing is cleared for one that cannot be,
-    /// and it is known whatever it is called later.
+    /// Makes the link beside its destination under a name of the step. Nothing is cleared for a link that cannot be
+    /// made, and the step recognizes the link after its rename.
     private func stage(_ context: StepContext, _ record: Durable.Record) throws -> DirectoryEntry {
         let target = placement.destination.target
         let staged = try Self.staged(context.files.spot(target), context)
-        // A step that was cut off may have left it.
+        // An interrupted attempt may have left it.
         if try staged.linkText() != text {
             do {
                 guard try Durable.linkNew(saying: text, at: staged) else {
@@ -80,12 +80,12 @@ struct SymbolicLink: Primitive {
         return staged
     }
 
-    /// The same name each time for one step: no link can be known before it has one.
+    /// Deterministic per step, because a link has no identity to record before it exists.
     private static func staged(_ target: DirectoryEntry, _ context: StepContext) -> DirectoryEntry {
         target.sibling(Durable.temporaryName(for: ContentHash(of: Array("link \(context.stepID)".utf8))).utf8)
     }
 
-    /// Removes what a step that was cut off has left.
+    /// Removes leftovers of an interrupted attempt.
     private func discardStaged(_ context: StepContext) throws {
         guard let target = try context.files.spotIfAny(placement.destination.target) else { return }
         let staged = Self.staged(target, context)
@@ -93,8 +93,8 @@ struct SymbolicLink: Primitive {
         try Durable.discard(staged, record: services.journal.staging(context.stepID))
     }
 
-    /// The receipt, if the link is there: the one that the step has made, or, where it has not begun, one that came since
-    /// this was decided.
+    /// The receipt if the link exists: the one that this step made or, if the step has not begun, one that appeared
+    /// since the decision.
     private func found(_ context: StepContext) throws -> Receipt? {
         let products = try services.journal.products(of: context.stepID)
         let found = try placement.destination.find(context.files, isBegun: !products.isEmpty) { spot, status in
@@ -110,7 +110,7 @@ struct SymbolicLink: Primitive {
         }
         let receipt = Receipt(
             "made the symbolic link \(link) to \(placement.source)", values: PlacementValues.of(link),
-            // A symbolic link is no file of its place: nothing is to be known of it but that it is there.
+            // A symbolic link is not a file of its place; the ledger only needs to know that it exists.
             effects: [.touched(link, status.fingerprint, placement.hash)])
         return try placement.destination.replacing(receipt, services, context)
     }

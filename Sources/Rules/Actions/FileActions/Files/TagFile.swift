@@ -2,16 +2,16 @@ import Foundation
 import Platform
 import Rules
 
-/// Sets tags as file managers do: the extended attribute `user.xdg.tags`, separated by commas.
+/// Sets tags as file managers do: comma-separated in the extended attribute `user.xdg.tags`.
 struct TagFile: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         let file: BytePath
         let hash: ContentHash
-        /// Of the file that was judged; nil in intents of old.
+        /// Of the judged file; nil in intents of older versions.
         var fingerprint: Fingerprint?
         /// As in ``JudgedContent``.
         var identity: FileIdentity?
-        /// The attribute as it was and as it is to be; nil where it is absent.
+        /// Old and new value of the attribute; nil if absent.
         let before: String?
         let after: String?
 

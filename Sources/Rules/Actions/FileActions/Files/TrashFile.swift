@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// Puts the file into the freedesktop trash, from which any file manager brings it back.
+/// Moves the file to the freedesktop trash, from where any file manager can restore it.
 struct TrashFile: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "trash", summary: "Puts the file, or the whole folder, into the trash.", guarantee: .exactlyOnce,

@@ -2,11 +2,11 @@ import Foundation
 import Platform
 import Rules
 
-/// Sets extended attributes of a user's own, or takes them away.
+/// Sets or removes extended attributes in the `user.` namespace.
 struct WriteAttributes: DecidingAction {
     struct Change: Codable, Sendable, Equatable {
         let name: String
-        /// As it was and as it is to be; nil where it is absent.
+        /// Old and new value; nil if absent.
         let before: Data?
         let after: Data?
     }
@@ -16,7 +16,7 @@ struct WriteAttributes: DecidingAction {
         let changes: [Change]
     }
 
-    /// What a user may set on any file; the others are the system's.
+    /// The namespace that users may set; the others are the system's.
     private static let namespace = "user."
     private static let name = "the attributes"
 
@@ -92,7 +92,7 @@ struct WriteAttributes: DecidingAction {
         return "\(changes.joined(separator: ", ")) at \(intent.content.file)"
     }
 
-    /// The names that the rule alone gives.
+    /// The names that are fixed in the rule.
     private static func named(_ arguments: Arguments) throws -> [String] {
         var names = arguments.mapNames("set")
         if arguments.has("remove") { names += try arguments.fixedTexts("remove") }
