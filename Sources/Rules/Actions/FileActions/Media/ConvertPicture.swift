@@ -2,7 +2,7 @@ import ComicArchive
 import Platform
 import Rules
 
-/// Makes a picture of another format, quality or size of the file.
+/// Converts the picture to another format, quality or size.
 struct ConvertPicture: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         let placement: FilePlacement
@@ -86,6 +86,6 @@ struct ConvertPicture: DecidingAction {
 }
 
 extension PictureWish.Format {
-    /// Of a file's name.
+    /// File name extension.
     fileprivate var ending: String { self == .jpeg ? "jpg" : rawValue }
 }

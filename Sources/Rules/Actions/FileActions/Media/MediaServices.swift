@@ -2,10 +2,10 @@ import ComicArchive
 import Platform
 import Rules
 
-/// What actions on sound and pictures act through.
+/// Dependencies of the media actions.
 package struct MediaServices: Sendable {
     let placing: FileServices
-    /// Reading and writing a film's worth of bytes takes long, and nothing else is to wait for it.
+    /// Reading and writing whole films takes long, so they have their own pool.
     let lanes = BlockingPool("media", threads: 2)
     private let program: BytePath?
     private let unpacker: BytePath?
@@ -14,17 +14,17 @@ package struct MediaServices: Sendable {
     var trash: TrashCan { placing.trash }
 
     /// - Parameters:
-    ///   - program: `steward-worker`; nil finds it when it is needed.
-    ///   - unpacker: `steward-worker`, the same.
+    ///   - program: `steward-worker`; nil looks for it when it is needed.
+    ///   - unpacker: likewise.
     package init(placing: FileServices, program: BytePath? = nil, unpacker: BytePath? = nil) {
         self.placing = placing
         self.program = program
         self.unpacker = unpacker
     }
 
-    /// What pictures are made by.
+    /// The worker that converts pictures.
     ///
-    /// - Throws: `Fault(.transient)` where there is none now.
+    /// - Throws: `Fault(.transient)` if the worker is missing for now.
     func painter() throws -> ThumbnailWorker {
         do {
             return ThumbnailWorker(try ArchiveWorker(program: unpacker))
@@ -33,6 +33,6 @@ package struct MediaServices: Sendable {
         }
     }
 
-    /// What reads and sets tags.
+    /// The worker that reads and sets tags.
     func worker() throws -> ContentWorker { try ContentWorker(program: program) }
 }

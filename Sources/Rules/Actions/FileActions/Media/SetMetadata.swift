@@ -2,12 +2,12 @@ import Platform
 import Rules
 import Sandbox
 
-/// Sets the tags of a file of sound: a changed copy is made, read back, and exchanged for the file.
+/// Sets the tags of an audio file: makes a changed copy, reads it back, and swaps it with the file.
 struct SetMetadata: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
-        /// The version that is replaced, and where it is kept.
+        /// The version to replace, and where to keep it.
         let replaced: ReplacedVersion
-        /// By name; an empty one is taken away.
+        /// By name; an empty value removes the tag.
         let tags: [String: String]
 
         var named: [MediaTag: String] {
@@ -81,9 +81,9 @@ struct SetMetadata: DecidingAction {
 
     func summary(of intent: Intent) -> String { "set \(Self.shown(intent)) of \(intent.replaced.path)" }
 
-    // MARK: - What is set
+    // MARK: - Tag values
 
-    /// One line, in which blanks are single: as it is read back.
+    /// One line with single blanks, in the form in which it is read back.
     private static func value(_ tag: MediaTag, _ arguments: Arguments, _ values: Values) throws -> String {
         let text = try arguments.lineText(tag.rawValue, values: values)
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -105,7 +105,7 @@ struct SetMetadata: DecidingAction {
         intent.tags.sorted { $0.key < $1.key }.map { "\($0.key) \"\($0.value)\"" }.joined(separator: ", ")
     }
 
-    /// The copy says what was to be said, and is as long as it was.
+    /// The copy must have the requested tags and the same duration.
     private static func verify(
         _ new: Descriptor, _ old: Descriptor, _ tags: [MediaTag: String], _ worker: ContentWorker
     ) throws {
