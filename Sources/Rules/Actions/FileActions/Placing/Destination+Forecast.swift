@@ -2,7 +2,7 @@ import Platform
 import Rules
 
 extension Destination {
-    /// What is done where the name is taken, as forecasts say it.
+    /// What happens if the name is taken, for forecasts.
     package var ifTaken: Forecast.IfTaken {
         switch exists {
         case .rename: .takesAnotherName
@@ -12,18 +12,18 @@ extension Destination {
         }
     }
 
-    /// A file that is made there.
+    /// A new file appears there.
     package func making(_ content: ContentHash) -> Forecast {
         Forecast(skips ? [] : [.makes(target, ifTaken, content)])
     }
 }
 
 extension FilePlacement {
-    /// The file goes there.
+    /// The file moves there.
     package var moving: Forecast {
         Forecast(destination.skips ? [] : [.moves(to: destination.target, destination.ifTaken)])
     }
 
-    /// Another of its content comes to lie there.
+    /// A copy of its content appears there.
     package var copying: Forecast { destination.making(hash) }
 }

@@ -2,16 +2,16 @@ import Platform
 import Rules
 
 extension Destination {
-    /// Gives what was made under a name of the agent's own the first name that is free, or that can be made free. Where that
-    /// cannot be it is gone when this throws, and what had made way for it is back, or the fault says where it is. Blocks.
+    /// Renames a staged product to the first name that is free or can be freed. On failure the product is gone when
+    /// this throws; whatever had made way for it is back, or the fault says where it is. Blocks.
     ///
     /// - Parameters:
     ///   - staged: on the destination's file system.
-    ///   - source: what it was made of.
-    ///   - what: what it is, for whoever is told that it finds no name; nil for its target.
-    ///   - record: what it was staged with.
-    ///   - verify: called first: where it throws, nothing has made way.
-    /// - Throws: `Fault(.failed)` where no name is free, and what `verify` throws.
+    ///   - source: the file that it was made from.
+    ///   - what: description for the message if no name is free; nil for its target.
+    ///   - record: the record that it was staged with.
+    ///   - verify: called first; if it throws, nothing has made way.
+    /// - Throws: `Fault(.failed)` if no name is free; errors of `verify`.
     package func name(
         _ staged: DirectoryEntry, of source: BytePath, as what: String? = nil, record: Durable.Record,
         _ services: FileServices,
@@ -25,7 +25,7 @@ extension Destination {
                     return path
                 }
             } catch {
-                // What went wrong is the news; what stays has a name of the agent's own.
+                // Best effort: report the original error. A leftover has one of the agent's own names.
                 try? Durable.discard(staged, record: record)
                 throw error
             }

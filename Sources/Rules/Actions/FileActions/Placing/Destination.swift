@@ -3,7 +3,7 @@ import Glibc
 import Platform
 import Rules
 
-/// What to do where a file of that name is there already.
+/// What to do if the name is taken.
 package enum ExistsPolicy: String, Sendable, Codable, CaseIterable {
     case rename, skip, same, replace
 
@@ -14,32 +14,32 @@ package enum ExistsPolicy: String, Sendable, Codable, CaseIterable {
             + "`replace` puts the old one in the trash")
 }
 
-/// Where a file is to go, decided: everything that carrying it out needs.
+/// Where a file goes, as decided, with everything needed to carry it out.
 package struct Destination: Codable, Sendable, Equatable {
-    /// How many names are tried, the one without a number included.
+    /// Maximum number of names to try, including the one without a number.
     static let mostNames = 1_000
 
     /// Absolute; with `rename`, the first name to try.
     package let target: BytePath
     package let exists: ExistsPolicy
-    /// With `replace`, the content that is to be put in the trash; nil where there was none.
+    /// With `replace`, hash of the file to move to the trash; nil if there was none.
     let replaces: ContentHash?
-    /// What `skip` or `same` found: nothing is to be done.
+    /// Set if `skip` or `same` found a match, which makes the step a no-op.
     package let skips: Bool
-    /// What `same` has come to: the name to take, or the one that has the content already. Nil for the target itself, and in
-    /// intents of old.
+    /// The outcome of `same`: the name to take, or the one that already has the content. nil for the target itself, and
+    /// in intents of older versions.
     var settled: BytePath?
 
-    /// The name to take, where the policy has one, or what lies there already.
+    /// The settled name or, failing that, the target.
     package var there: BytePath { settled ?? target }
 
     /// Decides for a folder and a name below `root`.
     ///
     /// - Parameters:
-    ///   - isFixed: what the rule alone says, so that the file cannot be at fault.
-    ///   - size: of the content; nil where that is not known.
-    /// - Throws: `Fault` where the path would leave the place or is no file name: `.refused`, or `.failed` where it is
-    ///   fixed.
+    ///   - isFixed: the parts fixed by the rule, for which the file cannot be at fault.
+    ///   - size: of the content; nil if unknown.
+    /// - Throws: `Fault` if the path would leave the place or is not a file name: `.failed` if that part is fixed,
+    ///   otherwise `.refused`.
     package static func decide(
         root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
         content: ContentHash, size: Int64?, lanes: BlockingPool, files: HeldFiles
@@ -50,10 +50,10 @@ package struct Destination: Codable, Sendable, Equatable {
         return try await lanes.run {
             let found: FileStatus?
             do {
-                // The folder that is found now is the one that the file goes into, whatever its name stands for then.
+                // Opens and holds the folder: the file goes into this one, even if its name refers to another by then.
                 found = try files.status(target)
             } catch let fault as Fault where fault.kind == .transient && fault.errno == nil {
-                // The place is away: carrying it out waits for it, and decides anew when it is back.
+                // The place is away. Carrying it out waits, and decides again once it is back.
                 found = nil
             }
             guard let found else {
@@ -75,8 +75,8 @@ package struct Destination: Codable, Sendable, Equatable {
         }
     }
 
-    /// Reads what lies at a destination. That it has gone or changed meanwhile says nothing of the step's own file: the step
-    /// is not superseded, but decided anew.
+    /// Reads an existing file at a destination. If that vanished or changed meanwhile, the step's own file is not
+    /// superseded; the step decides again.
     static func reading<R>(_ target: BytePath, _ read: () throws -> R) throws -> R {
         do {
             return try read()
@@ -85,7 +85,8 @@ package struct Destination: Codable, Sendable, Equatable {
         }
     }
 
-    /// One with a number may have the content as well as the one without; and one that is gone leaves a gap.
+    /// Checks the numbered names too, since any of them may hold the content. A deleted one leaves a gap, so the search
+    /// does not stop there.
     private static func same(
         _ target: BytePath, _ content: ContentHash, _ size: Int64?, _ files: HeldFiles
     ) throws -> Destination {
@@ -108,14 +109,14 @@ package struct Destination: Codable, Sendable, Equatable {
         return Destination(target: target, exists: .same, replaces: nil, skips: false, settled: free)
     }
 
-    /// Why a folder cannot lie within a place.
+    /// Why a folder cannot be inside a place; nil if it can.
     static func complaint(folder: BytePath) -> String? {
         if folder.bytes.contains(0) { return "\(folder) cannot be a folder's name" }
         let staysBelow = !folder.isAbsolute && folder.components.allSatisfy { $0 != ArraySlice("..".utf8) }
         return staysBelow ? nil : "the folder \(folder) would lie outside its place; give one within the place"
     }
 
-    /// Why a file cannot have this name.
+    /// Why a file cannot have this name; nil if it can.
     static func complaint(name: [UInt8]) -> String? {
         let isName =
             !name.isEmpty && name.count <= 255 && !name.contains(UInt8(ascii: "/")) && !name.contains(0)
@@ -123,40 +124,40 @@ package struct Destination: Codable, Sendable, Equatable {
         return isName ? nil : "\"\(BytePath.escape(name))\" cannot be a file's name"
     }
 
-    /// The names to try, in order; each is made when it is asked for, for nearly always the first will do. A policy that
-    /// looks at what is there has looked at one name, and takes no other unasked.
+    /// The names to try, in order. Lazy, because the first usually works. Policies other than `rename` examined one
+    /// name and take no other.
     package var candidates: some Sequence<BytePath> {
         Mover.alternatives(there).prefix(exists == .rename ? Self.mostNames : 1)
     }
 
-    /// All names that what is put there may have got, in order.
+    /// All names that the product may have received, in order.
     package var names: some Sequence<BytePath> {
         Mover.alternatives(target).prefix(exists == .replace ? 1 : Self.mostNames)
     }
 
-    /// What it means that none of ``candidates`` was free. With `rename` that is the end. For every other policy somebody
-    /// has taken the one name since: it is decided anew, under the same policy.
+    /// Translates the fault if none of ``candidates`` was free. With `rename` it is final. With other policies someone
+    /// took the name since, so the step decides again under the same policy.
     package func taken(_ fault: Fault) -> Fault {
         guard fault.code == Fault.noFreeName, exists != .rename else { return fault }
         return .nameTaken(there)
     }
 
-    /// Clears the way for `replace`: the old file goes to the trash, if it is still the one that was seen. Only once the
-    /// new one is whole, so that what cannot be made takes nothing away. Blocks.
+    /// Makes room for `replace`: moves the old file to the trash if it is still the one that was seen. Called only once
+    /// the new file is complete, so that a failure removes nothing. Blocks.
     package func clear(_ services: FileServices, _ context: StepContext) throws {
         guard exists == .replace, let replaces, try context.files.status(target) != nil else { return }
         try ReplacedFile.replace(target, expecting: replaces, services, context)
     }
 
-    /// The receipt with what ``clear(_:_:)`` has put into the trash. Blocks.
+    /// Adds the file that ``clear(_:_:)`` moved to the trash to the receipt. Blocks.
     package func replacing(_ receipt: Receipt, _ services: FileServices, _ context: StepContext) throws -> Receipt {
         exists == .replace ? try ReplacedFile.adding(to: receipt, services, context) : receipt
     }
 
-    /// After a crash: the file among the candidates that `isOurs` recognises. Blocks.
+    /// After a crash: the candidate that `isOurs` recognizes. Blocks.
     ///
-    /// - Parameter isBegun: whether it may be there: then it is looked for beyond a name that is free, too, since the file
-    ///   that had that name may have gone meanwhile.
+    /// - Parameter isBegun: whether the product may exist. The search then continues past free names, because a file
+    ///   with such a name may have been removed meanwhile.
     package func find(
         _ files: HeldFiles, isBegun: Bool, _ isOurs: (DirectoryEntry, FileStatus) throws -> Bool
     ) throws -> (BytePath, FileStatus)? {
@@ -171,20 +172,20 @@ package struct Destination: Codable, Sendable, Equatable {
         return nil
     }
 
-    /// The same for what the step has staged.
+    /// Likewise for the file that the step staged.
     package func product(_ journal: EffectJournal, _ context: StepContext) throws -> (BytePath, FileStatus)? {
         let products = try journal.products(of: context.stepID)
         return try find(context.files, isBegun: !products.isEmpty) { spot, _ in try spot.isAny(of: products) }
     }
 }
 
-/// Which parts of a destination no value of the file has a share in.
+/// The parts of a destination that do not depend on the file's values.
 package struct FixedParts: Sendable {
     let folder: Bool
     let name: Bool
 }
 
-/// The parameters that say where a file goes.
+/// Parameters for a file's destination.
 package enum DestinationParameters {
     package static let place = ParameterSpec(
         "place", .place, "the place to put it in; the file's own where it is not given")
@@ -195,26 +196,26 @@ package enum DestinationParameters {
 }
 
 extension Arguments {
-    /// The folder that the rule asks for, below its place.
+    /// The rule's folder, below its place.
     package func folder(_ input: StepInput) throws -> BytePath {
         BytePath(try pathText("folder", values: input.values))
     }
 
-    /// The name that the rule asks for, or the file's own.
+    /// The rule's name, or the file's own.
     package func name(_ input: StepInput) throws -> [UInt8] {
         has("name") ? Array(try pathText("name", values: input.values).utf8) : input.file.path.name
     }
 
-    /// Whether the rule alone says what the parameter is: it gives no value of a file.
+    /// Whether the parameter uses no value of a file.
     package func isFixed(_ name: String) throws -> Bool { try !has(name) || template(name).references.isEmpty }
 
     package func fixedParts() throws -> FixedParts {
         FixedParts(folder: try isFixed("folder"), name: try isFixed("name"))
     }
 
-    /// Finds a folder or name that the rule alone gives and that no file could go to, when the rule is loaded.
+    /// Checks a fixed folder or name when the rule is loaded.
     ///
-    /// - Parameter suffix: what the action adds to a name without extension.
+    /// - Parameter suffix: what the action appends to a name without extension.
     /// - Throws: `ArgumentFault`.
     package func checkDestination(addingTo suffix: String = "") throws {
         if has("folder"), try isFixed("folder") {
@@ -226,13 +227,13 @@ extension Arguments {
         if try isFixed("name") {
             if !name.isEmpty, BytePath(bytes: name).stemAndExtension.extension == nil { name += Array(suffix.utf8) }
         } else {
-            // No value holds a `/`; around values only the rule's own matters.
+            // Values contain no `/`, so only the rule's own text matters.
             guard name.contains(UInt8(ascii: "/")) else { return }
         }
         if let complaint = Destination.complaint(name: name) { throw ArgumentFault("name", complaint) }
     }
 
-    /// As ``checkDestination(addingTo:)``, for an action that has to be told where to.
+    /// As ``checkDestination(addingTo:)``, for an action that requires a destination.
     package func checkDestination(of action: String) throws {
         let staysInFolder = try template("folder").text.isEmpty
         guard has("place") || !staysInFolder || has("name") else {
@@ -241,7 +242,7 @@ extension Arguments {
         try checkDestination()
     }
 
-    /// A folder is neither compared with another nor put in its place.
+    /// Folders are neither compared nor replaced.
     ///
     /// - Throws: `ArgumentFault`.
     package func checkExists(_ subject: RuleSubject) throws {
@@ -250,7 +251,7 @@ extension Arguments {
         throw ArgumentFault("exists", "`\(policy.rawValue)` is about files; of a folder say `rename` or `skip`")
     }
 
-    /// The root of the place that the rule asks for, or of the file's own.
+    /// The root of the rule's place, or of the file's own.
     package func root(_ input: StepInput) throws -> BytePath {
         has("place") ? try place("place").root : input.file.root
     }

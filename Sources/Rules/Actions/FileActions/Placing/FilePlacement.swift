@@ -1,16 +1,16 @@
 import Platform
 import Rules
 
-/// A file that goes somewhere: the intent that `move`, `copy` and `rename` share.
+/// A file and its destination: the intent shared by `move`, `copy` and `rename`.
 package struct FilePlacement: Codable, Sendable, Equatable {
     package let source: BytePath
     package let fingerprint: Fingerprint?
     package let hash: ContentHash
     package let destination: Destination
-    /// Whether a folder goes there; nil in intents of old.
+    /// Whether it is a folder; nil in intents of older versions.
     package var isFolder: Bool?
 
-    /// By the `name` and `exists` of a rule; `place` and `folder` say the rest unless `stays`: then it is the file's own
+    /// Decides by a rule's `name` and `exists`, and by `place` and `folder` unless `stays` keeps the file in its
     /// folder.
     package static func decide(
         _ input: StepInput, _ arguments: Arguments, stays: Bool = false, lanes: BlockingPool
@@ -47,9 +47,9 @@ package struct FilePlacement: Codable, Sendable, Equatable {
             isFolder: isFolder ? true : nil)
     }
 
-    /// The file, open, if it is what was judged. Blocks.
+    /// Opens the file if it holds the judged content. Blocks.
     ///
-    /// - Throws: `Fault(.superseded)` where it is another by now.
+    /// - Throws: `Fault(.superseded)` if it is another by now.
     package func opened(_ files: HeldFiles) throws -> Descriptor {
         _ = try files.judged(source)
         let file = try files.present(source)
@@ -59,21 +59,21 @@ package struct FilePlacement: Codable, Sendable, Equatable {
         return file
     }
 
-    /// That it has been moved there.
+    /// The effect of the move.
     package func effect(_ placed: Mover.Placed) -> FileEffect {
         isFolder == true
             ? .movedFolder(source, to: placed.path, placed.fingerprint, placed.hash)
             : .moved(source, to: placed.path, placed.fingerprint, placed.hash)
     }
 
-    /// Of a folder all names that it could get: what lies in it is whole already, and is looked at as soon as it is there.
+    /// For a folder, all candidate names: its content is complete already and is examined as soon as it appears.
     package var targets: [BytePath] {
         isFolder == true ? [source] + destination.candidates : [source, destination.there]
     }
 
-    /// Moves it, as people know it by that verb.
+    /// A move as people see it.
     ///
-    /// - Parameter verb: `moved`.
+    /// - Parameter verb: `moved` or `renamed`, for messages.
     package func moving(_ services: FileServices, _ manner: Mover.Manner = Mover.Manner(), verb: String) -> Placing {
         moving(services, manner) { placed in
             Receipt(
@@ -125,7 +125,7 @@ package struct FilePlacement: Codable, Sendable, Equatable {
     }
 }
 
-/// What file actions tell later steps.
+/// Values that file actions provide to later steps.
 package enum PlacementValues {
     package static let specs = [
         ValueSpec("target.path", "the absolute path that the step made"),

@@ -1,8 +1,8 @@
 import Platform
 import Rules
 
-/// The primitive of actions that change what a file holds: a changed copy is made, compared, and exchanged for the file, if
-/// that is still what was judged. The version of before goes to the trash, from which it comes back.
+/// Changes a file's content exactly once: makes a changed copy, verifies it, and swaps it with the file if that still
+/// has the judged content. The old version goes to the trash, from where undo restores it.
 package struct FileRewrite: Primitive {
     private let replaced: ReplacedVersion
     private let services: FileServices
@@ -12,10 +12,10 @@ package struct FileRewrite: Primitive {
     private let verify: @Sendable (_ old: Descriptor, _ new: Descriptor) throws -> Void
 
     /// - Parameters:
-    ///   - lanes: on which it is made and compared.
+    ///   - lanes: the pool that makes and verifies the copy.
     ///   - summary: what was done.
-    ///   - make: is given the file, and what takes the next part of the new version. Blocks.
-    ///   - verify: throws where the new version is not what it is to be. Blocks.
+    ///   - make: called with the file and a function that takes the next part of the new version. Blocks.
+    ///   - verify: throws if the new version is wrong. Blocks.
     package init(
         _ replaced: ReplacedVersion, _ services: FileServices, on lanes: BlockingPool, summary: String,
         make: @escaping @Sendable (_ old: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void,

@@ -1,9 +1,9 @@
 import Platform
 import Rules
 
-/// What making, moving and trashing files needs.
+/// Dependencies for making, moving and trashing files.
 package struct FileServices: Sendable {
-    /// The lanes on which files are read and written.
+    /// The pool for reading and writing files.
     package let files: BlockingPool
     package let journal: EffectJournal
     /// The user's home trash (`$XDG_DATA_HOME/Trash`).

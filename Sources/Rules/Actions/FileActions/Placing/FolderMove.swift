@@ -1,20 +1,20 @@
 import Platform
 
-/// One folder, with all that is in it, under another name: by one rename that replaces nothing, so that it is at no moment
-/// in two places, or in none (docs/design/folders.md). Everything blocks.
+/// Moves a folder with its content by one rename that replaces nothing, so that it is never in two places or in none
+/// (docs/design/folders.md). All calls block.
 package struct FolderMove {
     let source: BytePath
-    /// Which folder it is; its times do not count.
+    /// Identifies the folder; its times are ignored.
     let fingerprint: Fingerprint?
-    /// What was judged to lie in it.
+    /// Digest of the judged content.
     let contents: ContentHash
 
     package init(source: BytePath, fingerprint: Fingerprint?, contents: ContentHash) {
         (self.source, self.fingerprint, self.contents) = (source, fingerprint, contents)
     }
 
-    /// - Throws: `Fault(.superseded)` where another folder stands there, or another thing lies in it, than was judged;
-    ///   `Fault(.failed)` where the names lie on another file system.
+    /// - Throws: `Fault(.superseded)` if the folder or its content is not what was judged; `Fault(.failed)` if the
+    ///   target is on another file system.
     func carryOut(to targets: some Sequence<BytePath>, _ files: HeldFiles) throws -> Mover.Placed {
         let (spot, folder) = try found(files)
         let status = try folder.status()
@@ -33,7 +33,7 @@ package struct FolderMove {
         throw Fault.noFreeName(for: source.description, path: source)
     }
 
-    /// The folder, held open, if it is the one that was judged, with what was judged to lie in it.
+    /// The folder, held open, if it and its content are what was judged.
     package func found(_ files: HeldFiles) throws -> (DirectoryEntry, Folder) {
         guard let spot = try files.spotIfAny(source), let folder = try spot.openFolder() else {
             throw Fault(.superseded, "\(source) is gone", path: source)
@@ -48,7 +48,7 @@ package struct FolderMove {
         return (spot, folder)
     }
 
-    /// Somebody may have put another folder there between the look and the rename: that one goes back.
+    /// Another folder may have appeared between the check and the rename; it is renamed back.
     private func compare(_ new: DirectoryEntry, _ old: DirectoryEntry, _ expected: FileStatus) throws -> FileStatus {
         if let found = try new.status(), found.isSameFile(as: expected) { return found }
         guard try Durable.renameNew(new, to: old) else {

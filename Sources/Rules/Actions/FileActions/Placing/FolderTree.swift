@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// The files of a folder that the agent has made, all the way down. Everything blocks.
+/// All files of a folder that the agent made, recursively. All calls block.
 package enum FolderTree {
     package struct File: Equatable {
         /// Below the folder.
@@ -16,9 +16,9 @@ package enum FolderTree {
         }
     }
 
-    /// All of them, read, in the order of their paths.
+    /// All files, hashed, sorted by path.
     ///
-    /// - Throws: `Fault(.failed)` where something else lies among them than files and folders.
+    /// - Throws: `Fault(.failed)` if there is anything but files and folders.
     package static func files(_ folder: Folder) throws -> [File] {
         var found: [File] = []
         try visit(folder, BytePath("")) { found.append($0) }
@@ -41,7 +41,7 @@ package enum FolderTree {
         }
     }
 
-    /// Removes a folder of the agent's own with all that is in it; one that is not there is fine.
+    /// Removes one of the agent's own folders recursively. A missing one is fine.
     package static func remove(_ spot: DirectoryEntry) throws {
         guard let folder = try spot.openFolder() else { return }
         for entry in try folder.entries() {

@@ -2,14 +2,14 @@ import Glibc
 import Platform
 import Rules
 
-/// The primitive of actions that make a file of another, by whatever means: it is made under a name of the agent's own, and
-/// comes to lie at its destination once, when it is whole. Where the file that it is made of goes to the trash, it does so
-/// last, when the other lies there and was compared. Taken back, what was made goes to the trash, and that file comes back.
+/// Makes a file from another, exactly once: stages it under one of the agent's own names, then renames it to its
+/// destination when it is complete. If the source goes to the trash, it goes last, once the product is in place and
+/// verified. Undo moves the product to the trash and restores the source.
 package struct MadeFile: Primitive {
     private let placement: FilePlacement
     private let services: FileServices
     private let lanes: BlockingPool
-    /// What is said where the destination says that nothing is to be done: `made no picture`.
+    /// Message if the destination makes this a no-op: `made no picture`.
     private let nothing: String
     private let summary: @Sendable (BytePath) -> String
     private let trashed: TrashedFile?
@@ -18,14 +18,14 @@ package struct MadeFile: Primitive {
     private let tidy: @Sendable (StepContext) throws -> Void
 
     /// - Parameters:
-    ///   - lanes: on which it is looked for, compared and named.
-    ///   - trashed: the file that it is made of, where that goes to the trash.
-    ///   - summary: what was done, by where the file lies.
-    ///   - verifier: how one that was made before is compared, before ``trashed`` goes: throws where the file that it was made
-    ///     of is another. Blocks.
-    ///   - tidy: removes what else the step has left when it is done, fails, or was cut off. Blocks.
-    ///   - stage: makes the file, on the disk, where ``EffectJournal/recordStaged(_:_:step:)`` knows it, and says how it is
-    ///     compared with what it was made of.
+    ///   - lanes: the pool that finds, verifies and renames the product.
+    ///   - trashed: the source, if it goes to the trash.
+    ///   - summary: what was done, given the product's path.
+    ///   - verifier: creates the check for a product of an earlier attempt, before ``trashed`` goes; throws if the
+    ///     source is another file by now. Blocks.
+    ///   - tidy: removes the step's other leftovers after success, failure or a crash. Blocks.
+    ///   - stage: makes the file durable where ``EffectJournal/recordStaged(_:_:step:)`` knows it, and returns its
+    ///     check against the source.
     package init(
         _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingPool, nothing: String,
         trashed: TrashedFile? = nil, summary: @escaping @Sendable (BytePath) -> String,
@@ -38,8 +38,8 @@ package struct MadeFile: Primitive {
         (self.stage, self.verifier, self.tidy) = (stage, verifier, tidy)
     }
 
-    /// - Parameter make: is given the file that was judged, and what takes the next part of the new one, whose mode is no
-    ///   wider than that of the file. Blocks.
+    /// - Parameter make: called with the judged file and a function that takes the next part of the new one. The new
+    ///   file's mode is no wider than the source's. Blocks.
     package init(
         _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingPool, nothing: String,
         summary: @escaping @Sendable (BytePath) -> String,
@@ -59,10 +59,10 @@ package struct MadeFile: Primitive {
         }
     }
 
-    /// Compares what was made with what it was made of. Blocks; throws where it is not what it is to be.
+    /// Checks a product against its source. Blocks; throws if it is wrong.
     package typealias Verify = @Sendable (Descriptor) throws -> Void
 
-    /// For what need not be compared.
+    /// For products that need no check.
     package static let unverified: Verify = { _ in }
 
     package var targets: [BytePath] {
@@ -88,7 +88,7 @@ package struct MadeFile: Primitive {
                 return try receipt(path, context)
             }
         } catch {
-            // What went wrong is the news; what stays has a name of the agent's own.
+            // Best effort: report the original error. A leftover has one of the agent's own names.
             try? await lanes.run { try tidy(context) }
             throw error
         }
@@ -109,7 +109,7 @@ package struct MadeFile: Primitive {
         }
         let back = PuttingBack(services: services, context: context)
         let restored = try await lanes.run {
-            // First what can fail without a change: the product goes last.
+            // Run the checks that can fail before changing anything; the product goes last.
             _ = try removal.isThere(receipt, context)
             return try back.restoreFromTrash(gone)
         }
@@ -117,11 +117,11 @@ package struct MadeFile: Primitive {
         return Receipt("\(restored.summary), \(removed.summary)", effects: restored.effects + removed.effects)
     }
 
-    /// The receipt, if the file is there: the very one that this step has made.
+    /// The receipt if this step's product exists.
     private func finished(_ context: StepContext) throws -> Receipt? {
         let found = try placement.destination.product(services.journal, context)
         guard let (path, status) = found, status.kind == .file else { return nil }
-        // Before the only other copy goes what lies there is compared with it, whatever it is taken for.
+        // Verify before the only other copy goes, even though this looks like our product.
         if let trashed, try trashed.found(services, context) == nil {
             let verify = try verifier(context)
             do {
@@ -130,7 +130,7 @@ package struct MadeFile: Primitive {
                 return nil
             }
         }
-        // The agent may have been stopped just then.
+        // The agent may have been stopped before tidying.
         try tidy(context)
         return try receipt(path, context)
     }
@@ -154,11 +154,11 @@ package struct MadeFile: Primitive {
 }
 
 extension FileEffect {
-    /// What a step has made, as it lies there: that it is this step's, its state and its content are asked of one file, held
-    /// open, whatever gets the name meanwhile. Blocks.
+    /// The effect of making a file. Ownership, fingerprint and content are read from one open descriptor, so another
+    /// file that takes the name cannot mix in. Blocks.
     ///
-    /// - Parameter products: what the step has staged; empty where that is not known.
-    /// - Throws: `Fault` where nothing has that name any more, or another file.
+    /// - Parameter products: the files that the step staged; empty if unknown.
+    /// - Throws: `Fault` if the file is gone or another has its name.
     package static func made(
         _ path: BytePath, _ files: HeldFiles, among products: [FileIdentity] = []
     ) throws -> FileEffect {
@@ -172,7 +172,7 @@ extension FileEffect {
         guard products.isEmpty || products.contains(where: { $0.isSame(as: identity) }) else {
             throw Fault(.failed, "another file took the name \(path) as soon as it was made", path: path)
         }
-        // Before it is read: what is written to it meanwhile is then news.
+        // Taken before hashing, so that a concurrent write shows up as a change.
         let fingerprint = try file.status().fingerprint
         return .created(path, fingerprint, try ContentHash.of(file))
     }

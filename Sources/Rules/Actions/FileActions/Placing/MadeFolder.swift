@@ -2,28 +2,28 @@ import Glibc
 import Platform
 import Rules
 
-/// The primitive of actions that make a folder of a file: it is filled under a name of the agent's own, and comes to lie at
-/// its destination once, when it is whole. Taken back, it goes to the trash, if it is still what was made.
+/// Makes a folder from a file, exactly once: fills it under one of the agent's own names, then renames it to its
+/// destination when it is complete. Undo moves it to the trash if it is unchanged.
 package struct MadeFolder: Primitive {
     private let placement: FilePlacement
     private let services: FileServices
     private let lanes: BlockingPool
-    /// What names the folder of the step that is at work: the action's name.
+    /// The action's name, which keeps its staging folders distinct.
     private let purpose: String
     private let skipped: @Sendable (BytePath) -> Receipt
     private let receipt: @Sendable (_ folder: BytePath, _ files: Int) -> Receipt
-    /// What is said where nothing is to be taken back.
+    /// Message if there is nothing to undo.
     private let nothing: String
     private let fill: @Sendable (_ staging: DirectoryEntry, _ source: Descriptor) throws -> DirectoryEntry
 
     /// - Parameters:
-    ///   - lanes: on which it is filled.
-    ///   - purpose: the action's name, in that of the folder while it is filled.
-    ///   - skipped: for a destination that says that nothing is to be done, by where that is.
-    ///   - receipt: what was done, without its effects.
-    ///   - nothing: what is said where there is nothing to take back.
-    ///   - fill: is given the folder's name, which is free, and the file that was judged; makes the folder, fills it, and says
-    ///     what is to be placed: that one, or one within. Blocks.
+    ///   - lanes: the pool that fills the folder.
+    ///   - purpose: the action's name, part of the staging folder's name.
+    ///   - skipped: receipt if the destination makes this a no-op, given the existing path.
+    ///   - receipt: what was done, without effects.
+    ///   - nothing: message if there is nothing to undo.
+    ///   - fill: called with a free name and the judged file. Makes and fills the folder, and returns the folder to
+    ///     place: that one or one inside it. Blocks.
     package init(
         _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingPool, by purpose: String,
         skipped: @escaping @Sendable (BytePath) -> Receipt,
@@ -66,7 +66,7 @@ package struct MadeFolder: Primitive {
         }
     }
 
-    // MARK: Making it
+    // MARK: Making the folder
 
     private func make(_ context: StepContext) throws -> Receipt {
         let (target, files) = (placement.destination.target, context.files)
@@ -74,12 +74,12 @@ package struct MadeFolder: Primitive {
         if let done = try finished(context) { return done }
         let source = try placement.opened(files)
         let staging = try staging(context)
-        // What a step that was cut off has left: its name is that of this step alone.
+        // Leftover of an interrupted attempt; the name belongs to this step alone.
         try FolderTree.remove(staging)
         do {
             return try place(fill(staging, source), staging, context)
         } catch {
-            // What went wrong is the news; what stays has a name of the agent's own.
+            // Best effort: report the original error. A leftover has one of the agent's own names.
             try? FolderTree.remove(staging)
             throw error
         }
@@ -87,7 +87,7 @@ package struct MadeFolder: Primitive {
 
     private func place(_ product: DirectoryEntry, _ staging: DirectoryEntry, _ context: StepContext) throws -> Receipt {
         let folder = try product.open(O_RDONLY | O_DIRECTORY)
-        // Not under its own name: a file of such a name would be taken for a leftover, and removed.
+        // Recorded under another name: a recorded file with the staging name would be taken for a leftover and removed.
         let name = staging.path.appending("product")
         try services.journal.recordStaged(name, folder.identity(), step: context.stepID)
         do {
@@ -97,7 +97,7 @@ package struct MadeFolder: Primitive {
                 return try made(path, Folder(folder))
             }
         } catch {
-            // One that got its name, and could not be synced, is still the step's.
+            // A folder that was renamed but could not be synced still belongs to the step.
             if (try? product.status()) != nil { try? forget(staging, name, context) }
             throw error
         }
@@ -106,24 +106,24 @@ package struct MadeFolder: Primitive {
             .noFreeName(for: placement.destination.target.description, path: placement.source))
     }
 
-    /// Removes what got no name, and forgets it then.
+    /// Removes a product that got no name, then its record.
     private func forget(_ staging: DirectoryEntry, _ name: BytePath, _ context: StepContext) throws {
         try FolderTree.remove(staging)
         try services.journal.recordStaged(name, nil, step: context.stepID)
     }
 
-    /// The receipt, if the folder is there: the very one that this step has filled.
+    /// The receipt if this step's folder exists.
     private func finished(_ context: StepContext) throws -> Receipt? {
         let found = try placement.destination.product(services.journal, context)
         guard let (path, status) = found, status.kind == .directory,
             let folder = try context.files.spot(path).openFolder()
         else { return nil }
-        // Its wrapper may have stayed, when the agent was stopped just then.
+        // The staging folder may remain if the agent was stopped at that point.
         try FolderTree.remove(staging(context))
         return try made(path, folder)
     }
 
-    /// Where it is filled, beside its destination: the same name each time for one step.
+    /// The staging folder, beside the destination; deterministic per step.
     private func staging(_ context: StepContext) throws -> DirectoryEntry {
         let name = Durable.temporaryName(for: ContentHash(of: Array("\(purpose) \(context.stepID)".utf8)))
         return try context.files.spot(placement.destination.target.parent.appending(name))
@@ -136,7 +136,7 @@ package struct MadeFolder: Primitive {
         return receipt
     }
 
-    // MARK: Taking it back
+    // MARK: Undo
 
     private static func isUnchanged(_ folder: Folder, _ receipt: Receipt, _ path: BytePath) throws -> Bool {
         let made = receipt.effects.compactMap { effect -> FolderTree.File? in

@@ -2,23 +2,22 @@ import Ledger
 import Platform
 import Rules
 
-/// How one file comes to lie at its destination, once, however often it is asked for and wherever it was cut off: what
-/// all actions share that make or move a file. Taken back, what was moved goes where it came from, and what was made into the
-/// trash.
+/// Places one file at its destination exactly once, however often it is called and wherever it was interrupted. Shared
+/// by all actions that make or move a file. Undo moves a moved file back and a made one to the trash.
 package struct Placing: Primitive {
     let services: FileServices
     let destination: Destination
-    /// What lies there when it is done.
+    /// Hash of the file at the destination when done.
     let content: ContentHash
-    /// The file that is moved there: by rename it is the product itself, by copy it goes last. Nil where one is made.
+    /// The file to move; nil if a new one is made. A rename turns it into the product; after a copy it is removed last.
     let moving: Source?
-    /// The file that gets a further name, where that is what is made: it may have others, and is told from them by what it
-    /// is called. Taken back, the name goes, and no file: what has it has another.
+    /// The file that gets another hard link, if a link is the product. Links share an inode, so they are told apart by
+    /// name. Undo removes the name only.
     let named: BytePath?
-    /// Makes the product at the first of the names that is free, or that can be made free.
+    /// Makes the product at the first name that is free or can be freed.
     let make: @Sendable (Way, HeldFiles) throws -> Mover.Placed
     let receipt: @Sendable (Mover.Placed) -> Receipt
-    /// For a destination that says that nothing is to be done.
+    /// The receipt if the destination makes this a no-op.
     let skipped: @Sendable () -> Receipt
 
     package init(
@@ -40,9 +39,9 @@ package struct Placing: Primitive {
     package struct Source: Sendable {
         let path: BytePath
         let fingerprint: Fingerprint?
-        /// Whether it is a folder: what lies in it by now is not asked, once it has been renamed.
+        /// Whether it is a folder, whose content is not compared again after the rename.
         var isFolder = false
-        /// Whether it is known to have gone: what has its name now is another, and stays.
+        /// Whether it is known to be gone, so that a file with its name now is another and stays.
         var isPast = false
 
         func isSame(_ status: FileStatus) -> Bool {
@@ -50,19 +49,19 @@ package struct Placing: Primitive {
         }
     }
 
-    /// What the product is made by.
+    /// Parameters for making the product.
     package struct Way {
         package let names: any Sequence<BytePath>
-        /// Nil where a name that is taken is passed over.
+        /// nil to pass over names that are taken.
         package let clear: Mover.Clear?
-        /// Names the removal of what is copied and then removed.
+        /// Labels the removal of a source after its copy.
         package let purpose: String
         package let record: Mover.Record
     }
 
     package var targets: [BytePath] {
         guard let moving else { return [named, destination.there].compactMap(\.self) }
-        // Of a folder all names that it could get: what lies in it is whole already, and is looked at as soon as it is there.
+        // For a folder, all candidate names: its content is complete already and is examined as soon as it appears.
         return [moving.path] + (moving.isFolder ? Array(destination.candidates) : [destination.there])
     }
 
@@ -84,7 +83,7 @@ package struct Placing: Primitive {
         }
         let back = PuttingBack(services: services, context: context)
         return try await services.files.run {
-            // Cut off after what it had replaced was brought back.
+            // Interrupted after the replaced file was restored.
             var isPast = false
             if context.resumesUndo, case .moved(_, let slot, _, _)? = receipt.replaced {
                 isPast = try context.files.status(slot) == nil
@@ -93,9 +92,9 @@ package struct Placing: Primitive {
         }
     }
 
-    /// Removes a further name of the file `source`.
+    /// Removes a hard link of the file `source`.
     ///
-    /// - Returns: nil where it is the file's last one by now: then it is a file like any other that a step has made.
+    /// - Returns: nil if it is the file's last name by now, which makes it an ordinary product.
     private func removeName(
         beside source: BytePath, _ receipt: Receipt, _ context: StepContext
     ) async throws -> Receipt? {
@@ -104,7 +103,7 @@ package struct Placing: Primitive {
         let back = PuttingBack(services: services, context: context)
         return try await services.files.run {
             if context.resumesUndo, let spot = try files.spotIfAny(path) {
-                // Cut off in the midst of it, the name may be out of sight.
+                // An interrupted undo may have moved the link aside.
                 _ = try Mover.finishRemoval(of: spot, expecting: hash)
             }
             let isThere = try removal.isThere(receipt, context)
@@ -124,7 +123,7 @@ package struct Placing: Primitive {
     package func recover(_ context: StepContext) async throws -> Recovery {
         if destination.skips { return .done(skipped()) }
         return try await services.files.run {
-            // What was done lies in a place that may be away by now.
+            // The product's place may be away by now.
             try services.journal.presence.require(destination.target)
             return try destination.recovered(finished(context), services, context)
         }
@@ -134,7 +133,7 @@ package struct Placing: Primitive {
     package func carryOut(_ context: StepContext) throws -> Receipt {
         if destination.skips { return skipped() }
         try services.journal.makeFolders(for: destination.target, context.files)
-        // Called again after it was done, the file is found where it went.
+        // When called again after success, the product is found at its destination.
         if let done = try finished(context) { return done }
         let way = Way(
             names: destination.candidates,
@@ -144,11 +143,11 @@ package struct Placing: Primitive {
         return try destination.replacing(receipt(placed), services, context)
     }
 
-    /// The receipt, if the product is there: by rename its inode is the source's, else it is the file that was staged.
-    /// Blocks; removes the source of a copy that was to be a move.
+    /// The receipt if the product exists: after a rename it has the source's inode, otherwise it is the staged file.
+    /// Blocks; also removes the source of a copy that stands in for a move.
     package func finished(_ context: StepContext) throws -> Receipt? {
         let products = try services.journal.products(of: context.stepID)
-        // A hard link of what is moved may have had the name before.
+        // A hard link of the source may already have had the name.
         let hasLeft = hasLeft(context.files)
         let found = try destination.find(context.files, isBegun: !products.isEmpty || hasLeft) { spot, status in
             if hasLeft, moving?.isSame(status) == true { return true }
@@ -156,7 +155,7 @@ package struct Placing: Primitive {
         }
         guard let (path, status) = found, path != moving?.path else { return nil }
         guard try moving?.isFolder == true || context.files.hash(path) == content else { return nil }
-        // A crash may have come at any point of removing it.
+        // The removal may have been interrupted at any point.
         if let moving, !moving.isSame(status) {
             let purpose = Self.purpose(context)
             if !moving.isPast {
@@ -170,16 +169,16 @@ package struct Placing: Primitive {
 
     private static func purpose(_ context: StepContext) -> String { "move \(context.stepID)" }
 
-    /// Whether the step has made the name of its product.
+    /// Whether the step created this name for its product.
     private func isMade(_ name: BytePath, _ context: StepContext) throws -> Bool {
-        // What replaces another comes from a name of the agent's own, and there is one name that it can get.
+        // A replacement is staged under one of the agent's own names and can get only one name.
         guard named != nil, destination.exists != .replace else { return true }
         return try services.journal.ledger.readBlocking { try $0.staged() }.contains {
             $0.job == context.stepID && $0.path == name
         }
     }
 
-    /// Whether what is moved is not where it was, or nobody can tell, because its place is away.
+    /// Whether the source has left its path, or its place is away so that this is unknown.
     private func hasLeft(_ files: HeldFiles) -> Bool {
         guard let moving else { return false }
         guard let status = try? files.status(moving.path) else { return true }

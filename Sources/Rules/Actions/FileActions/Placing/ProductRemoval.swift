@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// Taking back a file that a step made: it goes to the trash, if it is still what was made.
+/// Undoes making a file: moves it to the trash if it is unchanged.
 package struct ProductRemoval: Sendable {
     private let services: FileServices
 
@@ -22,16 +22,16 @@ package struct ProductRemoval: Sendable {
         }
     }
 
-    /// Whether the file is yet to be taken back. Blocks.
+    /// Whether the file still has to be removed. Blocks.
     ///
-    /// - Throws: `Fault(.failed)` where it is no longer what was made.
+    /// - Throws: `Fault(.failed)` if it was changed.
     package func isThere(_ receipt: Receipt, _ context: StepContext) throws -> Bool {
         guard case .created(let path, _, let hash)? = receipt.effects.first else { return false }
         let files = context.files
         let status = try files.status(path)
         if context.resumesUndo, status == nil { return false }
         let now = status?.kind == .file ? try files.hash(path) : nil
-        // Cut off after what it had replaced was brought back.
+        // Interrupted after the replaced file was restored.
         if context.resumesUndo, case .moved(_, let slot, _, let old)? = receipt.replaced, now == old,
             try old != hash || files.status(slot) == nil
         {

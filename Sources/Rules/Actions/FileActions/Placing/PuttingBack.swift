@@ -2,8 +2,8 @@ import Ledger
 import Platform
 import Rules
 
-/// Takes a file that a step moved back to where it was, or, where that name is taken, to the next: what the undo of all
-/// actions shares that move files. Found back already after a crash, it is not moved again. Blocks.
+/// Moves a file back to where a step took it from, or to the next free name. Shared by the undo of all moving actions.
+/// A file that is already back after a crash is not moved again. Blocks.
 package struct PuttingBack: Sendable {
     let services: FileServices
     let context: StepContext
@@ -14,15 +14,15 @@ package struct PuttingBack: Sendable {
     }
 
     /// - Parameters:
-    ///   - effect: what the step had done.
-    ///   - isPast: whether another file has the name by now that it was moved to, which stays.
+    ///   - effect: what the step did.
+    ///   - isPast: whether another file has the moved file's name by now; that one stays.
     package func move(_ effect: FileEffect?, isPast: Bool = false) throws -> Receipt {
         try carryOut(effect, isPast: isPast, missing: "is gone or has been changed since; nothing was moved back") {
             "moved back to \($0.path)\($0.losses)"
         } ?? Receipt("nothing had been moved")
     }
 
-    /// As ``move(_:)``, for a file that went into the trash.
+    /// As ``move(_:)``, for a file in the trash.
     package func restoreFromTrash(_ effect: FileEffect?) throws -> Receipt {
         let receipt = try carryOut(effect, missing: "is no longer in the trash, or has been changed there") {
             "took \($0.path) out of the trash\($0.losses)"
@@ -31,13 +31,13 @@ package struct PuttingBack: Sendable {
         do {
             try services.trash.forget(slot, context.files)
         } catch let fault as Fault where fault.kind == .failed {
-            // The file is back, and that is what counts.
+            // The file is back, which is what matters.
             return Receipt("\(receipt.summary) (\(fault.message))", values: receipt.values, effects: receipt.effects)
         }
         return receipt
     }
 
-    /// - Throws: `Fault(.failed)` where the file is no longer where it was put, or has been changed there.
+    /// - Throws: `Fault(.failed)` if the file was moved on or changed.
     private func carryOut(
         _ effect: FileEffect?, isPast: Bool = false, missing: String,
         _ summary: @escaping @Sendable (Mover.Placed) -> String
@@ -47,7 +47,7 @@ package struct PuttingBack: Sendable {
                 FolderMove(source: to, fingerprint: fingerprint, contents: contents), to: from, missing, summary)
         }
         guard case .moved(let former, let to, let fingerprint, let hash)? = effect else { return nil }
-        // Where its name is hidden, and not known any more, it comes back under the one that it has now.
+        // If its old name is hidden and no longer known, it keeps its current one.
         let from = HiddenNames.isToken(former) ? former.parent.appending(name: to.name) : former
         let placing = Placing(
             services: services,

@@ -2,24 +2,24 @@ import Ledger
 import Platform
 import Rules
 
-/// What a step with `exists: replace` put into the trash to make room. It is noted of the step before it goes, so that the
-/// receipt names it also where a crash came between; undo takes it out again. Everything here blocks.
+/// A file that a step with `exists: replace` moved to the trash to make room. It is noted before it goes, so that the
+/// receipt names it even after a crash. Undo restores it. All calls block.
 struct ReplacedFile: Codable, Sendable {
     let path: BytePath
     let slot: BytePath
     let hash: ContentHash
 
-    /// Puts it there, if it is still the one that was seen.
+    /// Moves the file to the trash if it is still the one that was seen.
     static func replace(
         _ path: BytePath, expecting hash: ContentHash, _ services: FileServices, _ context: StepContext
     ) throws {
         let (files, trash) = (context.files, services.trash)
         guard try Destination.reading(path, { try files.hash(path) }) == hash else { throw Fault.nameTaken(path) }
-        // An earlier decision of this step had put another file there, and somebody took the name before the step did.
+        // An earlier decision of this step trashed another file, and someone took the name before the step did.
         if let old = try noted(services, context), try old.inTrash(files) != nil {
             try tell("what was at \(old.path) before is in the trash as \(old.slot)", services, context)
         }
-        // Of the step's own: another step may be putting the very same file there.
+        // A mark of this step's own, because another step may be trashing the same file.
         let mark = ContentHash(of: Array(context.stepID.utf8)).description.prefix(8)
         let slot = try trash.slot(for: path, mark: mark, files)
         let free = try Mover.alternatives(slot).prefix(100).first { try files.status($0) == nil } ?? slot
@@ -46,7 +46,7 @@ struct ReplacedFile: Codable, Sendable {
         }
     }
 
-    /// What lies in the trash for it; nil where it is not there, or another.
+    /// Its status in the trash; nil if it is gone or another.
     private func inTrash(_ files: HeldFiles) throws -> FileStatus? {
         guard let status = try files.status(slot), status.kind == .file, try files.hash(slot) == hash else {
             return nil
@@ -54,7 +54,7 @@ struct ReplacedFile: Codable, Sendable {
         return status
     }
 
-    /// The receipt with what lies in the trash for it, if anything does.
+    /// The receipt with the replaced file, if one is in the trash.
     static func adding(to receipt: Receipt, _ services: FileServices, _ context: StepContext) throws -> Receipt {
         guard let old = try noted(services, context), let status = try old.inTrash(context.files) else {
             return receipt
@@ -65,7 +65,7 @@ struct ReplacedFile: Codable, Sendable {
         return receipt
     }
 
-    /// Has the history of the step's job say where a file is.
+    /// Adds a message on a file's location to the history of the step's job.
     fileprivate static func tell(_ text: String, _ services: FileServices, _ context: StepContext) throws {
         let journal = services.journal
         let names = journal.ledger.names
@@ -79,12 +79,12 @@ struct ReplacedFile: Codable, Sendable {
         }
     }
 
-    // MARK: For a step that comes to nothing
+    // MARK: Restoring after a failed step
 
-    /// Takes it out of the trash again, if it is there and its name is free.
+    /// Restores the file from the trash if its name is free.
     ///
-    /// - Returns: where it lies and why, in words, where it stays there; nil where nothing is missing.
-    /// - Throws: `Fault(.transient)` where that is to be tried again.
+    /// - Returns: a message with its location and the reason if it stays in the trash; nil if nothing is missing.
+    /// - Throws: `Fault(.transient)` if a retry may succeed.
     static func takeBack(_ services: FileServices, _ context: StepContext) throws -> String? {
         guard let old = try noted(services, context) else { return nil }
         let why: String
@@ -97,25 +97,25 @@ struct ReplacedFile: Codable, Sendable {
         return "what was at \(old.path) before is in the trash as \(old.slot): \(why)"
     }
 
-    /// - Returns: why it stays there; nil where nothing is missing.
+    /// - Returns: the reason if it stays in the trash; nil if nothing is missing.
     private func takeBack(_ services: FileServices, _ context: StepContext) throws -> String? {
         let (files, journal) = (context.files, services.journal)
         guard try inTrash(files) != nil else {
-            // It never went, or is back.
+            // It never went, or is already back.
             try journal.forgetNote(step: context.stepID)
             return nil
         }
-        // What of it is left beside its name, where a copy went into the trash, goes.
+        // Finish removing the original if it was copied to the trash.
         try services.finishRemoval(of: path, expecting: hash, purpose: Self.purpose(context), context)
         if HiddenNames.isToken(path) { return "its name is hidden, and not known any more" }
         if let status = try files.status(path) {
             let isSame = try status.kind == .file && files.hash(path) == hash
             return isSame ? nil : "another file has its name by now"
         }
-        // A copy that comes back is no product of the step.
+        // A restored copy is not a product of the step.
         let owner = "\(context.stepID) back"
         _ = try files.move(slot, expecting: hash, to: [path], .unchanged, record: journal.staging(owner))
-        // The file is back; that the trash still knows of it harms nobody.
+        // The file is back; a stale trash entry does no harm.
         try? services.trash.forget(slot, files)
         try journal.ledger.writeBlocking { try $0.clearStaged(job: owner) }
         try journal.forgetNote(step: context.stepID)
@@ -124,7 +124,7 @@ struct ReplacedFile: Codable, Sendable {
 }
 
 extension Destination {
-    /// Carries out what may clear the way for itself: where it fails, what has gone into the trash for it is back when this
+    /// Runs an operation that may clear its destination. On failure, the file that it trashed is restored before this
     /// throws, or the fault says where it is. Blocks.
     package func clearing<Product>(
         _ services: FileServices, _ context: StepContext, _ make: () throws -> Product
@@ -149,8 +149,8 @@ extension Destination {
         }
     }
 
-    /// What recovery finds: where the step has made nothing, what has gone into the trash for it is back, or the history of
-    /// its job says where it is. Blocks.
+    /// The outcome of recovery. If the step made nothing, the file that it trashed is restored, or the job's history
+    /// says where it is. Blocks.
     package func recovered(
         _ receipt: Receipt?, _ services: FileServices, _ context: StepContext
     ) throws -> Recovery {
@@ -162,7 +162,7 @@ extension Destination {
 }
 
 extension Receipt {
-    /// That what the step replaced went into the trash; nil where it replaced nothing.
+    /// The trashing of the replaced file, as a move; nil if nothing was replaced.
     package var replaced: FileEffect? {
         guard effects.count > 1, case .created(let slot, let fingerprint, let hash)? = effects.last else { return nil }
         switch effects.first {
@@ -174,12 +174,12 @@ extension Receipt {
 }
 
 extension PuttingBack {
-    /// Takes what a step replaced out of the trash, now that its name is free again. Where that cannot be, the rest counts
-    /// as taken back all the same, and the summary says so.
+    /// Restores a replaced file from the trash now that its name is free. If that fails, the undo still counts, and the
+    /// summary says so.
     ///
     /// - Parameters:
     ///   - receipt: the step's.
-    ///   - done: what has been taken back.
+    ///   - done: what was undone so far.
     package func bringBackReplaced(_ receipt: Receipt, after done: Receipt) throws -> Receipt {
         guard let replaced = receipt.replaced else { return done }
         do {

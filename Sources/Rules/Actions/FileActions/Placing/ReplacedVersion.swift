@@ -2,17 +2,17 @@ import Glibc
 import Platform
 import Rules
 
-/// A file that gets another content in one step, decided: everything that carrying it out needs, also after a crash. The
-/// version of before goes to the trash under the file's own name, and comes back from there. Everything here blocks.
+/// Intent to replace a file's content, with everything needed to carry it out, even after a crash. The old version goes
+/// to the trash under the file's own name, from where undo restores it. All calls block.
 package struct ReplacedVersion: Codable, Sendable, Equatable {
     package let path: BytePath
     let hash: ContentHash
-    /// Where the new version lies until it is exchanged, and the old one from then on until it is in the trash.
+    /// Holds the new version until the swap, then the old one until it is in the trash.
     let aside: BytePath
     let slot: BytePath
     let mark: String
 
-    /// - Throws: `Fault(.superseded)` where the step's file is gone.
+    /// - Throws: `Fault(.superseded)` if the step's file is gone.
     package init(of input: StepInput, in trash: TrashCan) throws {
         guard let hash = input.file.hash else {
             throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
@@ -20,7 +20,7 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
         path = input.file.absolute
         self.hash = hash
         let purpose = ContentHash(of: Array("replace \(input.stepID)".utf8))
-        // Known before the file is: after a crash what lies there tells how far it has come.
+        // Derived up front, so that after a crash the file there shows how far the step got.
         aside = path.parent.appending(Durable.temporaryName(for: purpose))
         mark = String(purpose.description.prefix(8))
         slot = try trash.slot(for: path, mark: mark, input.files)
@@ -28,12 +28,12 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
 
     package var targets: [BytePath] { [path, aside, slot] }
 
-    /// Puts the new version in the place of the old one, if that is still what was judged.
+    /// Puts the new version in place of the old one, if that still has the judged content.
     ///
     /// - Parameters:
-    ///   - make: is given the old version, and what takes the next part of the new one.
-    ///   - verifying: is given both, and throws where the new one is not to be.
-    /// - Returns: what the ledger is to know; ``bringBack(_:_:_:)`` takes it.
+    ///   - make: called with the old version and a function that takes the next part of the new one.
+    ///   - verifying: called with both versions; throws if the new one is wrong.
+    /// - Returns: effects for the ledger and for ``bringBack(_:_:_:)``.
     package func replace(
         _ services: FileServices, _ context: StepContext,
         _ make: @escaping (_ old: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void,
@@ -49,7 +49,7 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
             throw Fault(.transient, "\(path) is open for writing: \(files.openers(path))", path: path)
         }
         try services.trash.prepare(slot, files)
-        // Of a try that was cut off; what is not the step's own is not touched.
+        // A leftover of an interrupted attempt. A file of anyone else is not touched.
         if try files.status(aside) != nil, try !removeCopy(services, context) {
             throw Fault(.failed, "\(aside) is in the way", path: aside)
         }
@@ -59,14 +59,14 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
         ) { put in try make(old, put) }
         do {
             try verifying(old, files.file(aside))
-            // The copy took its time.
+            // Check again, because making the copy takes time.
             _ = try files.present(path)
             guard try ContentHash.of(old) == hash else {
                 throw Fault(.superseded, "\(path) has changed since it was looked at", path: path)
             }
             try exchange(copy, files)
         } catch {
-            // What went wrong is the news; what stays has a name of the agent's own.
+            // Best effort: report the original error. A leftover has one of the agent's own names.
             _ = try? removeCopy(services, context)
             throw error
         }
@@ -76,7 +76,7 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
         return done
     }
 
-    /// Removes what stands aside, if it is the copy that the step made.
+    /// Removes the file aside if it is the step's copy.
     ///
     /// - Returns: whether it was.
     private func removeCopy(_ services: FileServices, _ context: StepContext) throws -> Bool {
@@ -98,7 +98,7 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
         files.closeFiles()
     }
 
-    /// What was done, if the new version has the file's name; what is left to do with the old one is done.
+    /// The effects if the new version has the file's name, after finishing with the old one; nil otherwise.
     package func finish(_ services: FileServices, _ context: StepContext) throws -> [FileEffect]? {
         let files = context.files
         guard let spot = try files.spotIfAny(path), let status = try spot.status(), status.kind == .file,
@@ -106,14 +106,14 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
         else { return nil }
         let isAside = try files.status(aside) != nil
         if isAside, try files.hash(aside) != hash {
-            // Somebody's save that came in between: it gets its name back, and the copy goes.
+            // Someone saved in between: their version gets its name back, and the copy is removed.
             try files.exchange(aside, path)
             _ = try removeCopy(services, context)
             return nil
         }
         var kept: FileEffect?
         if let trashed = try files.status(slot), try files.hash(slot) == hash {
-            // A crash came while it was copied to another file system.
+            // Interrupted while copying to another file system.
             if isAside { try files.removeSource(aside, expecting: hash) }
             kept = .created(slot, trashed.fingerprint, hash)
         } else if isAside {
@@ -126,9 +126,9 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
         return [new] + (kept.map { [$0] } ?? [])
     }
 
-    /// Takes the new version away, if it is still what was made, and the old one out of the trash.
+    /// Removes the new version if it is unchanged, and restores the old one from the trash.
     ///
-    /// - Parameter effects: what was done.
+    /// - Parameter effects: what the step did.
     package func bringBack(
         _ effects: [FileEffect], _ services: FileServices, _ context: StepContext
     ) throws -> Receipt {

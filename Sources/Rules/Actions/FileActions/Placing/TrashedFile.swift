@@ -1,17 +1,17 @@
 import Platform
 import Rules
 
-/// A file that goes into the trash, decided: everything that carrying it out needs, also after a crash. Blocks.
+/// Intent to move a file to the trash, with everything needed to carry it out, even after a crash. Blocks.
 package struct TrashedFile: Codable, Sendable, Equatable {
     package let source: BytePath
     let fingerprint: Fingerprint?
     package let hash: ContentHash
     package let slot: BytePath
     let mark: String
-    /// Whether it is a folder; nil in intents of old.
+    /// Whether it is a folder; nil in intents of older versions.
     let isFolder: Bool?
 
-    /// - Throws: `Fault(.superseded)` where the step's file is gone.
+    /// - Throws: `Fault(.superseded)` if the step's file is gone.
     package init(of input: StepInput, in trash: TrashCan) throws {
         guard let hash = input.file.hash else {
             throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
@@ -24,7 +24,7 @@ package struct TrashedFile: Codable, Sendable, Equatable {
         slot = try trash.slot(for: source, mark: mark, input.files)
     }
 
-    /// Puts it there; where that was done before, says so again.
+    /// Moves it to the trash; idempotent.
     package func put(_ services: FileServices, _ context: StepContext) throws -> Mover.Placed {
         if let done = try found(services, context) { return done }
         if isFolder == true { return try services.trash.putFolder(folder, mark: mark, context.files) }
@@ -33,7 +33,7 @@ package struct TrashedFile: Codable, Sendable, Equatable {
             record: services.journal.staging(context.stepID))
     }
 
-    /// The file in the trash, if it is there; what a crash has left of the source is removed.
+    /// The file in the trash, if it is there; removes a leftover source after a crash.
     package func found(_ services: FileServices, _ context: StepContext) throws -> Mover.Placed? {
         let files = context.files
         if isFolder == true { return try foundFolder(files) }
@@ -41,17 +41,17 @@ package struct TrashedFile: Codable, Sendable, Equatable {
         if try files.status(source)?.fingerprint == fingerprint {
             try files.removeSource(source, expecting: hash, purpose: purpose)
         }
-        // Out of sight already; what has its name by now is another.
+        // The source may be aside already; a file with its name now is another.
         try services.finishRemoval(of: source, expecting: hash, purpose: purpose, context)
         return Mover.Placed(path: slot, fingerprint: status.fingerprint, hash: hash)
     }
 
-    /// Names its removal, where it is copied, for whoever finishes that without knowing its name.
+    /// Labels the removal after a copy, so that it can be finished even if the name is unknown.
     private var purpose: String { "trash \(mark)" }
 
     private var folder: FolderMove { FolderMove(source: source, fingerprint: fingerprint, contents: hash) }
 
-    /// The very folder, under one of the names that it may have got there.
+    /// The same folder, under one of its possible names in the trash.
     private func foundFolder(_ files: HeldFiles) throws -> Mover.Placed? {
         for candidate in Mover.alternatives(slot).prefix(100) {
             guard let status = try files.status(candidate) else { return nil }
@@ -61,7 +61,7 @@ package struct TrashedFile: Codable, Sendable, Equatable {
         return nil
     }
 
-    /// That it has been put there.
+    /// The effect of trashing it.
     package func effect(_ placed: Mover.Placed) -> FileEffect {
         isFolder == true
             ? .movedFolder(source, to: placed.path, placed.fingerprint, placed.hash)

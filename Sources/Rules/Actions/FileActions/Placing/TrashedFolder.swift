@@ -1,18 +1,18 @@
 import Platform
 
-/// Whole folders go into the trash by one rename, and nowhere else: copied, they would be there twice for a while.
+/// Trashes whole folders by one rename only; a copy would leave the folder in two places for a while.
 extension TrashCan {
-    /// Puts a folder there. Blocks.
+    /// Moves a folder to the trash. Blocks.
     ///
-    /// - Parameter mark: what tells it from others of its name; the same each time it is asked for.
-    /// - Returns: where it lies.
-    /// - Throws: `Fault(.failed)` where its file system has no trash of this user's.
+    /// - Parameter mark: tells it from others of its name; deterministic.
+    /// - Returns: its path in the trash.
+    /// - Throws: `Fault(.failed)` if its file system has no trash of this user.
     @discardableResult
     package func putFolder(_ path: BytePath, mark: some StringProtocol, _ files: HeldFiles) throws -> BytePath {
         try putFolder(path, mark: mark, files) { try files.renameNew(path, to: $0) ? $0 : nil }
     }
 
-    /// The same for a folder that was judged, if it is still that one.
+    /// Likewise, if the folder is still the one that was judged.
     func putFolder(_ folder: FolderMove, mark: some StringProtocol, _ files: HeldFiles) throws -> Mover.Placed {
         try putFolder(folder.source, mark: mark, files) { try folder.carryOut(to: [$0], files) }
     }

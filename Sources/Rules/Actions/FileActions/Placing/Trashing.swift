@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// How a file, or a whole folder, comes to lie in the trash, once. Taken back, it goes where it came from.
+/// Moves a file or a whole folder to the trash, exactly once. Undo restores it.
 package struct Trashing: Primitive {
     private let services: FileServices
     private let file: TrashedFile
