@@ -3,32 +3,33 @@ import Glibc
 import Platform
 import Synchronization
 
-/// Runs one program to its end.
+/// Runs a program to completion.
 enum ChildProcess {
     struct Result: Sendable {
-        /// The exit status; 128 and the signal's number where one ended it.
+        /// Exit status, or 128 plus the signal number.
         let status: Int32
         let timedOut: Bool
-        /// The first 4 KiB of standard output and standard error together.
+        /// The first 4 KiB of combined standard output and standard error.
         let output: String
     }
 
     private static let limit = 4096
-    /// Bytes that a pipe holds, unless somebody has changed it.
+    /// Default capacity of a pipe in bytes.
     private static let capacity = 65_536
 
-    /// What the pipe's reader and the waiting share.
+    /// State shared by the reader of the pipe and the waiting task.
     private final class Running: Sendable {
         let output = Mutex(Data())
         let timedOut = Atomic<Bool>(false)
         private let pipe: Descriptor
-        /// Hangs up once nobody is to read any more.
+        /// Hangs up when reading should stop.
         private let ended: Descriptor
 
         init(_ pipe: Descriptor, _ ended: Descriptor) { (self.pipe, self.ended) = (pipe, ended) }
 
-        /// Reads until the pipe's end, or until nobody is to read any more. Blocks: on a thread of its own, and not by a source of dispatch, whose
-        /// loop can trip over one that is cancelled while its pipe hangs up, and take the agent with it.
+        /// Reads until the end of the pipe, or until `ended` hangs up. Blocks, so it gets its own thread. Not a
+        /// dispatch source: cancelling one while its pipe hangs up can crash dispatch's event loop, and with it the
+        /// agent.
         func read() {
             while true {
                 var waits = [pipe.raw, ended.raw].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -38,8 +39,8 @@ enum ChildProcess {
             }
         }
 
-        /// Takes what is in the pipe now, and of a pipe that is filled all the while no more than it can hold at once;
-        /// returns whether that was its end.
+        /// Reads what is in the pipe now, but no more than its capacity, in case it is refilled constantly. Returns
+        /// whether this was the end.
         @discardableResult
         func drain() -> Bool {
             output.withLock { output in
@@ -58,11 +59,11 @@ enum ChildProcess {
     }
 
     /// - Parameters:
-    ///   - input: what it reads as its standard input; nil for nothing.
-    ///   - limits: nil for what any program may use.
-    ///   - timeout: seconds; then the program and what it has started are asked to end, and killed two seconds
-    ///   later, or when the program itself has ended.
-    /// - Throws: `Fault(.failed)` where it cannot be started.
+    ///   - input: its standard input; nil for none.
+    ///   - limits: nil for the system's own.
+    ///   - timeout: in seconds. Then the program and its children get SIGTERM, and SIGKILL two seconds later or when
+    ///     the program itself has exited.
+    /// - Throws: `Fault(.failed)` if it cannot be started.
     static func run(
         _ arguments: [String], in folder: Folder, file: Descriptor?, input: Descriptor? = nil,
         adding environment: [String: String], limits: ProgramLimits? = nil,
@@ -72,7 +73,7 @@ enum ChildProcess {
         let (program, pipe) = try SpawnedProgram.start(
             arguments, environment: ProgramEnvironment.inherited.merging(environment) { $1 }, in: folder,
             file: file, input: input, limits: limits)
-        // Everything is read, so that the program never waits for room in the pipe; only the beginning is kept.
+        // Read everything, so that the program never blocks on a full pipe; only the beginning is kept.
         let state = Running(pipe, ended)
         Thread.detachNewThread { state.read() }
         defer { withExtendedLifetime(open) {} }
@@ -94,7 +95,7 @@ enum ChildProcess {
             }
         }
         deadline.cancel()
-        // What it printed last may still be in the pipe; a child of its own may hold that open for ever.
+        // The last output may still be in the pipe, and a grandchild may hold that open forever.
         state.drain()
         return Result(
             status: status, timedOut: state.timedOut.load(ordering: .relaxed),

@@ -2,14 +2,14 @@ import Foundation
 import Platform
 import Rules
 
-/// Has a program make another file of the file: in a folder of the agent's own, from which the product is taken.
+/// Converts the file with a program, in one of the agent's own folders from which the product is taken.
 struct ConvertFile: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         let placement: FilePlacement
         let words: [String]
         /// Seconds.
         let timeout: Double
-        /// Nil in what an agent of before has planned: then those that a rule has which says nothing.
+        /// nil in intents of older versions, which then get the default limits.
         var limits: ProgramLimits?
     }
 
@@ -115,7 +115,7 @@ struct ConvertFile: DecidingAction {
     private static func begin(_ placement: FilePlacement, _ context: StepContext) throws -> (Folder, Descriptor) {
         let file = try placement.opened(context.files)
         let staging = try staging(placement, context)
-        // What a step that was cut off has left: its name is that of this step alone.
+        // Leftover of an interrupted attempt; the name belongs to this step alone.
         try FolderTree.remove(staging)
         guard try staging.makeDirectory(mode: 0o700), let folder = try staging.openFolder() else {
             throw Fault(.transient, "\(staging.path) is in the way", path: staging.path)
@@ -123,7 +123,7 @@ struct ConvertFile: DecidingAction {
         return (folder, file)
     }
 
-    /// The one file that the program has left.
+    /// The one file that the program left.
     private static func take(
         _ result: ChildProcess.Result, _ intent: Intent, _ services: ProcessServices, _ context: StepContext
     ) throws -> DirectoryEntry {
@@ -145,7 +145,7 @@ struct ConvertFile: DecidingAction {
         }
         let product = folder[only.name]
         let file = try product.openFile()
-        // No wider than the file that it was made from.
+        // No wider than the source's mode.
         let most = try context.files.status(placement.source)?.mode ?? 0o600
         try file.setMode(file.status().mode & (most & 0o077 | 0o700))
         try file.sync()
@@ -153,7 +153,7 @@ struct ConvertFile: DecidingAction {
         return product
     }
 
-    /// Where the program works, beside the destination: the same name each time for one step.
+    /// The program's working folder, beside the destination; deterministic per step.
     private static func staging(_ placement: FilePlacement, _ context: StepContext) throws -> DirectoryEntry {
         let name = Durable.temporaryName(for: ContentHash(of: Array("convert \(context.stepID)".utf8)))
         return try context.files.spot(placement.destination.target.parent.appending(name))

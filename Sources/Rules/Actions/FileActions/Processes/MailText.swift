@@ -1,16 +1,16 @@
 import Foundation
 import Platform
 
-/// A mail as sendmail(8) takes it: plain text, with headers that no value can add to or end.
+/// A mail for sendmail(8): plain text, with headers that values cannot extend or end.
 enum MailText {
-    /// Whether it can stand in a header as it is: one address, and nothing that a header or a list could end with.
+    /// Whether the text is one plain address, without characters that could end a header or a list.
     static func isAddress(_ text: String) -> Bool {
         text.utf8.allSatisfy { (0x21..<0x7F).contains($0) && !#"",;:<>()[]\"#.utf8.contains($0) }
             && text.split(separator: "@", omittingEmptySubsequences: false).map(\.isEmpty) == [false, false]
             && !text.hasPrefix("-")
     }
 
-    /// - Parameter id: of the step: the same mail has the same Message-ID, however often it is sent.
+    /// - Parameter id: of the step. Sending the mail again reuses its Message-ID.
     static func message(to address: String, subject: String, text: String, id: String) -> String {
         let domain = address.split(separator: "@").last ?? "localhost"
         let lines = [
@@ -22,7 +22,7 @@ enum MailText {
         return (lines + folded(Data(text.utf8).base64EncodedString())).joined(separator: "\n") + "\n"
     }
 
-    /// RFC 2047: encoded words of whole characters, on lines of 76 bytes at most.
+    /// RFC 2047: encoded words of whole characters, in lines of at most 76 bytes.
     static func encoded(_ text: String) -> String {
         let isPlain =
             text.utf8.count <= 60 && text.utf8.allSatisfy { (0x20..<0x7F).contains($0) } && !text.contains("=?")

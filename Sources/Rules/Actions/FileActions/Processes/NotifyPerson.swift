@@ -2,7 +2,7 @@ import Foundation
 import Platform
 import Rules
 
-/// Tells a person: on the desktop, or by mail.
+/// Notifies a person on the desktop or by mail.
 struct NotifyPerson: ExternalAction {
     enum Urgency: String, Sendable, Codable, CaseIterable {
         case low, normal, critical
@@ -15,7 +15,7 @@ struct NotifyPerson: ExternalAction {
         let mail: String?
         let urgency: Urgency
         let isRequired: Bool
-        /// What it is about.
+        /// The file that the message is about.
         let file: BytePath
     }
 
@@ -42,9 +42,9 @@ struct NotifyPerson: ExternalAction {
         ],
         example: "notify: { title: \"{{ file.name }} has come\" }")
 
-    /// Seconds that the program may take.
+    /// Timeout of the program in seconds.
     private static let patience = 30.0
-    /// Bytes of a text on the desktop.
+    /// Byte limit of a text on the desktop.
     private static let most = 4096
 
     private let arguments: Arguments
@@ -103,7 +103,7 @@ struct NotifyPerson: ExternalAction {
         "tell \(intent.mail ?? "the desktop"): \(BytePath.escape(Array(intent.title.utf8)))"
     }
 
-    /// - Returns: nil where it was told, else why not.
+    /// - Returns: nil if it was sent, otherwise why not.
     private func tell(_ intent: Intent, _ step: String) async throws -> String? {
         let name = intent.mail == nil ? services.notify.busctl : services.notify.sendmail ?? ""
         guard let program = RunProgram.find(name) else { return "there is no program \(name); install it" }

@@ -1,17 +1,17 @@
 import Platform
 import Synchronization
 
-/// The empty folders that programs are started in: nobody else can put anything there that a program would take for its own
-/// (a module of Python's, a settings file), and each is gone when its program has ended.
+/// Empty folders to start programs in. No one else can plant files there that a program would load, such as Python
+/// modules or settings. Each folder is removed when its program ends.
 package final class PrivateFolders: Sendable {
     private let openParent: @Sendable () throws -> Folder
     private let parent = Mutex<Folder?>(nil)
 
-    /// - Parameter open: the folder that they lie in, which only the agent's user may enter; asked for once, when the first
-    ///   program is started. What it holds then is what an agent that was killed has left.
+    /// - Parameter open: opens the parent folder, which only the agent's user may enter; called once, when the first
+    ///   program starts. Its content at that time is left over from an agent that was killed.
     package init(_ open: @escaping @Sendable () throws -> Folder) { openParent = open }
 
-    /// Makes one. Blocks.
+    /// Creates a folder. Blocks.
     func make(for step: String) throws -> DirectoryEntry {
         let folder = try parent.withLock { parent in
             if let parent { return parent }
@@ -28,7 +28,7 @@ package final class PrivateFolders: Sendable {
         return spot
     }
 
-    /// Removes one with what the program has left in it. What cannot be removed goes when the agent starts anew, or stays: the
-    /// step is not undone by it. Blocks.
+    /// Removes a folder and its content. A failure is ignored, because it must not fail the step; the next start of the
+    /// agent tries again. Blocks.
     func remove(_ spot: DirectoryEntry) { try? FolderTree.remove(spot) }
 }

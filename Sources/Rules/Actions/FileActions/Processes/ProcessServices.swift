@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// What actions that run programs act through.
+/// Dependencies of the actions that run programs.
 package struct ProcessServices: Sendable {
     let run: RunPolicy
     let notify: NotifyPolicy
@@ -19,7 +19,7 @@ package struct ProcessServices: Sendable {
         self.placing = placing
     }
 
-    /// Starts a program in an empty folder that is gone when it has ended.
+    /// Runs a program in an empty folder, which is removed afterwards.
     func inPrivateFolder<R: Sendable>(
         for step: String, _ body: @Sendable (Folder) async throws -> R
     ) async throws -> R {
@@ -38,9 +38,9 @@ package struct ProcessServices: Sendable {
     }
 }
 
-/// How people are told.
+/// How to notify people.
 package struct NotifyPolicy: Sendable {
-    /// The program that sends mail as sendmail(8) does; nil where rules may send none.
+    /// A program compatible with sendmail(8); nil if rules may not send mail.
     package var sendmail: String?
     /// The program that calls the desktop.
     package var busctl: String
@@ -54,7 +54,7 @@ package struct NotifyPolicy: Sendable {
 /// Whether and how rules may run programs.
 package struct RunPolicy: Sendable {
     package var isAllowed: Bool
-    /// Seconds after which a program is ended, where the rule does not say.
+    /// Default timeout in seconds.
     package var timeout: Double
 
     package init(isAllowed: Bool, timeout: Double = 300) {

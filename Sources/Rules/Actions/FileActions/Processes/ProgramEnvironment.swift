@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a program that a rule runs sees of the agent's own environment: a list, so that no key, credential or socket that
-/// is given to the agent goes on to it by default. A rule adds what its program needs besides.
+/// The environment variables that a program of a rule inherits. An allowlist, so that keys, credentials and sockets
+/// given to the agent are not passed on. A rule can add others.
 enum ProgramEnvironment {
     private static let variables = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_CONFIG_HOME",
@@ -14,7 +14,7 @@ enum ProgramEnvironment {
 
     static var inherited: [String: String] {
         ProcessInfo.processInfo.environment.filter { variables.contains($0.key) || $0.key.hasPrefix(locale) }
-            // Python would else look for its modules in the folder it is started in before it looks in its own.
+            // Otherwise Python would search the working folder for modules first.
             .merging(["PYTHONSAFEPATH": "1"]) { $1 }
     }
 }

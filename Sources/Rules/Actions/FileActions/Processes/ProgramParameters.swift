@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// What a program may use, as the parameters of the actions that start one say it.
+/// Resource limits of a program, as action parameters.
 enum ProgramParameters {
     static let specs = [
         ParameterSpec(
@@ -16,10 +16,10 @@ enum ProgramParameters {
         ),
     ]
 
-    /// Of a rule that says nothing.
+    /// Defaults.
     static let usual = ProgramLimits(memory: 2 << 30, openFiles: 1024, processes: 256, hasNetwork: false)
 
-    /// - Throws: `ArgumentFault` for a `memory` that is none.
+    /// - Throws: `ArgumentFault` if `memory` is not a size.
     static func limits(_ arguments: Arguments) throws -> ProgramLimits {
         let text = try arguments.literal("memory")
         guard let memory = Quantity.bytes(text), memory >= 1 << 20 else {

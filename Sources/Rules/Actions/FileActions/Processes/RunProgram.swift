@@ -2,14 +2,14 @@ import Foundation
 import Platform
 import Rules
 
-/// Runs a program with the file as an argument: never through a shell, and only where the configuration allows it.
+/// Runs a program with the file as an argument. Never through a shell, and only if the configuration allows it.
 struct RunProgram: ExternalAction {
     struct Intent: Codable, Sendable, Equatable {
         let arguments: [String]
         let environment: [String: String]
         /// Seconds.
         let timeout: Double
-        /// Nil in what an agent of before has planned: then those that a rule has which says nothing.
+        /// nil in intents of older versions, which then get the default limits.
         var limits: ProgramLimits?
         /// Whether it is started in the file's folder.
         var isInFileFolder: Bool?
@@ -111,8 +111,7 @@ struct RunProgram: ExternalAction {
 
     func summary(of intent: Intent) -> String { "run \(intent.arguments.joined(separator: " "))" }
 
-    /// The file's folder, and the file that the program finds open as descriptor 3; both held since the job began. A file
-    /// that is gone is none.
+    /// The file's folder, and the file for descriptor 3, both held since the job began. nil for a file that is gone.
     private static func opened(_ intent: Intent, _ files: HeldFiles) throws -> (Folder, Descriptor?) {
         let path = BytePath(intent.environment["STEWARD_FILE"] ?? "")
         let folder = try files.spot(path).folder
