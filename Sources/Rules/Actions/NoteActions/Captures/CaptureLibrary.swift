@@ -3,16 +3,16 @@ import DotLifePersistence
 import Platform
 import Synchronization
 
-/// The store of captures, opened when the first one comes.
+/// The store of captures, opened on first use.
 package actor CaptureLibrary {
-    /// What a capture completes.
+    /// The sentence template for captures.
     nonisolated let sentence: SentenceTemplate
     private let directory: BytePath
     private let thumbnailer: CaptureStore.Thumbnailer?
     private let notice: @Sendable (String) -> Void
     private let lane = BlockingPool("captures.folder")
     private var opened: Open?
-    /// Whether there was a store here since the start: then none is begun in a folder that has none.
+    /// Whether a store has been here since the start. If so, none is created in a folder without one.
     private var isKnown = false
 
     private struct Open: Sendable {
@@ -22,8 +22,8 @@ package actor CaptureLibrary {
 
     /// - Parameters:
     ///   - sentence: for `capture.sentence`.
-    ///   - thumbnailer: makes the photos small; nil leaves them without thumbnails.
-    ///   - notice: told what the store had to do when it was opened, and why there is no thumbnail of a photo.
+    ///   - thumbnailer: shrinks photos; nil for no thumbnails.
+    ///   - notice: called with notices from opening the store, and with the reasons for missing thumbnails.
     package init(
         directory: BytePath, sentence: SentenceTemplate = .standard, thumbnailer: CaptureStore.Thumbnailer? = nil,
         notice: @escaping @Sendable (String) -> Void
@@ -34,14 +34,14 @@ package actor CaptureLibrary {
         self.notice = notice
     }
 
-    /// Uses the store in the folder of that name. Where the folder was moved, replaced or unmounted, the one that was opened is
-    /// let go, and the one that lies there now is opened.
+    /// Uses the store in the folder of that name. If the folder was moved, replaced or unmounted, the open store is
+    /// released and the one there now is opened.
     ///
-    /// What `body` has done counts only if the folder still has its name afterwards: what was committed in between lies where
-    /// nobody looks. So it may be called again for the same capture.
+    /// A result of `body` counts only if the folder still has its name afterwards; otherwise the commit went into a
+    /// folder that is no longer in use. `body` may therefore run again for the same capture.
     ///
-    /// - Throws: `Fault(.transient)` with the code ``StandingFolder/displaced`` where no store lies there, or another one does
-    ///   when `body` has ended; what opening it and `body` throw.
+    /// - Throws: `Fault(.transient)` with the code ``StandingFolder/displaced`` if there is no store, or another one
+    ///   when `body` has finished; errors of opening it and of `body`.
     package func use<R: Sendable>(_ body: @Sendable (CaptureStore) async throws -> R) async throws -> R {
         let open = try await opening()
         let result = try await body(open.store)
@@ -52,7 +52,7 @@ package actor CaptureLibrary {
     private func opening() async throws -> Open {
         if let opened {
             if try await lane.run({ try opened.folder.stands() }) { return opened }
-            // Another call may have seen it as well.
+            // Another call may have noticed it too.
             if self.opened?.store === opened.store {
                 self.opened = nil
                 notice(
@@ -61,7 +61,7 @@ package actor CaptureLibrary {
             }
         }
         let (directory, isKnown) = (directory, isKnown)
-        // Held before the store is opened: of a folder that has come since, the store may be another's.
+        // Held before the store is opened; a folder opened afterwards might be another than the store's.
         let before = try await lane.run {
             if isKnown { try Self.requireStore(in: directory) }
             return try FolderIdentity.open(directory).map { try StandingFolder($0) }
@@ -70,7 +70,7 @@ package actor CaptureLibrary {
         let found = try await CaptureStore.open(
             in: directory, thumbnailer: thumbnailer,
             complain: { [notice] error in if told.isNew(explain(error)) { notice(explain(error)) } })
-        // Another call may have opened it while this one waited.
+        // Another call may have opened it meanwhile.
         if let opened { return opened }
         for text in found.notices { notice(text) }
         let folder = try await lane.run { try before ?? Self.folder(directory) }
@@ -100,7 +100,7 @@ package actor CaptureLibrary {
     }
 }
 
-/// What has been said already: that libvips is not installed is no news with each photo.
+/// Suppresses repeats, such as "libvips is not installed" for each photo.
 private final class LastMessage: Sendable {
     private let last = Mutex<String?>(nil)
 

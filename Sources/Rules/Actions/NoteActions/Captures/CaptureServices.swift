@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// What actions on captures act through.
+/// Dependencies of the capture actions.
 package struct CaptureServices: Sendable {
     let captures: CaptureLibrary
     let files: BlockingPool

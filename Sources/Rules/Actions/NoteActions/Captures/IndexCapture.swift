@@ -5,17 +5,17 @@ import Glibc
 import Platform
 import Rules
 
-/// Takes a dropped file into the dot store: a note, a link, a photo or a dot, with its time and moment.
+/// Stores a dropped file in the dot store as a note, link, photo or dot, with its time and moment.
 struct IndexCapture: ExternalAction {
     struct Intent: Codable, Sendable, Equatable {
         let source: BytePath
         let hash: ContentHash
         let key: String
-        /// Of an older version, where it was short.
+        /// Inline request of an older version, if it was short.
         private let request: ExperienceRequest?
-        /// As JSON. Named however short it is: once the capture is stored, its words are nowhere but in the store.
+        /// As JSON. Always kept by name, however short: once the capture is stored, its text is only in the store.
         private let whole: IntentText?
-        /// With which it was dropped; nil for a capture of its own.
+        /// The folder that groups it with others; nil for a separate capture.
         let folder: CaptureFolder?
 
         init(
@@ -79,7 +79,7 @@ struct IndexCapture: ExternalAction {
         let folder = folder(of: input)
         let request = try await services.files.run {
             let file = try files.judged(source)
-            // What is too large to be a capture is refused before all of it is read.
+            // An oversized file is refused before it is read whole.
             let request = try reader.read(
                 file, called: source, arrival: arrival, takesAny: folder != nil)
             guard try ContentHash.of(file) == hash else {
@@ -90,7 +90,7 @@ struct IndexCapture: ExternalAction {
         return try Intent(source: source, hash: hash, key: input.stepID, request: request, folder: folder)
     }
 
-    /// The place's own folder in which the file lies, however deep.
+    /// The top-level folder of the place that contains the file, at any depth.
     private func folder(of input: StepInput) -> CaptureFolder? {
         let components = input.file.path.components
         guard let together, components.count > 1, let top = components.first else { return nil }
@@ -119,7 +119,7 @@ struct IndexCapture: ExternalAction {
             }
             return receipt(added.record, intent)
         } catch let fault as Fault where fault.kind == .failed {
-            // The store cannot know that another version of a file is news to the agent.
+            // The store does not know that another version of the file supersedes the step.
             guard let file, try await services.files.run({ try ContentHash.of(file) }) != intent.hash else {
                 throw fault
             }
@@ -161,7 +161,7 @@ struct IndexCapture: ExternalAction {
         return "store \(intent.source) as a part of the capture of the folder \(folder.name)"
     }
 
-    /// A line is no place for a whole note, and the ledger keeps `capture.text` already.
+    /// Shortened: this is one line, and the ledger keeps `capture.text` anyway.
     private func sentence(_ record: ExperienceRecord) -> String {
         Self.shortened(services.captures.sentence.render(record))
     }
@@ -174,7 +174,7 @@ struct IndexCapture: ExternalAction {
 
     private func receipt(_ joined: CaptureStore.Joined, _ intent: Intent) -> Receipt {
         var receipt = receipt(joined.record, intent)
-        // It grows with each file, and the ledger keeps it for each.
+        // Shortened: the text grows with each file, and the ledger keeps it for each.
         receipt.values["capture.text"] = .text(Self.shortened(joined.record.noteText ?? ""))
         guard !joined.isFirst else { return receipt }
         receipt.summary = "put it with the others of its folder, in \(joined.record.id.uuidString.lowercased())"
