@@ -4,7 +4,7 @@ import Foundation
 import Platform
 import Rules
 
-/// Appends an anchored block to a note of the A4 vault, in place, beside whatever else writes there.
+/// Appends an anchored block to a note of the A4 vault, in place, alongside other writers.
 struct AppendBlock: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "append-block", summary: "Appends an anchored block under a heading of a note in the A4 vault.",
@@ -56,10 +56,10 @@ struct AppendBlock: DecidingAction {
         }
     }
 
-    /// Stored as the request alone, as it was before a block could be left out.
+    /// Encoded as the bare request, the format from before `unless` existed.
     enum Intent: Codable, Sendable, Equatable {
         case block(NoteRequest)
-        /// Nothing is appended.
+        /// Nothing to append.
         case nothing
 
         private enum CodingKeys: String, CodingKey { case nothing }

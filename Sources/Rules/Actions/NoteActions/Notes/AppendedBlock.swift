@@ -1,13 +1,12 @@
 import Platform
 import Rules
 
-/// How an anchored block comes into a note, once, beside whatever else writes there. Taken back, it is taken out, if it is
-/// still what was written.
+/// Adds an anchored block to a note exactly once, alongside other writers. Undo removes the block if it is unchanged.
 struct AppendedBlock: Primitive {
     let notes: NoteWriter
     let request: NoteRequest
 
-    /// Whoever writes to a note looks at it for itself.
+    /// Empty, because note writers examine the note themselves.
     var targets: [BytePath] { [] }
 
     var forecast: Forecast? { Forecast([.writes(request.note, "^\(request.token)\n\(request.content.shown)")]) }

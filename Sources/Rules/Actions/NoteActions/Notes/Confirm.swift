@@ -4,8 +4,7 @@ import Ledger
 import Platform
 import Rules
 
-/// Asks a person, and lets the job go on when they say so: by a command, or by ticking a box in a note
-/// (`docs/design/shape.md`).
+/// Asks a person and waits for a yes, by command or by a ticked box in a note (`docs/design/shape.md`).
 struct Confirm: ExternalAction {
     static let declaration = ActionDeclaration(
         name: "confirm", summary: "Asks a person before the steps that follow, and waits for `steward confirm`.",
@@ -24,7 +23,7 @@ struct Confirm: ExternalAction {
 
     private let arguments: Arguments
     private let services: NoteServices
-    /// Writes the box; nil where no note is asked for.
+    /// Writes the box; nil if the rule names no note.
     private let block: QuestionBlock?
 
     init(_ arguments: Arguments, _ services: NoteServices) throws {
@@ -86,7 +85,7 @@ struct Confirm: ExternalAction {
         return .done(Self.receipt(question))
     }
 
-    /// An answer needs no taking back: it has changed nothing.
+    /// No-op, because an answer has changed nothing.
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         Receipt("the answer stays as it was given")
     }

@@ -3,7 +3,7 @@ import Foundation
 import Platform
 import Rules
 
-/// What actions on notes act through.
+/// Dependencies of the note actions.
 package struct NoteServices: Sendable {
     let notes: NoteWriter
     let placing: FileServices

@@ -4,13 +4,13 @@ import Foundation
 import Platform
 import Rules
 
-/// The note that a step appends to: in which vault, at which path, and what a daily note starts from.
+/// The note that a step appends to: its vault, its path, and the starting text of a daily note.
 struct NoteTarget: Sendable {
     let vault: PlaceInfo
     private let arguments: Arguments
     private let services: NoteServices
 
-    /// By the parameters `note` and `place` of a rule.
+    /// Resolves a rule's `note` and `place`.
     ///
     /// - Parameter action: the action's name, for messages.
     /// - Throws: `ArgumentFault`.
@@ -36,7 +36,7 @@ struct NoteTarget: Sendable {
         }
     }
 
-    /// A capture's own time, else the arrival: fixed here, so that a retry tomorrow still lands in today's note.
+    /// The capture's own time, otherwise the arrival. Fixed, so that a retry tomorrow still writes to today's note.
     static func date(of input: StepInput) -> Date {
         if case .date(let time)? = input.values["capture.time"] { return Date(timeIntervalSince1970: time.seconds) }
         return Date(timeIntervalSince1970: input.arrival.seconds)
@@ -44,7 +44,7 @@ struct NoteTarget: Sendable {
 
     /// The note's absolute path.
     ///
-    /// - Throws: `Fault(.failed)` where it would lie outside the vault.
+    /// - Throws: `Fault(.failed)` if it would be outside the vault.
     func note(_ input: StepInput, _ date: Date) throws -> BytePath {
         let asked = try arguments.pathText("note", values: input.values)
         if asked == "today" { return vault.root.appending(BytePath(Daily.relativePath(for: Dates.utcDay(from: date)))) }
@@ -55,13 +55,13 @@ struct NoteTarget: Sendable {
 
     private static func named(_ note: String) -> BytePath { BytePath(note.hasSuffix(".md") ? note : note + ".md") }
 
-    /// Why a note cannot lie within a vault.
+    /// Why a note cannot be inside a vault; nil if it can.
     private static func complaint(note: BytePath) -> String? {
         let staysBelow = !note.isAbsolute && note.components.allSatisfy { $0 != ArraySlice("..".utf8) }
         return staysBelow ? nil : "the note \(note) would lie outside the vault"
     }
 
-    /// What a daily note that is not there yet starts from: the vault's own template, if it has one.
+    /// The starting text of a new daily note: the vault's own template, if it has one.
     func starter(for note: BytePath, _ date: Date, _ files: HeldFiles) async throws -> String {
         let root = vault.root
         let zone = services.timeZone

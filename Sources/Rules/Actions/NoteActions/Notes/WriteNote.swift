@@ -11,7 +11,7 @@ struct WriteNote: DecidingAction {
         let destination: Destination
         let text: IntentText
         let hash: ContentHash
-        /// The permissions of the file that it is made from.
+        /// Permissions of the source file.
         var mode: mode_t?
     }
 
@@ -47,13 +47,13 @@ struct WriteNote: DecidingAction {
 
     func intent(for input: StepInput) async throws -> Intent {
         var text = try arguments.fileText("text", values: input.values)
-        // As A4's own writing: LF, and one at the end.
+        // As A4 writes: LF only, with one at the end.
         text = text.replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\r", with: "\n")
         if !text.hasSuffix("\n") { text += "\n" }
         var name = try arguments.name(input)
         if BytePath(bytes: name).stemAndExtension.extension == nil { name += Array(Self.suffix.utf8) }
         let hash = ContentHash(of: Array(text.utf8))
-        // Never readable by more than the file that it was made from.
+        // Never readable by more users than the source.
         let (files, source) = (input.files, input.file.absolute)
         let status = try await services.files.run { try files.status(source) }
         let destination = try await Destination.decide(
