@@ -1,10 +1,10 @@
 import Platform
 import Rules
 
-/// What answers change in a draft: the stretches of its bytes that are other ones then.
+/// A change to a draft by answers, as the byte ranges that differ.
 struct DraftEdit: Codable, Sendable, Equatable {
     struct Stretch: Codable, Sendable, Equatable {
-        /// In the text that is changed, in bytes.
+        /// Byte offset in the text to change.
         let start: Int
         let old: IntentText
         let new: IntentText
@@ -12,11 +12,11 @@ struct DraftEdit: Codable, Sendable, Equatable {
 
     let base: ContentHash
     let result: ContentHash
-    /// In their order.
+    /// In order.
     let stretches: [Stretch]
 
-    /// The stretches that tell the two texts apart, line by line where both have as many: answers to what stands at the
-    /// beginning and at the end of a draft are not the whole of it.
+    /// Computes the differences, line by line if both texts have the same number of lines. Edits at the beginning and
+    /// the end of a draft then do not cover everything in between.
     init(from one: String, to other: String) {
         let (before, after) = (Array(one.utf8), Array(other.utf8))
         base = ContentHash(of: before)
@@ -33,7 +33,7 @@ struct DraftEdit: Codable, Sendable, Equatable {
         (self.base, self.result, self.stretches) = (base, result, stretches)
     }
 
-    /// - Throws: where the ledger does not hold its texts any more.
+    /// - Throws: if the ledger no longer holds its texts.
     func reversed() throws -> DraftEdit {
         var shift = 0
         let back = try stretches.map { stretch in
@@ -44,8 +44,8 @@ struct DraftEdit: Codable, Sendable, Equatable {
         return DraftEdit(base: result, result: base, stretches: back)
     }
 
-    /// - Returns: nil where the bytes are not what the edit was made for.
-    /// - Throws: where the ledger does not hold its texts any more.
+    /// - Returns: nil if the bytes are not the edit's base.
+    /// - Throws: if the ledger no longer holds its texts.
     func applied(to bytes: [UInt8]) throws -> [UInt8]? {
         guard ContentHash(of: bytes) == base else { return nil }
         var changed: [UInt8] = []
@@ -60,14 +60,14 @@ struct DraftEdit: Codable, Sendable, Equatable {
         return ContentHash(of: changed) == result ? changed : nil
     }
 
-    /// Each with its end.
+    /// Each with its line ending.
     private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
             line.endIndex < bytes.endIndex ? bytes[line.startIndex...line.endIndex] : line
         }
     }
 
-    /// The least stretch of whole scalars that tells two parts apart; nil where they are the same.
+    /// The smallest differing range on scalar boundaries; nil if the parts are equal.
     private static func stretch(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Stretch? {
         guard one != other else { return nil }
         let shorter = min(one.count, other.count)
@@ -89,7 +89,7 @@ struct DraftEdit: Codable, Sendable, Equatable {
     }
 }
 
-/// An earlier version kept one stretch, without a list.
+/// An earlier version stored a single stretch, without a list.
 extension DraftEdit {
     private enum CodingKeys: String, CodingKey {
         case base, result, stretches

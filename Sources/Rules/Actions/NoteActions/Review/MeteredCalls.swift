@@ -1,18 +1,18 @@
 import TKCore
 
-/// A call to a model that was made, for whoever counts them.
+/// A call made to a model, for metering.
 package struct ModelCall: Sendable {
-    /// Who has answered, or was to.
+    /// The provider that answered or was meant to.
     package let provider: String
     package let model: String
     package let isAnswered: Bool
-    /// Nil where the server did not say.
+    /// nil if the server did not report it.
     package let usage: LLMUsage?
-    /// Nil where that, or the price, is not known.
+    /// nil if usage or price is unknown.
     package let cost: Cost?
 }
 
-/// Tells of every call that is made; answers that are kept already cost nothing, and are none.
+/// Reports every call that is made. Cached answers cost nothing and are not reported.
 struct MeteredCalls: CallRecorder {
     let prices: ModelTable
     let tell: @Sendable (ModelCall) -> Void

@@ -3,7 +3,7 @@ import Rules
 import TKCore
 
 extension ReviewSettings {
-    /// What a rule says, checked: every name is known, and who is to be asked is named.
+    /// Validates a rule's arguments: all names must be known, and passes that ask a model need advisors.
     ///
     /// - Throws: ``ArgumentFault``.
     init(_ arguments: Arguments, _ tools: ReviewTools) throws {
@@ -12,7 +12,7 @@ extension ReviewSettings {
             passes: try Self.passes(arguments), advisors: try Self.names("advisors", arguments),
             storyType: arguments.has("story-type") ? try arguments.literal("story-type") : nil, ignored: ignored,
             longSentence: try arguments.int("long-sentence"))
-        // The data files are read only where there is something to check.
+        // Load the data files only if there is something to check.
         if let storyType {
             let usual = try Self.faulting("story-type") { try tools.advisors(of: storyType) }
             if advisors.isEmpty { advisors = usual }
@@ -61,7 +61,7 @@ extension ReviewSettings {
         }
     }
 
-    /// A list of names as they stand, without `{{ }}`.
+    /// A list of literal names, without `{{ }}`.
     private static func names(_ parameter: String, _ arguments: Arguments) throws -> [String] {
         guard arguments.has(parameter) else { return [] }
         guard arguments.valueNames.isEmpty else {

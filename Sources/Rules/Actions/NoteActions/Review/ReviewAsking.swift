@@ -3,15 +3,15 @@ import Platform
 import Rules
 import TKCore
 
-/// That a model is to be asked about a draft, and what was known of it when that was decided.
+/// A pending question to a model about a draft, with the facts that it was decided on.
 struct ReviewQuestion: Codable, Sendable, Equatable {
     /// Of the draft.
     let content: ContentHash
     let settings: ContentHash
-    /// As it is configured, for people.
+    /// As configured, for people.
     let model: String
 
-    /// Nil where nobody is to be asked: the passes need no model, or one has read this text already.
+    /// nil if no model is needed: no pass asks one, or one has read this text already.
     init?(_ draft: DraftText, _ known: ReviewState, _ settings: ReviewSettings) {
         guard settings.asksModel else { return nil }
         content = ContentHash(of: Array(draft.string.utf8))
@@ -21,13 +21,14 @@ struct ReviewQuestion: Codable, Sendable, Equatable {
     }
 }
 
-/// The part of a review that waits for a model. Answers are on the disk before they are read, and what follows from them
-/// is before it is written: wherever the agent is killed, the next life pays for nothing again and writes the same.
+/// The part of a review that waits for a model. Answers are durable before they are read, and the plan made from them
+/// is durable before it is written. After a crash at any point, no answer is paid for twice and the same plan is
+/// written.
 extension ReviewDraft {
-    /// So often a model that cannot be reached is asked in vain before the review goes on without it.
+    /// Attempts to reach a model before the review goes on without it.
     private static let tries = 5
 
-    /// What is to be written: the intent itself, or what follows from the answers to its question.
+    /// The plan to write: the intent itself, or one made from the answers to its question.
     func plan(_ intent: Intent, _ context: StepContext) async throws -> Intent {
         guard let question = intent.question else { return intent }
         return try await services.reviews.turns.run(intent.draft) { try await plan(intent, question, context) }
@@ -64,7 +65,7 @@ extension ReviewDraft {
         }
     }
 
-    /// The draft as it was when the question arose; nil where another job has had it answered since.
+    /// The draft as it was when the question arose; nil if another job got it answered since.
     private static func unansweredDraft(
         _ intent: Intent, _ question: ReviewQuestion, _ wanted: ReviewSettings, _ services: ReviewServices,
         _ held: HeldFiles
@@ -82,23 +83,23 @@ extension ReviewDraft {
     // MARK: Plans
 
     private static func key(_ intent: Intent, _ context: StepContext) throws -> ContentHash {
-        // By their names, since texts that the step itself alone needed are not there when it is undone.
+        // Encode texts by name: those that only the step needed no longer exist at undo.
         let json = try LedgerJSON.encode(intent, naming: NamedTexts())
         return ContentHash(of: Array(context.stepID.utf8) + [0] + Array(json.utf8))
     }
 
-    /// The intent itself, or what was decided when its question was answered; nil where it was not. Blocks.
+    /// The intent itself, or the plan made when its question was answered; nil if it was not answered. Blocks.
     static func keptPlan(_ intent: Intent, _ context: StepContext, _ services: ReviewServices) throws -> Intent? {
         guard intent.question != nil else { return intent }
         return try services.reviews.plans.read(Intent.self, try key(intent, context))
     }
 
-    /// What was decided when the step was to be undone; nil where nothing was. Blocks.
+    /// The plan to undo the step; nil if there is none. Blocks.
     static func keptUndo(_ intent: Intent, _ context: StepContext, _ services: ReviewServices) throws -> Intent? {
         try services.reviews.plans.read(Intent.self, try undoKey(intent, context))
     }
 
-    /// Keeps what is going to be written so that the step is undone. Blocks.
+    /// Stores the plan to undo the step. Blocks.
     static func keepUndo(
         _ undo: Intent, of intent: Intent, _ context: StepContext, _ services: ReviewServices
     ) throws {

@@ -4,23 +4,23 @@ import Platform
 import Rules
 import TKCore
 
-/// Reviews a draft: findings go into a sidecar beside it, answers from there into the draft.
+/// Reviews a draft: puts findings into a sidecar beside it, and answers from there into the draft.
 struct ReviewDraft: ExternalAction {
     struct Intent: Codable, Sendable, Equatable {
         let root: BytePath
         let draft: BytePath
         let edit: DraftEdit?
-        /// In the order in which they are written.
+        /// In the order of writing.
         let kept: ReviewWrite?
         let state: ReviewWrite?
         let sidecar: ReviewWrite?
-        /// The keys of the findings that are answered by it.
+        /// Keys of the findings that it answers.
         let answered: [String]
         let summary: String
         let values: Values
-        /// Set where a model is to be asked: what is written is decided when the answers are there.
+        /// Set if a model has to be asked; the plan is then made from the answers.
         var question: ReviewQuestion?
-        /// The sidecar that goes because its draft is gone.
+        /// The sidecar to remove because its draft is gone.
         var gone: ReviewWrite?
     }
 
@@ -108,7 +108,7 @@ struct ReviewDraft: ExternalAction {
         if let gone = intent.gone { targets.append((gone.path, gone.result, nil)) }
         let found = try targets.map { (try writing.hash($0.0), $0.1, $0.2) }
         let isBegun = found.contains { $0.0 == $0.2 }
-        // Where another version stands by now the answers are still in the sidecar, or in the state.
+        // If another version is there by now, the answers are still in the sidecar or the state.
         let isClear = found.allSatisfy { $0.0 == $0.1 || $0.0 == $0.2 }
         guard targets.isEmpty || isBegun && isClear else { return .notDone }
         return .done(try carryOut(intent, writing))
@@ -134,7 +134,7 @@ struct ReviewDraft: ExternalAction {
     }
 
     func targets(of intent: Intent) -> [BytePath] {
-        // Answers that stand in the sidecar may go into the draft together with what the model says.
+        // Answers in the sidecar may go into the draft together with the model's findings.
         if intent.question != nil { return [intent.draft, ReviewFiles(draft: intent.draft).sidecar] }
         return [intent.edit.map { _ in intent.draft }, intent.sidecar?.path, intent.gone?.path].compactMap { $0 }
     }
@@ -143,7 +143,7 @@ struct ReviewDraft: ExternalAction {
 
     // MARK: Deciding
 
-    /// - Parameter models: what a model said about `content`; nil where none was asked yet.
+    /// - Parameter models: what a model said about `content`; nil if none was asked yet.
     static func decide(
         _ file: BytePath, root: BytePath, _ wanted: ReviewSettings, _ services: ReviewServices, _ held: HeldFiles,
         models: ModelFindings? = nil
@@ -186,7 +186,7 @@ struct ReviewDraft: ExternalAction {
                     + "or at once with `[x!]`", path: files.draft, code: Fault.inEditor)
         }
         let intent = try intent(round, draft, files, known, sidecar, root: root, held)
-        // An answer in the sidecar costs nothing: only a draft is shown to a model.
+        // Answers in the sidecar need no model; only a changed draft is sent to one.
         let question = isSidecar || models != nil ? nil : ReviewQuestion(draft, known.state, settings)
         if intent.sidecar != nil || question != nil, let lock = try UnsavedChanges.sign(beside: files.sidecar, held) {
             throw Fault(
@@ -201,7 +201,7 @@ struct ReviewDraft: ExternalAction {
                 + "\(question.model)", values: [:], question: question)
     }
 
-    /// What the rule asks for, with the model that is configured now. Blocks.
+    /// The rule's settings with the currently configured model. Blocks.
     static func inForce(_ wanted: ReviewSettings, _ services: ReviewServices) -> ReviewSettings {
         guard wanted.asksModel else { return wanted }
         var settings = wanted
@@ -291,8 +291,8 @@ struct ReviewDraft: ExternalAction {
 
     // MARK: Reading
 
-    /// The review that a file belongs to: as the draft, or as the sidecar of a draft beside it. Nil for a sidecar
-    /// without a draft: it is never one itself, though its state may be lost or its name be new.
+    /// The review that a file belongs to, as the draft or as a sidecar with its draft beside it. nil for a sidecar
+    /// without a draft. A sidecar is never reviewed itself, even if its state is lost or its name is new.
     static func reviewed(_ file: BytePath, _ held: HeldFiles) throws -> ReviewFiles? {
         let candidates = try ReviewFiles.drafts(ofSidecar: file).filter { try !marked($0, held) }
             .map(ReviewFiles.init(draft:))
@@ -311,8 +311,8 @@ struct ReviewDraft: ExternalAction {
         return (try ReviewState(json: bytes, at: files.state), ContentHash(of: bytes))
     }
 
-    /// A file of the sidecar's name that is none is a user's own, and `essay.review.md` is not shared by two drafts. One
-    /// that came there with its draft, from another name or another machine, is written anew.
+    /// Throws if the file at the sidecar's path is a user's own file or another draft's sidecar (`essay.review.md` has
+    /// one draft). A sidecar that came along with its draft, from another name or machine, is accepted and rewritten.
     static func checkOwner(
         of sidecar: DraftText?, _ files: ReviewFiles, _ state: ReviewState, _ held: HeldFiles
     ) throws {
@@ -349,7 +349,7 @@ struct ReviewDraft: ExternalAction {
         guard let status = try writing.held.status(intent.draft) else {
             throw Fault(.superseded, "\(intent.draft) is gone", path: intent.draft)
         }
-        // Whatever the draft allows: the agent writes them again, and answers go into one.
+        // Writable whatever the draft's mode: the agent rewrites these files, and people put answers into the sidecar.
         let mode = status.mode & 0o666 | 0o600
         if let kept = intent.kept { try writing.putOwn(kept, mode: mode) }
         var effects: [FileEffect] = []

@@ -1,6 +1,6 @@
 import Platform
 
-/// Where the review of a draft lies: the sidecar beside it, for people; the state below `.tk/reviews`, for the agent.
+/// Paths of a draft's review: the sidecar beside it, for people, and the state below `.tk/reviews`, for the agent.
 package struct ReviewFiles: Sendable, Equatable {
     /// Absolute.
     package let draft: BytePath
@@ -17,7 +17,7 @@ package struct ReviewFiles: Sendable, Equatable {
     /// `.tk/reviews/essay.md.json`.
     package var state: BytePath { folder.appending(name: draft.name + Array(".json".utf8)) }
 
-    /// Where a sidecar's copy is kept that holds words of a person's.
+    /// Path of the copy of a sidecar that a person has written into.
     package func kept(_ hash: ContentHash) -> BytePath {
         folder.appending(name: sidecar.stemAndExtension.stem + Array(".\(hash.description.prefix(8)).md".utf8))
     }
@@ -27,7 +27,7 @@ package struct ReviewFiles: Sendable, Equatable {
     private static let markdown = Array("md".utf8)
     private static let ending = Array(".review.md".utf8)
 
-    /// The drafts whose sidecar this could be, by its name alone.
+    /// The drafts whose sidecar this could be, judging by name only.
     package static func drafts(ofSidecar path: BytePath) -> [BytePath] {
         let name = path.name
         guard name.count > ending.count, name.suffix(ending.count).elementsEqual(ending) else { return [] }

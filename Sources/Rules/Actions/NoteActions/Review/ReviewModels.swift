@@ -3,13 +3,13 @@ import Platform
 import Synchronization
 import TKCore
 
-/// Who is asked about a draft.
+/// The advisors to ask about a draft.
 package struct ReviewTeam: Sendable {
     package var advisors: [Role]
     package var storyType: StoryType?
 }
 
-/// Has advisors read a draft: the model, its key and its budget are those of the agent's user in `~/.tk`, as for `tk`.
+/// Asks advisors to read a draft. Model, key and budget are those of the agent's user in `~/.tk`, as for `tk`.
 package struct ReviewModels: Sendable {
     private let environment: [String: String]
     private let answers: BytePath?
@@ -17,10 +17,10 @@ package struct ReviewModels: Sendable {
     private let told: @Sendable (ModelCall) -> Void
 
     /// - Parameters:
-    ///   - environment: names the user's `.tk` folder, keys, and servers.
-    ///   - answers: where raw answers are kept; without it nobody is asked.
-    ///   - patience: how long one pass may take in all.
-    ///   - told: hears of each call that was made.
+    ///   - environment: locates the user's `.tk` folder, keys and servers.
+    ///   - answers: folder for raw answers; without one no model is asked.
+    ///   - patience: timeout of one pass.
+    ///   - told: called for each call to a model.
     package init(
         environment: [String: String], answers: BytePath?, patience: Duration,
         told: @escaping @Sendable (ModelCall) -> Void = { _ in }
@@ -33,7 +33,7 @@ package struct ReviewModels: Sendable {
 
     // MARK: Configuration
 
-    /// The settings in force. A project's own file counts for nothing: it may have come with a draft.
+    /// The effective settings. A project's own file is ignored, because it may have come with a draft.
     private struct Setup {
         let home: TKHome
         let resources: TKResources
@@ -51,7 +51,7 @@ package struct ReviewModels: Sendable {
         }
     }
 
-    /// The provider, model and server that are configured, in one line; what cannot be read counts as one more. Blocks.
+    /// The configured provider, model and server, on one line; a fixed text if the configuration is unreadable. Blocks.
     package func identity() -> String {
         do {
             let configuration = try Setup(environment).configuration
@@ -64,13 +64,13 @@ package struct ReviewModels: Sendable {
 
     // MARK: Asking
 
-    /// Asks for the passes that want a model.
+    /// Runs the passes that need a model.
     ///
     /// - Parameters:
-    ///   - mayGiveUp: whether a failure that may pass by itself is told like any other.
-    ///   - lanes: for calls that block.
-    /// - Throws: `Fault(.transient)` for such a failure otherwise, and `CancellationError`. Every other failure is told
-    ///   in what is returned.
+    ///   - mayGiveUp: whether to report a transient failure instead of throwing it.
+    ///   - lanes: the pool for blocking calls.
+    /// - Throws: `Fault(.transient)` for a transient failure unless `mayGiveUp`, and `CancellationError`. Other
+    ///   failures are part of the result.
     package func ask(
         _ draft: DraftText, _ settings: ReviewSettings, _ team: ReviewTeam, mayGiveUp: Bool, lanes: BlockingPool
     ) async throws -> ModelFindings {
@@ -116,7 +116,7 @@ package struct ReviewModels: Sendable {
                 try collect(result, team, mayGiveUp: mayGiveUp, &found)
             } catch {
                 try tell(error, "No advisor has read this text", mayGiveUp: mayGiveUp, &found)
-                // Who does not answer now will not do so a moment later.
+                // A provider that fails now would fail again a moment later.
                 guard Self.concernsTheTextAlone(error) else { return }
             }
         }
@@ -189,7 +189,7 @@ package struct ReviewModels: Sendable {
     private func tell(_ failures: [AdvisorFailure], mayGiveUp: Bool, _ found: inout ModelFindings) throws {
         for failure in failures {
             let message = Self.line("\(failure.advisorID) gave no answer: \(failure.message)")
-            // One that was cut is kept as far as it came: asking again would change nothing.
+            // A truncated answer is kept as far as it came; asking again would change nothing.
             if !mayGiveUp, let kind = failure.kind, kind != .truncated, Self.mayPass(kind) {
                 throw Fault(.transient, message)
             }
@@ -226,7 +226,7 @@ package struct ReviewModels: Sendable {
     }
 }
 
-/// What providers and the budget have to say while answers are awaited.
+/// Notices from providers and the budget while waiting for answers.
 private final class ReplyNotes: Sendable {
     private let lines = Mutex<[String]>([])
 

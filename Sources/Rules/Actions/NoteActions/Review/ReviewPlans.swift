@@ -2,12 +2,12 @@ import Foundation
 import JSONText
 import Platform
 
-/// What a step decided after it had its answers: kept on the disk before anything is written, so that after a crash the
-/// same is written, and so that it can be taken back later. Everything here blocks.
+/// The plans that steps make from answers. They are durable before anything is written, so that a crash repeats the
+/// same writes and a later undo knows them. All calls block.
 struct ReviewPlans: Sendable {
     let folder: BytePath?
 
-    /// Seconds after which answers and plans are removed.
+    /// Retention of answers and plans, in seconds.
     private static let age = 90.0 * 86_400
 
     private func path(_ key: ContentHash) throws -> BytePath {

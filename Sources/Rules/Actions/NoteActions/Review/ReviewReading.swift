@@ -3,14 +3,14 @@ import TKCore
 
 /// What the passes that ask a model said about one version of a draft.
 package struct ModelFindings: Sendable {
-    /// The advisors' findings, each about words of the draft; nil where that pass gave nothing, or was not asked for.
+    /// The advisors' findings, each about words of the draft; nil if that pass failed or was not requested.
     package var suggestions: [Suggestion]?
-    /// Nil where there was none.
+    /// nil if there was none.
     package var council: CouncilReport?
     package var reading = ReviewReading()
-    /// The keys of the answers that all this was read from.
+    /// Keys of the answers behind all this.
     package var answers: [String] = []
-    /// Whether a pass gave nothing, so that it may be asked again.
+    /// Whether a pass failed, so that it may be repeated.
     package var isIncomplete = false
 
     package init(suggestions: [Suggestion]? = nil, council: CouncilReport? = nil) {
@@ -19,17 +19,17 @@ package struct ModelFindings: Sendable {
     }
 }
 
-/// What a person is told of the passes that ask a model.
+/// Messages for people about the passes that ask a model.
 package struct ReviewReading: Codable, Sendable, Equatable {
-    /// Why a pass gave nothing, a sentence each.
+    /// Why a pass failed, one sentence each.
     package var troubles: [String] = []
-    /// Who has read it, what was dropped, and what else there is to know; a sentence each.
+    /// Who read the draft, what was dropped, and other remarks, one sentence each.
     package var notes: [String] = []
 
     package init() {}
 }
 
-/// A council's debate, and the text that it was about.
+/// A council's debate and the text that it is about.
 package struct ReviewCouncil: Codable, Sendable, Equatable {
     package var content: ContentHash
     package var report: CouncilReport
@@ -37,12 +37,12 @@ package struct ReviewCouncil: Codable, Sendable, Equatable {
 
 /// Several advisors on the same words (docs/design/advisors.md, "What is believed").
 package struct ReviewDiscussion: Codable, Sendable, Equatable {
-    /// Of the draft, from 1.
+    /// Line of the draft, from 1.
     package var line: Int
     package var advisors: [String]
-    /// Whether they want different words there.
+    /// Whether their proposals conflict.
     package var isConflict: Bool
-    /// The ids of what they propose, each once.
+    /// Ids of their proposals, without duplicates.
     package var suggestions: [String]
 
     init(_ thread: DiscussionThread) {

@@ -1,7 +1,7 @@
 import Rules
 
-/// The actions of this folder, for `StandardActions`. A new one is its file and its line here; a test compares the
-/// lists with the folders.
+/// The review actions, for `StandardActions`. Each action is one file and one line here; a test compares the lists with
+/// the folders.
 package enum ReviewRegistry {
     package static func actions(_ services: ReviewServices) -> [ActionDefinition] {
         [

@@ -1,42 +1,42 @@
 import Platform
 import TKCore
 
-/// One round of a review, without any file: the draft, what was known of it and what a person has answered go in; what
-/// is known now, the sidecar and the draft's new text come out.
+/// One round of a review, without file access. Input: the draft, the known state and a person's answers. Output: the
+/// new state, the sidecar and the draft's new text.
 package struct ReviewRound: Sendable {
-    /// Finds what there is to find in a text; called once for the draft, and again for what answers made of it.
+    /// Finds issues in a text. Called for the draft, and again after answers changed it.
     package typealias Pass = @Sendable (DraftText, _ muted: Set<String>) -> [Suggestion]
 
     package private(set) var state: ReviewState
-    /// What the draft becomes; nil where it stays as it is.
+    /// The draft's new text; nil if it is unchanged.
     package private(set) var newText: String?
-    /// The ids of findings that were answered now.
+    /// Ids of the findings answered in this round.
     package private(set) var accepted: [String] = []
     package private(set) var skipped: [String] = []
-    /// The keys of both: an id may change with the words around it.
+    /// Keys of both. Keys are stable; an id may change with the surrounding words.
     package private(set) var answered: Set<String> = []
-    /// The ids of findings that were not known before.
+    /// Ids of the findings that are new.
     package private(set) var new: [String] = []
-    /// How many marks in the sidecar mean nothing.
+    /// Number of unrecognized marks in the sidecar.
     package private(set) var misread = 0
-    /// How many answers a save has taken out of the draft again.
+    /// Number of answers that a later save removed from the draft.
     package private(set) var undone = 0
-    /// How many answers wait until the draft may be written.
+    /// Number of answers pending until the draft may be written.
     package private(set) var waiting = 0
-    /// Whether the sidecar holds words of a person's own that the next version will not.
+    /// Whether the sidecar holds a person's own words that the next version will not.
     package private(set) var holdsOwnWords = false
 
-    /// The keys of answers whose words are not in the draft, though nothing certain stands in their place.
+    /// Keys of answers whose words are gone from the draft without the old ones being back for certain.
     private var rewritten: Set<String> = []
-    /// Whether answers are put into the draft even while an editor has it open.
+    /// Whether to write answers into the draft even if an editor has it open.
     private var isUrgent = false
     private let settings: ReviewSettings
     private let pass: Pass
 
     /// - Parameters:
-    ///   - sidecar: what stands on the disk; nil where there is none.
-    ///   - mayWrite: whether answers may be put into the draft now; asked only where there are such.
-    ///   - models: what a model said about this draft; nil where none was asked: then its earlier findings stay.
+    ///   - sidecar: its text on disk; nil if there is none.
+    ///   - mayWrite: whether answers may go into the draft now; evaluated only if there are any.
+    ///   - models: what a model said about this draft; nil keeps the earlier findings.
     package init(
         of draft: DraftText, known: ReviewState, sidecar: String?, settings: ReviewSettings,
         mayWrite: @autoclosure () throws -> Bool, models: ModelFindings? = nil, pass: @escaping Pass
@@ -57,7 +57,7 @@ package struct ReviewRound: Sendable {
         finish()
     }
 
-    /// A draft that is no text: what was known of it stays, and its sidecar says why nothing comes of it.
+    /// For a draft that is not text: keeps the known state, and the sidecar says why there is no review.
     package init(
         unreadable reason: String, content: ContentHash, known: ReviewState, sidecar: String?, settings: ReviewSettings
     ) {
@@ -70,7 +70,7 @@ package struct ReviewRound: Sendable {
         state.settings = settings.hash
     }
 
-    /// Reverts the answers to these findings: they are open again, and the text is reviewed anew.
+    /// Reverts the answers to these findings: reopens them and reviews the text again.
     package init(
         reverting keys: Set<String>, in known: ReviewState, of draft: DraftText, sidecar: String?,
         settings: ReviewSettings, pass: @escaping Pass
@@ -88,7 +88,7 @@ package struct ReviewRound: Sendable {
         finish()
     }
 
-    /// Has answers whose words a save has taken out of the draft be open again.
+    /// Reopens answers whose words a save removed from the draft.
     private mutating func followAnswers(to draft: DraftText) {
         guard state.findings.contains(where: { $0.applied != nil }) else { return }
         let answers = FollowedAnswers(draft)
@@ -108,7 +108,7 @@ package struct ReviewRound: Sendable {
 
     // MARK: Answers
 
-    /// - Returns: whether there is any.
+    /// - Returns: whether there are any.
     private mutating func readAnswers(_ sidecar: String?) -> Bool {
         guard let sidecar else { return false }
         let found = SidecarAnswers(sidecar)
@@ -207,11 +207,11 @@ package struct ReviewRound: Sendable {
 
     // MARK: Findings
 
-    /// Looks through a text and carries what was known over to it.
+    /// Reviews a text and carries the known findings over to it.
     ///
     /// - Parameters:
-    ///   - previous: the text that the known places are of, where it is at hand.
-    ///   - models: nil where no model was asked about this text.
+    ///   - previous: the text that the known ranges refer to, if available.
+    ///   - models: nil if no model was asked about this text.
     private mutating func review(
         _ draft: DraftText, _ content: ContentHash, previous: DraftText? = nil, models: ModelFindings? = nil
     ) {
@@ -243,7 +243,7 @@ package struct ReviewRound: Sendable {
                 continue
             }
             found.insert(index)
-            // Accepted a moment ago and found again: the same words in the same company stand in another place, too.
+            // Accepted just now and found again: the same words also occur elsewhere in the same context.
             let isAnotherPlace = justAccepted.contains(suggestion.id) && state.findings[index].proposal != nil
             if isAnotherPlace {
                 state.findings[index] = ReviewFinding(
@@ -252,7 +252,7 @@ package struct ReviewRound: Sendable {
                 update(index, entry)
             }
         }
-        // What is found no more was mended by hand, and needs no answer; what was ticked gets one all the same.
+        // A finding that is gone was fixed by hand and needs no answer. A ticked one is kept until it is answered.
         state.findings = state.findings.enumerated().filter { index, finding in
             finding.state != .pending || finding.isTicked || finding.isUndone || found.contains(index)
         }.map(\.element)
@@ -272,7 +272,7 @@ package struct ReviewRound: Sendable {
         state.settings = settings.hash
     }
 
-    /// What was said about the text as a whole; what is not asked for any more goes.
+    /// Stores remarks about the text as a whole, and drops those of passes that are no longer requested.
     private mutating func merge(_ models: ModelFindings?, _ content: ContentHash) {
         guard settings.asksModel else {
             (state.reading, state.council, state.answers) = (nil, nil, [])
@@ -285,10 +285,9 @@ package struct ReviewRound: Sendable {
         if let report = models.council { state.council = ReviewCouncil(content: content, report: report) }
     }
 
-    /// What a person has ticked stands by itself, for the words that he saw; the rest comes together where it comes to
-    /// the same.
+    /// Merges equivalent suggestions, except ticked ones: a tick applies to exactly the words that the person saw.
     ///
-    /// - Parameter isAlone: whether there is nothing but the quick pass, which does not repeat itself.
+    /// - Parameter isAlone: whether only the quick pass ran, which has no duplicates.
     private func merged(_ suggestions: [Suggestion], isAlone: Bool, _ draft: DraftText) -> [MergedSuggestion] {
         guard !isAlone else { return suggestions.map { MergedSuggestion(suggestion: $0) } }
         let ticked = Set(state.findings.filter(\.isTicked).map(\.suggestion.id))
@@ -317,7 +316,7 @@ package struct ReviewRound: Sendable {
         if state.findings[index].isOpen { state.findings[index].state = .pending }
     }
 
-    /// The advisors' open findings at their places in this text; those whose words are gone are left out.
+    /// The advisors' open findings at their ranges in this text, without those whose words are gone.
     private func carried(to draft: DraftText, _ previous: DraftText?) -> [Suggestion] {
         let open = state.findings.filter(\.isOpen).flatMap(\.all).filter { $0.rule == nil }
         guard !open.isEmpty else { return [] }

@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// What reviews act through.
+/// Dependencies of the review action.
 package struct ReviewServices: Sendable {
     let reviews: ReviewTools
     let files: BlockingPool

@@ -1,10 +1,10 @@
 import Platform
 
-/// What a rule asks of a review; equal settings find the same in the same text.
+/// A rule's review settings. Equal settings find the same in the same text.
 package struct ReviewSettings: Codable, Sendable, Equatable {
-    /// A way of looking at a draft.
+    /// A kind of review.
     package enum Pass: String, Codable, Sendable, CaseIterable {
-        /// The program's own rules, without any model.
+        /// The built-in rules, without a model.
         case quick
         /// The advisors' findings; asks a model.
         case advisors
@@ -13,17 +13,17 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
     }
 
     package var passes: [Pass]
-    /// Who is asked; their own rules apply in the quick pass as well.
+    /// The advisors to ask. Their own rules also apply in the quick pass.
     package var advisors: [String]
-    /// The genre whose context the advisors are told.
+    /// Genre, given to the advisors as context.
     package var storyType: String?
-    /// Who speaks for the advisors: provider, model and server as they are configured; nil where nobody is asked.
+    /// Provider, model and server behind the advisors, as configured; nil if no model is asked.
     package var model: String?
-    /// Rules that are left out.
+    /// Disabled rules.
     package var ignored: [String]
-    /// A sentence with more words is long.
+    /// A sentence with more words counts as long.
     package var longSentence: Int
-    /// Changes with what the passes look for.
+    /// Increased when the passes change what they look for.
     package var edition = 1
 
     package init(

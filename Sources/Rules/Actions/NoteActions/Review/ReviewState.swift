@@ -3,43 +3,43 @@ import JSONText
 import Platform
 import TKCore
 
-/// What is known of a draft's review: every finding with its answer. Kept as canonical JSON (keys sorted) below
-/// `.tk/reviews`; the sidecar is made from it, and from nothing else.
+/// The state of a draft's review: every finding with its answer. Stored as canonical JSON (keys sorted) below
+/// `.tk/reviews`. The sidecar is generated from it alone.
 package struct ReviewState: Codable, Sendable, Equatable {
-    /// The format's number.
+    /// Format version.
     package var version = Self.current
     /// The file's name.
     package var draft: BytePath
-    /// The text that was reviewed last; nil for none.
+    /// Hash of the last reviewed text; nil for none.
     package var content: ContentHash?
-    /// Why that was no text; nil where it was one.
+    /// Why that was not text; nil if it was.
     package var unreadable: String?
-    /// What the draft held before answers were put into it the last time.
+    /// Hash of the draft before answers were last written into it.
     package var previous: ContentHash?
-    /// Of what the rule asks for.
+    /// Hash of the rule's settings.
     package var settings: ContentHash?
-    /// Of the sidecar as it was written last; nil where none was.
+    /// Hash of the sidecar as last written; nil if none was.
     package var rendered: ContentHash?
-    /// The keys of the models' raw answers that findings came from.
+    /// Keys of the models' raw answers behind the findings.
     package var answers: [String] = []
-    /// Whether a pass that asks a model has yet to read this text.
+    /// Whether a pass that asks a model still has to read this text.
     package var isOwed = false
-    /// Nil where no model was ever asked.
+    /// nil if no model was ever asked.
     package var reading: ReviewReading?
     /// The latest.
     package var council: ReviewCouncil?
-    /// Places where several advisors speak about the same words.
+    /// Where several advisors comment on the same words.
     package var discussions: [ReviewDiscussion] = []
-    /// What the sidecar says at its top, beside the numbers.
+    /// Notices at the top of the sidecar, beside the counts.
     package var notices: [String] = []
-    /// In the order in which they are shown; those that are answered at the end.
+    /// In display order; answered ones last.
     package var findings: [ReviewFinding] = []
 
     package static let current = 1
 
     package init(draft: BytePath) { self.draft = draft }
 
-    /// - Throws: `Fault(.failed)` where the bytes are no state of this version: they are left as they are.
+    /// - Throws: `Fault(.failed)` if the bytes are not a state of this version. The file is left alone.
     package init(json bytes: [UInt8], at path: BytePath) throws {
         do {
             self = try JSONDecoder().decode(ReviewState.self, from: Data(bytes))
@@ -61,7 +61,7 @@ package struct ReviewState: Codable, Sendable, Equatable {
         try JSONText.document(self)
     }
 
-    /// How the writer has answered the findings of each rule.
+    /// The writer's answers to the findings of each rule.
     package var ruleAnswers: [String: RuleAnswers] {
         findings.reduce(into: [:]) { answers, finding in
             guard let rule = finding.suggestion.rule else { return }
@@ -76,32 +76,32 @@ package struct ReviewState: Codable, Sendable, Equatable {
     package func count(_ state: ReviewFinding.State) -> Int { findings.count { $0.state == state } }
 }
 
-/// One finding and what became of it.
+/// A finding and its answer.
 package struct ReviewFinding: Codable, Sendable, Equatable {
     package enum State: String, Codable, Sendable {
-        /// Waits for an answer.
+        /// Waiting for an answer.
         case pending
-        /// Its words are in the draft, or were taken note of. It never comes back.
+        /// Its words are in the draft, or it was only to be noted. It never comes back.
         case accepted
         /// It never comes back.
         case skipped
-        /// It was accepted, but the words that it was about cannot be found for certain.
+        /// Accepted, but its words cannot be located for certain.
         case orphaned
     }
 
-    /// Names it in the sidecar: the beginning of its id, so long that no other finding of the draft has the same.
+    /// Identifies it in the sidecar: the shortest prefix of its id that is unique in the draft.
     package var key: String
     package var state: State
     package var suggestion: Suggestion
-    /// What others say that comes to the same; an answer to the finding answers them as well.
+    /// Equivalent suggestions by others; an answer to the finding covers them.
     package var others: [Suggestion] = []
-    /// Ticked, and not yet put into the draft.
+    /// Ticked, but not yet applied to the draft.
     package var isTicked = false
-    /// The writer's own words in place of those that were proposed.
+    /// The writer's own words in place of the proposal.
     package var edited: String?
     /// Why it is still here although it was ticked.
     package var note: String?
-    /// The words that an answer has put into the draft; nil where none has.
+    /// Anchor of the words that an answer put into the draft; nil if none did.
     package var applied: TextAnchor?
 
     package init(key: String, suggestion: Suggestion, others: [Suggestion] = []) {
@@ -113,7 +113,7 @@ package struct ReviewFinding: Codable, Sendable, Equatable {
 
     package var all: [Suggestion] { [suggestion] + others }
 
-    /// Has the places of an open finding told from their twins, since the text will have changed when it is answered.
+    /// Makes the anchors of an open finding unambiguous, because the text will have changed when it is answered.
     package mutating func keepPlaces(by resolver: AnchorResolver) {
         guard isOpen else { return }
         suggestion.anchor = resolver.distinct(suggestion.anchor)
@@ -122,6 +122,6 @@ package struct ReviewFinding: Codable, Sendable, Equatable {
 
     package var isOpen: Bool { state == .pending || state == .orphaned }
 
-    /// What is put into the draft if it is accepted; nil where the finding has no words of its own.
+    /// The text to put into the draft on acceptance; nil if the finding proposes none.
     package var proposal: String? { edited ?? (suggestion.hasReplacement ? suggestion.suggestedText : nil) }
 }

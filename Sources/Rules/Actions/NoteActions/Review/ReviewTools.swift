@@ -4,22 +4,21 @@ import Rules
 import Synchronization
 import TKCore
 
-/// What reviews are made with: the program's data files, read when they are first needed, the models, and what is kept
-/// of their answers.
+/// Tools of reviews: the data files, loaded on first use, the models, and the stored plans.
 package final class ReviewTools: Sendable {
     package let models: ReviewModels
     let plans: ReviewPlans
     let turns = ReviewTurns()
-    /// By which it is known that a draft is open in an editor.
+    /// Detects whether a draft is open in an editor.
     let unsaved: UnsavedChanges
     private let environment: [String: String]
     private let read = Mutex<(pass: QuickPass, roles: RoleCatalogue)?>(nil)
 
     /// - Parameters:
-    ///   - folder: of the agent's own, for answers and plans; without it no model is asked.
-    ///   - environment: names the user's `.tk` folder, keys and servers.
-    ///   - patience: how long a pass that asks a model may take.
-    ///   - told: hears of each call to a model.
+    ///   - folder: the agent's folder for answers and plans; without one no model is asked.
+    ///   - environment: locates the user's `.tk` folder, keys and servers.
+    ///   - patience: timeout of a pass that asks a model.
+    ///   - told: called for each call to a model.
     package init(
         folder: BytePath? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
         patience: Duration = .seconds(600), told: @escaping @Sendable (ModelCall) -> Void = { _ in }
@@ -31,12 +30,12 @@ package final class ReviewTools: Sendable {
         plans = ReviewPlans(folder: folder)
     }
 
-    /// Blocks for a moment, the first time.
+    /// Blocks briefly on first use.
     package func quickPass() throws -> QuickPass { try tools().pass }
 
-    /// The advisors that come with the program; with the user's own where one of these is named. Blocks for a moment.
+    /// The built-in advisors, plus the user's own if one of those is named. Blocks briefly.
     ///
-    /// - Throws: `Fault` that says which names are near.
+    /// - Throws: `Fault` that suggests similar names.
     package func team(_ settings: ReviewSettings) throws -> ReviewTeam {
         let known = try tools().roles
         let storyType = try settings.storyType.map(known.storyType)
@@ -48,7 +47,7 @@ package final class ReviewTools: Sendable {
         return ReviewTeam(advisors: try all.roles(settings.advisors), storyType: storyType)
     }
 
-    /// The advisors of a story type. Blocks for a moment, the first time.
+    /// The advisors of a story type. Blocks briefly on first use.
     package func advisors(of storyType: String) throws -> [String] {
         try tools().roles.storyType(storyType).defaultAdvisors
     }
@@ -64,13 +63,14 @@ package final class ReviewTools: Sendable {
     }
 }
 
-/// One review at a time of each draft: of two jobs that want the same answers, the second finds those of the first.
+/// Serializes the reviews of each draft, so that of two jobs that need the same answers the second finds those of the
+/// first.
 final class ReviewTurns: Sendable {
     private let turns = Mutex<[BytePath: (semaphore: AsyncSemaphore, users: Int)]>([:])
 
-    /// Runs `body` when no other review of the draft runs.
+    /// Runs `body` when no other review of the draft is running.
     ///
-    /// - Throws: what `body` throws, and `CancellationError` if the task is cancelled while it waits.
+    /// - Throws: errors of `body`, and `CancellationError` if the task is cancelled while waiting.
     func run<R>(_ draft: BytePath, _ body: () async throws -> R) async throws -> R {
         let semaphore = turns.withLock { turns in
             let (semaphore, users) = turns[draft] ?? (AsyncSemaphore(permits: 1), 0)

@@ -2,7 +2,7 @@ import Platform
 import Rules
 import TKCore
 
-/// Undoing a review: the answers it took are open again, and the draft is as it was.
+/// Undoes a review: its answers are open again, and the draft is as it was before.
 extension ReviewDraft {
     static func revert(
         _ intent: Intent, _ writing: ReviewWriting, _ wanted: ReviewSettings, _ context: StepContext,
@@ -45,8 +45,8 @@ extension ReviewDraft {
         return try carryOut(whole, writing)
     }
 
-    /// Removes what the first review made, if nobody has changed it; a sidecar that it wrote anew is as it was. A later
-    /// review has nothing to take back.
+    /// Removes what the first review made if it is unchanged, and restores a sidecar that it overwrote. A later review
+    /// has nothing to undo.
     private static func removeFirst(
         _ intent: Intent, _ writing: ReviewWriting, _ files: ReviewFiles, resumes: Bool
     ) throws -> Receipt {

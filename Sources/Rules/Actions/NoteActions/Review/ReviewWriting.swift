@@ -3,16 +3,16 @@ import Ledger
 import Platform
 import Rules
 
-/// A file of a review as it is to be.
+/// A pending write of a review file.
 struct ReviewWrite: Codable, Sendable, Equatable {
     let path: BytePath
-    /// What stands there before; nil for nothing.
+    /// Hash of the expected current version; nil for no file.
     let base: ContentHash?
     let text: IntentText
 
     var result: ContentHash { text.hash }
 
-    /// - Parameter isForUndo: whether undo writes it as well.
+    /// - Parameter isForUndo: whether undo writes it too.
     init(path: BytePath, base: ContentHash?, text: String, isForUndo: Bool = false) {
         self.path = path
         self.base = base
@@ -21,13 +21,13 @@ struct ReviewWrite: Codable, Sendable, Equatable {
 }
 
 extension FileEffect {
-    /// What was written into a file, for its receipt, told by the file's content and not by its name: whoever saves it right
-    /// after the write may have his version there by now, and that is news, not ours. Blocks.
+    /// The effect of a write, for its receipt. Identified by content rather than by name: someone may have saved
+    /// another version right after the write, and that is news, not ours. Blocks.
     ///
     /// - Parameters:
-    ///   - base: what stood there before; nil for nothing.
-    ///   - result: what was written.
-    /// - Returns: nil where the name is gone, or another version has it.
+    ///   - base: hash of the previous version; nil for none.
+    ///   - result: hash of the written version.
+    /// - Returns: nil if the file is gone or has another version.
     static func left(
         at path: BytePath, base: ContentHash?, _ result: ContentHash, in held: HeldFiles
     ) throws -> FileEffect? {
@@ -38,23 +38,23 @@ extension FileEffect {
             return nil
         }
         let print = try file.status().fingerprint
-        // A save into this very file changes its times, before or after the hash.
+        // A concurrent save into the same file changes its times.
         guard try ContentHash.of(file) == result, try file.status().fingerprint == print else { return nil }
         guard let base else { return .created(path, print, result) }
         return .wrote(path, base: base, print, result)
     }
 }
 
-/// Writes a review's files: the draft and the sidecar in place under a lease, so that whoever has them keeps the file
-/// that he has; the state by renaming. Nothing is replaced but what was read. Everything here blocks.
+/// Writes a review's files. Draft and sidecar are written in place under a lease, so that programs that have them open
+/// keep the same file; the state is replaced by rename. Only versions that were read are overwritten. All calls block.
 struct ReviewWriting: Sendable {
     let services: ReviewServices
-    /// The place's root; the draft lies within it.
+    /// The place's root, which contains the draft.
     let root: BytePath
     let step: String
     let held: HeldFiles
 
-    /// Which of several versions stands at a path.
+    /// Hash of the version at a path; nil if there is none.
     func hash(_ path: BytePath) throws -> ContentHash? {
         do {
             return try held.hash(path)
@@ -63,7 +63,7 @@ struct ReviewWriting: Sendable {
         }
     }
 
-    /// - Throws: `Fault(.transient)` where somebody else's version stands there, or has it open.
+    /// - Throws: `Fault(.transient)` if someone else's version is there, or someone has it open.
     func put(_ edit: DraftEdit, into draft: BytePath) throws {
         let now = try hash(draft)
         if now == edit.result { return }
@@ -74,7 +74,7 @@ struct ReviewWriting: Sendable {
         }
     }
 
-    /// The sidecar: made under a name that nobody took meanwhile, or written in place of the version that was read.
+    /// Writes the sidecar: creates it if the name is free, or overwrites in place the version that was read.
     func putSidecar(_ write: ReviewWrite, mode: mode_t) throws {
         let now = try hash(write.path)
         if now == write.result { return }
@@ -91,7 +91,7 @@ struct ReviewWriting: Sendable {
         }
     }
 
-    /// The state, and kept copies: files of the agent's own.
+    /// Writes the state and kept copies, which are the agent's own files.
     func putOwn(_ write: ReviewWrite, mode: mode_t) throws {
         let now = try hash(write.path)
         if now == write.result { return }

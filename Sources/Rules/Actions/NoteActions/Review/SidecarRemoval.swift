@@ -2,8 +2,8 @@ import Platform
 import Rules
 import TKCore
 
-/// The review of a draft that is gone: its sidecar goes too, if nobody has written into it. What was answered stays
-/// known, for a draft that comes back.
+/// The review of a removed draft: its sidecar is removed too if it is unmodified. The answers are kept in case the
+/// draft comes back.
 extension ReviewDraft {
     static func decideRemoval(_ file: BytePath, root: BytePath, _ held: HeldFiles) throws -> Intent {
         guard let files = try reviewed(file, held), files.draft == file, try held.status(file) == nil else {

@@ -1,7 +1,8 @@
 import Glibc
 import Platform
 
-/// Where editors of the agent's user keep signs of unsaved changes, if not beside the file: by the file's whole path.
+/// Where editors of the agent's user keep swap and backup files away from the edited file. The files are named after
+/// its full path.
 struct EditorHomes: Sendable {
     private let swaps: [BytePath]
     private let backups: [BytePath]
@@ -21,7 +22,7 @@ struct EditorHomes: Sendable {
         backups = [micro].compactMap { $0?.appending("backups") }
     }
 
-    /// The first that says so of this file. Blocks.
+    /// The first sign of unsaved changes to this file. Blocks.
     func sign(of path: BytePath) throws -> BytePath? {
         for folder in swaps {
             for suffix in ["swp", "swo", "swn"] {
@@ -58,7 +59,7 @@ struct EditorHomes: Sendable {
         path.bytes.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "%") : $0 }
     }
 
-    /// As a query of an address: `%2Fhome%2Fme%2Fessay.md`.
+    /// URL query encoding: `%2Fhome%2Fme%2Fessay.md`.
     private static func escaped(_ path: BytePath) -> [UInt8] {
         let digits = Array("0123456789ABCDEF".utf8)
         return path.bytes.flatMap { byte -> [UInt8] in

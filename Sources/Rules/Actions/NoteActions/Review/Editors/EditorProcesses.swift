@@ -1,23 +1,23 @@
 import Glibc
 import Platform
 
-/// The editors that run, by /proc: which of them have a file open and leave nothing that tells whether it is saved.
+/// Running editors, from /proc: those that have a file open and leave no sign of whether it is saved.
 struct EditorProcesses: Sendable {
     private let processes: [RunningProcess]
 
-    /// Editors that keep a swap file open; it tells.
+    /// Editors that keep a swap file open, which shows the state.
     private static let swapping: Set<String> = [
         "vi", "vim", "vim.basic", "vim.nox", "vim.tiny", "vim.gtk3", "vim.motif", "gvim", "view", "vimdiff", "ex",
         "nvim",
     ]
-    /// Editors that leave a file beside it as long as there are unsaved changes.
+    /// Editors that leave a file beside it while there are unsaved changes.
     private static let telling: Set<String> = ["emacs", "emacsclient", "soffice.bin", "oosplash", "kate", "kwrite"]
-    /// Editors that may hold any file of the folder that they were started in.
+    /// Editors that may have any file of their working folder open.
     private static let silent: Set<String> = [
         "nano", "pico", "micro", "hx", "helix", "kak", "joe", "jmacs", "jstar", "jed", "ne", "mg", "zile", "ed", "red",
         "mcedit", "tilde", "dte", "vis", "amp",
     ]
-    /// What is given a file's name without ever writing it by itself: shells and terminals that start others, readers.
+    /// Programs that take a file name but never write the file: shells and terminals that start others, and readers.
     private static let harmless: Set<String> = [
         "sh", "bash", "dash", "zsh", "fish", "ksh", "tmux", "screen", "dtach", "abduco", "xterm", "kitty", "alacritty",
         "foot", "konsole", "gnome-terminal", "wezterm-gui", "sudo", "doas", "su", "script", "env", "timeout", "nohup",
@@ -46,14 +46,14 @@ struct EditorProcesses: Sendable {
         let editor = processes.first { process in
             let program = Self.program(process)
             if [Self.swapping, Self.telling, Self.harmless].contains(where: { $0.contains(program) }) { return false }
-            // A lock of its own, which has been asked before.
+            // It holds its own lock, which was checked before.
             if process.id == locked { return false }
             return process.names(file) || Self.silent.contains(program) && process.isAtRest(in: file.folder)
         }
         return editor.map { .process(name: $0.name, id: $0.id) }
     }
 
-    /// Where editors keep their swap files is their user's to say; what cannot be read tells nothing.
+    /// Users choose where their editors keep swap files, so an unreadable one is ignored.
     private func read(_ swap: BytePath) throws -> EditorSwap? {
         do {
             return try EditorSwap.read(swap, HeldFiles(below: [swap.parent]))
@@ -62,13 +62,13 @@ struct EditorProcesses: Sendable {
         }
     }
 
-    /// `tmux: server` is tmux, and `emacs-nox` emacs.
+    /// `tmux: server` is tmux, and `emacs-nox` is emacs.
     private static func program(_ process: RunningProcess) -> String {
         let name = process.name.prefix { $0 != ":" }
         return name.hasPrefix("emacs-") ? "emacs" : String(name)
     }
 
-    /// `.swp`, and where there are several `.swo`, `.swn` and so on.
+    /// `.swp`, or for further ones `.swo`, `.swn` and so on.
     private static func isSwap(_ path: BytePath) -> Bool {
         guard let suffix = path.stemAndExtension.extension, suffix.count == 3 else { return false }
         return suffix.starts(with: "sw".utf8)

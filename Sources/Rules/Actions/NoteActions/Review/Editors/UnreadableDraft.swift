@@ -1,9 +1,9 @@
 import Platform
 import TKCore
 
-/// Why a file is no text that can be reviewed, in a sentence for its writer.
+/// Explains to the writer why a file cannot be reviewed.
 enum UnreadableDraft {
-    /// A longer text is no draft.
+    /// Longer texts are not reviewed.
     static let longest: Int64 = 8 << 20
 
     static func reason(_ unreadable: DraftText.Unreadable) -> String {
@@ -17,7 +17,7 @@ enum UnreadableDraft {
             + "(iconv -f \(encoding.name) -t utf-8); then it is."
     }
 
-    /// Nil where a draft is not too long.
+    /// nil if the draft is not too long.
     static func reason(size: Int64) -> String? {
         guard size > longest else { return nil }
         return

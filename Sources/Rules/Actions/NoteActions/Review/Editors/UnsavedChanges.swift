@@ -1,18 +1,18 @@
 import Glibc
 import Platform
 
-/// How it is known that a file is open in an editor.
+/// Evidence that a file is open in an editor.
 package enum UnsavedSign: Sendable, Equatable {
-    /// What an editor has left there says that there are changes that are not saved, or may mean so.
+    /// A file left by an editor indicates unsaved changes, or may.
     case file(BytePath)
-    /// The editor leaves nothing that would say so, but runs.
+    /// A running editor that leaves no such file.
     case process(name: String, id: Int32)
 
-    /// What is the case with the file of that name, for a sentence that goes on.
+    /// A clause for messages about the file at that path.
     package func tells(of path: BytePath) -> String {
         switch self {
         case .file(let sign):
-            // What lies elsewhere is named in full.
+            // A file elsewhere is shown with its full path.
             let name = sign.parent == path.parent ? sign.nameText : sign.text
             return "\(path) is open in an editor with changes that are not saved (\(name) says so)"
         case .process(let name, let id):
@@ -20,12 +20,12 @@ package enum UnsavedSign: Sendable, Equatable {
         }
     }
 
-    /// Whether a save of the file ends it, and so leads to another look by itself.
+    /// Whether saving the file removes the sign, which triggers another look.
     package var endsWithASave: Bool {
         if case .file = self { true } else { false }
     }
 
-    /// When that is over.
+    /// When the sign will be gone, for messages.
     package var end: String {
         switch self {
         case .file: "once it is saved"
@@ -34,15 +34,15 @@ package enum UnsavedSign: Sendable, Equatable {
     }
 }
 
-/// What editors leave of a file while it is open, and whether they say that it has changes that are not saved.
+/// Detects unsaved changes from what editors leave behind while a file is open.
 package struct UnsavedChanges: Sendable {
-    /// Where editors keep what they do not keep beside the file.
+    /// Where editors keep files that are not beside the edited one.
     private let homes: EditorHomes
 
     package init(environment: [String: String]) { homes = EditorHomes(environment: environment) }
 
-    /// The first sign that a file has changes which are not saved: beside it, where the editors of the agent's user keep
-    /// such things, or that an editor runs on it which leaves none. Blocks.
+    /// The first sign of unsaved changes: a file beside it, a file in a folder of the user's editors, or a running
+    /// editor that leaves no files. Blocks.
     package func sign(on path: BytePath, _ files: HeldFiles) throws -> UnsavedSign? {
         if let beside = try Self.sign(beside: path, files) { return .file(beside) }
         guard let status = try files.status(path) else { return nil }
@@ -54,10 +54,10 @@ package struct UnsavedChanges: Sendable {
         return try EditorProcesses(of: [geteuid(), status.owner]).sign(on: spot, status, files)
     }
 
-    /// The first file beside `path` by which an editor says so, or may mean so.
+    /// The first file beside `path` that indicates unsaved changes, or may.
     ///
-    /// vim's swap file and nano's lock tell it themselves, in their 1,008th byte; emacs' and kate's are there only as long
-    /// as there are such changes; Word's and LibreOffice's locks do not tell, and count. Blocks.
+    /// vim's swap file and nano's lock have a flag in their 1,008th byte. Those of emacs and kate exist only while
+    /// there are unsaved changes. Locks of Word and LibreOffice do not say, and count as unsaved. Blocks.
     package static func sign(beside path: BytePath, _ files: HeldFiles) throws -> BytePath? {
         for suffix in ["swp", "swo", "swn"] {
             let swap = neighbour(path, ".", ".\(suffix)")
@@ -70,7 +70,7 @@ package struct UnsavedChanges: Sendable {
         ] where try files.status(lock) != nil {
             return lock
         }
-        // emacs without locks: what it saves by itself goes when the file is saved, but stays after a crash.
+        // emacs without locks: its auto-save file is removed on save, but stays after a crash.
         let saved = neighbour(path, "#", "#")
         if let own = try files.status(saved)?.fingerprint.modified,
             let file = try files.status(path)?.fingerprint.modified,
@@ -89,18 +89,18 @@ package struct UnsavedChanges: Sendable {
 /// The head of a vim swap file, which nano's lock imitates.
 struct EditorSwap: Sendable {
     let isUnsaved: Bool
-    /// Of the editor.
+    /// Process id of the editor.
     let process: Int32
-    /// Of the file, its lower 32 bits; 0 where it is not told.
+    /// Lower 32 bits of the file's inode; 0 if not recorded.
     let inode: UInt32
-    /// Of the file, as the editor writes it.
+    /// The file's path, as the editor spells it.
     let file: BytePath
 
-    /// Where both keep their flag, and what it is while there are changes.
+    /// Offset of the flag in both formats, and its value while there are unsaved changes.
     private static let flag = 1007
     private static let unsaved: UInt8 = 0x55
 
-    /// Nil where there is none any more; one that cannot be read counts as unsaved.
+    /// nil if it is gone; an unreadable one counts as unsaved.
     static func read(_ path: BytePath, _ files: HeldFiles) throws -> EditorSwap? {
         do {
             return EditorSwap(try files.open(path).read(at: 0, count: flag + 1))
@@ -123,9 +123,9 @@ struct EditorSwap: Sendable {
         file = BytePath(bytes: head[108..<Self.flag])
     }
 
-    /// Whether it is of that file, wherever it lies: by the name, and by the inode or the way to it.
+    /// Whether the swap file belongs to that file: by name, and by inode or path.
     ///
-    /// - Parameter isHome: whether a folder is the editor's home, by which it may name the file.
+    /// - Parameter isHome: whether a folder is the editor's home, which it may abbreviate to `~`.
     func isOf(_ path: BytePath, _ status: FileStatus, isHome: (BytePath) -> Bool) -> Bool {
         guard file.name == path.name else { return false }
         if inode != 0, inode == UInt32(truncatingIfNeeded: status.inode) { return true }

@@ -1,7 +1,7 @@
 import TKCore
 
-/// A council's debate in a sidecar: what advisors agree on, where they do not and who says what, what one alone has
-/// seen, and each one's view. There is nothing to tick in it.
+/// Renders a council's debate for the sidecar: consensus, disagreements, insights of a single advisor, and each one's
+/// view. It has no boxes.
 enum CouncilSection {
     static func lines(_ council: ReviewCouncil, of state: ReviewState) -> [String] {
         let report = council.report

@@ -1,19 +1,18 @@
 import TKCore
 
-/// Looks for what answers have put into a draft: an editor that writes its older text back takes it out again, and says
-/// nothing about that.
+/// Tracks words that answers put into a draft. An editor that saves an older buffer removes them again without notice.
 struct FollowedAnswers {
-    /// What a save has done to words that were put in.
+    /// Fate of inserted words after a save.
     enum Fate {
-        /// They are there; what to find them by from now on.
+        /// Still there, with their new anchor.
         case present(TextAnchor)
-        /// The words of before stand in their place again; where.
+        /// The old words are back, at this range.
         case undone(Range<Int>)
-        /// Neither is there: somebody has gone on writing.
+        /// Neither is there, because the writer continued.
         case rewritten
     }
 
-    /// Around words that are nothing by themselves, so much is looked for with them, in Unicode scalars.
+    /// Scalars of context on each side for an anchor of whitespace only.
     private static let company = 16
 
     private let draft: DraftText
@@ -24,20 +23,20 @@ struct FollowedAnswers {
         resolver = AnchorResolver(draft)
     }
 
-    /// What to find words by that were put into a text.
+    /// An anchor to find inserted words by.
     static func anchor(of place: Range<Int>, in text: DraftText) -> TextAnchor {
         guard text.scalars[place].allSatisfy(\.properties.isWhitespace) else { return text.anchor(of: place) }
         let wide = max(0, place.lowerBound - company)..<min(text.count, place.upperBound + company)
         return text.anchor(of: text.graphemeRange(around: wide))
     }
 
-    /// - Parameter applied: of the words that were put in.
+    /// - Parameter applied: anchor of the inserted words.
     func fate(of suggestion: Suggestion, applied: TextAnchor) -> Fate {
         let now = resolver.certainRange(of: applied)
         let before = resolver.certainRange(of: suggestion.anchor)
         switch (now, before) {
         case (let now?, let before?):
-            // Either may hold the other: "to" stands in "in order to", and "use" in "make use of".
+            // One may contain the other: "to" is in "in order to", and "use" in "make use of".
             let holds = before.lowerBound <= now.lowerBound && now.upperBound <= before.upperBound
             let isBefore = now == before ? draft[now] != applied.exact : holds
             return isBefore ? .undone(before) : .present(draft.anchor(of: now))
@@ -49,16 +48,15 @@ struct FollowedAnswers {
 }
 
 extension ReviewFinding {
-    /// What a person is told of an answer that a save has taken out of the draft.
+    /// Shown to a person if a save removed an answer from the draft.
     private static let undoneNote =
         "This was put into the draft, and a later save has brought the words of before back: an editor may have written "
         + "the text that it had loaded. It is open again."
 
-    /// Whether it is open because a save has taken out of the draft what an answer had put there.
+    /// Whether it is open because a save removed its answer from the draft.
     var isUndone: Bool { isOpen && applied != nil }
 
-    /// What a save has made of an answer that was put into the draft: undone where it is open from now on, and was not
-    /// before.
+    /// Fate of an applied answer after a save. `undone` means that it was reopened just now.
     enum Course {
         case present, undone, rewritten
     }

@@ -4,25 +4,25 @@ import Platform
 import Synchronization
 import TKCore
 
-/// Models' raw answers, one file each, on the disk before anything is read from them: an answer that has arrived is
-/// never paid for again, whatever happens to the agent after it (`docs/review.md`).
+/// Models' raw answers, one file each. They are durable before they are read, so that an answer that has arrived is
+/// never paid for again, whatever happens to the agent (`docs/review.md`).
 package final class KeptAnswers: CallRecorder {
     private let folder: BytePath
     private let lanes: BlockingPool
     private let used = Mutex<Set<String>>([])
 
-    /// - Parameter folder: made when the first answer comes.
+    /// - Parameter folder: created with the first answer.
     package init(folder: BytePath, lanes: BlockingPool) {
         self.folder = folder
         self.lanes = lanes
     }
 
-    /// The keys of the answers that were given out or arrived.
+    /// Keys of the answers that were served or arrived.
     package var keys: [String] { used.withLock { $0.sorted() } }
 
-    /// The answer to an equal call, whenever that was made.
+    /// The stored answer to an equal call, however old.
     ///
-    /// - Throws: `Fault(.failed)` for a file that holds none: nothing is paid for in its place.
+    /// - Throws: `Fault(.failed)` for an invalid file; it is not replaced by a paid call.
     package func before(_ call: PlannedCall) async throws -> LLMResponse? {
         let path = path(call)
         let files = HeldFiles(own: folder)
@@ -41,8 +41,7 @@ package final class KeptAnswers: CallRecorder {
         return found
     }
 
-    /// Keeps what has arrived, be it whole or the beginning of an answer that broke off. A failure without any text is
-    /// nothing to keep.
+    /// Stores an answer, complete or truncated. A failure without text is not stored.
     package func after(_ call: PlannedCall, _ outcome: CallOutcome) async throws {
         let answer: LLMResponse
         switch outcome {

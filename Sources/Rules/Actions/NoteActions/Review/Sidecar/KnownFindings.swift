@@ -1,9 +1,9 @@
 import TKCore
 
-/// The findings of earlier rounds, and which of them a suggestion is.
+/// The findings of earlier rounds, for matching with new suggestions.
 struct KnownFindings {
     private let findings: [ReviewFinding]
-    /// By the ids of their suggestions, where they stand.
+    /// Indices by suggestion id.
     let places: [String: Int]
 
     init(_ findings: [ReviewFinding]) {
@@ -13,7 +13,7 @@ struct KnownFindings {
         self.places = places
     }
 
-    /// By their ids, what was answered along with a finding that it came to the same as.
+    /// Indices by id of suggestions that were answered together with an equivalent finding.
     func answeredAlong() -> [String: Int] {
         var answered: [String: Int] = [:]
         for (index, finding) in findings.enumerated() where !finding.others.isEmpty {
@@ -24,7 +24,7 @@ struct KnownFindings {
         return answered
     }
 
-    /// The finding that proposed the same for the same words, and was skipped.
+    /// The skipped finding that proposed the same for the same words.
     func skipped(_ entry: MergedSuggestion) -> Int? {
         for other in entry.others where other.hasReplacement && entry.suggestion.hasReplacement {
             guard let index = places[other.id], findings[index].state == .skipped,
@@ -36,8 +36,8 @@ struct KnownFindings {
         return nil
     }
 
-    /// Findings that have another id only because the words around them have changed: by the new id, which of the known
-    /// ones stands in the same place. So an answer outlives changes beside what it was about.
+    /// Matches suggestions whose id changed only with the surrounding words: the known finding at the same range, by
+    /// new id. An answer thus survives edits beside its words.
     func moved(
         _ suggestions: [Suggestion], in draft: DraftText, previous: DraftText?
     ) -> [String: Int] {
@@ -47,7 +47,7 @@ struct KnownFindings {
         let resolver = AnchorResolver(draft, previous: previous)
         var byPlace: [Place: Int] = [:]
         for (index, finding) in findings.enumerated() where !ids.contains(finding.suggestion.id) {
-            // What was put into the draft is not there any more.
+            // Its words have been replaced in the draft.
             if finding.state == .accepted, finding.proposal != nil { continue }
             guard let range = resolver.certainRange(of: finding.suggestion.anchor) else { continue }
             byPlace[Place(finding.suggestion, range)] = index
@@ -67,7 +67,7 @@ struct KnownFindings {
         }
     }
 
-    /// The shortest beginning of the id that names no other finding, four digits at least.
+    /// The shortest unused prefix of the id, with at least four digits.
     static func key(for id: String, among used: Set<String>) -> String {
         for length in stride(from: min(4, id.count), to: id.count, by: 1) {
             let key = String(id.prefix(length))

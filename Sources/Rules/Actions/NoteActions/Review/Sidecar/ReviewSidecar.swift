@@ -2,9 +2,9 @@ import Platform
 import Rules
 import TKCore
 
-/// The sidecar's text: made of the state alone, so that what a person has changed in it can be told.
+/// The sidecar's text. Generated from the state alone, so that a person's changes can be detected.
 package enum ReviewSidecar {
-    /// The first line: it tells a draft's sidecar from a file that only has such a name.
+    /// The first line, which tells a sidecar from another file of such a name.
     package static func mark(_ draft: BytePath) -> String { SidecarMark.line(comment(draft)) }
 
     package static func text(_ state: ReviewState) -> String {
@@ -94,13 +94,13 @@ package enum ReviewSidecar {
         return String(repeating: "`", count: max(3, longest + 1))
     }
 
-    /// By LF, whatever the draft's line ends are; no text has one line, an empty text none.
+    /// Split at LF, whatever the draft's line endings are. A text without line endings is one line, an empty text none.
     static func lines(_ text: String) -> [String] {
         guard !text.isEmpty else { return [] }
         return unified(text).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// LF for CRLF and CR.
+    /// Converts CRLF and CR to LF.
     static func unified(_ text: String) -> String {
         var out = String.UnicodeScalarView()
         var wasCR = false
@@ -115,12 +115,13 @@ package enum ReviewSidecar {
         return String(out)
     }
 
-    /// On one line, and no block, tag, picture or comment of its own, whoever wrote it: no text answers a finding.
+    /// Flattens untrusted text to one line without blocks, tags, pictures or comments, so that it cannot pose as an
+    /// answer.
     static func inline(_ text: String) -> String {
         SafeMarkdown.line(text.split(whereSeparator: { $0.isWhitespace || $0.isNewline }).joined(separator: " "))
     }
 
-    /// A name as it stands in a comment. Sidecars are known by it: it stays as it is.
+    /// The name inside the marker comment. Sidecars are recognized by it, so the format must not change.
     private static func comment(_ name: BytePath) -> String {
         let text = name.description.replacing("<!--", with: "\\<!--")
         let isMarked = text.unicodeScalars.first.map("-*+#>`~=<".unicodeScalars.contains) ?? false

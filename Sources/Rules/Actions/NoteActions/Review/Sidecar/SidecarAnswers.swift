@@ -1,24 +1,24 @@
 import Platform
 
-/// What a person has written into a sidecar: the marks, and words changed in a fence.
+/// A person's changes to a sidecar: marks, and edited words in fences.
 package struct SidecarAnswers: Sendable, Equatable {
     package enum Mark: Sendable, Equatable {
         case none, accept, skip
-        /// Accepted, whoever has the draft open.
+        /// Accepted even if the draft is open in an editor.
         case acceptNow
-        /// What nobody has explained.
+        /// An unrecognized mark.
         case unknown(String)
     }
 
     package struct Answer: Sendable, Equatable {
         package var mark: Mark
-        /// What stands in the block's fence, LF between lines; nil where it has none, or one that is not closed.
+        /// Content of the block's fence, with LF; nil if it has none or an unclosed one.
         package var proposal: String?
     }
 
     /// By the findings' keys.
     package private(set) var byKey: [String: Answer] = [:]
-    /// The sidecar's lines with every mark taken out.
+    /// The sidecar's lines without marks.
     private var lines: [String] = []
 
     package init(_ text: String) {
@@ -41,7 +41,7 @@ package struct SidecarAnswers: Sendable, Equatable {
             if isItem, let head = line.wholeMatch(of: Self.head) {
                 let found = String(head.output.2)
                 lines[lines.count - 1] = "**\(found)**" + head.output.3
-                // Where a block stands twice, no answer is sure.
+                // A duplicated block has no reliable answer.
                 if byKey[found] != nil {
                     byKey[found] = Answer(mark: .none, proposal: nil)
                     key = nil
@@ -87,7 +87,7 @@ package struct SidecarAnswers: Sendable, Equatable {
         line.dropFirst(line.prefix(2).prefix { $0 == " " }.count)
     }
 
-    /// Whether this sidecar holds a line that `other` does not, the marks apart: words of a person's own.
+    /// Whether this sidecar has a line that `other` lacks, ignoring marks: a person's own words.
     package func holdsMore(than other: SidecarAnswers) -> Bool {
         let known = Set(other.lines.map { Self.trimmed($0) })
         return lines.contains { !known.contains(Self.trimmed($0)) }
