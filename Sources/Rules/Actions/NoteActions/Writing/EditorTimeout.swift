@@ -2,20 +2,21 @@ import Foundation
 import Platform
 import Synchronization
 
-/// How long the note writer waits.
+/// Timeouts of the note writer.
 package struct NoteTimeouts: Sendable {
-    /// Seconds to wait while somebody has the note open; then a mere reader is written past, a writer is come back to.
+    /// Seconds to wait while a program has the note open. After that, a note with readers only is exchanged, and one
+    /// with a writer is retried later.
     package var open: Double = 30
-    /// Seconds to wait while an editor's swap or lock file stands beside the note.
+    /// Seconds to wait while an editor's swap or lock file is beside the note.
     package var editor: Double = 60
-    /// Seconds for which a missing note must have been missing, and a note without leases quiet.
+    /// Seconds that a missing note must stay missing, and that a note without leases must be quiet.
     package var settle: Double = 1
 
     package init() {}
 }
 
-/// Waiting for people who have a note open, so that they can save first; tells for `status` who is waited for. Whoever is
-/// stopping waits no longer. No actor: each write comes by, and would change its thread for it.
+/// Waits for people who have a note open, so that they can save first, and reports the waits to `status`. When the
+/// agent stops, waits end at once. Not an actor, because each write passes through and would change threads.
 final class EditorTimeout: Sendable {
     private struct State {
         var isStopping = false
@@ -33,23 +34,23 @@ final class EditorTimeout: Sendable {
 
     var isStopping: Bool { state.withLock(\.isStopping) }
 
-    /// The notes that wait just now, and why.
+    /// The notes whose writes are waiting, and why.
     var heldUp: [BytePath: String] { state.withLock(\.heldUp) }
 
-    /// From now on nothing is waited for.
+    /// Ends all waits.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// The note does not wait any more.
+    /// The note's write no longer waits.
     func end(_ note: BytePath) { state.withLock { $0.heldUp[note] = nil } }
 
     private func hold(_ note: BytePath, _ reason: String) { state.withLock { $0.heldUp[note] = reason } }
 
-    /// An editor that has the note open, perhaps with unsaved changes, gets time to save them first.
+    /// Gives an editor that has the note open, perhaps with unsaved changes, time to save.
     ///
-    /// - Parameter changed: called whenever the note is another than before, and again where it says that it could not
+    /// - Parameter changed: called whenever the note has changed; called again if it returns false because it could not
     ///   look.
-    /// - Returns: the editor's sign beside the note, where that stays; nil where there is none.
-    /// - Throws: `Fault(.transient)` where the agent is stopping.
+    /// - Returns: the editor's lock if it stays; nil if there is none.
+    /// - Throws: `Fault(.transient)` if the agent is stopping.
     func waitForEditor(
         of note: BytePath, _ files: HeldFiles, changed: @Sendable () async throws -> Bool
     ) async throws -> BytePath? {
@@ -58,7 +59,7 @@ final class EditorTimeout: Sendable {
         var seen: Fingerprint?
         while let lock = try await lanes.run({ try files.editorLock(on: note) }) {
             if start.duration(to: .now) > .seconds(limits.editor) { return lock }
-            // What is saved meanwhile holds blocks, or has lost some: the next save may tell another tale.
+            // A save in the meantime may contain or lack blocks, and the next one may differ again.
             let now = try await lanes.run { try files.statusFollowing(note)?.fingerprint }
             if now != seen, try await changed() { seen = now }
             try await pause(note, "open in an editor (\(BytePath(bytes: lock.name)))", delay)
@@ -67,13 +68,13 @@ final class EditorTimeout: Sendable {
         return nil
     }
 
-    /// Waits a moment for whoever has the note open.
+    /// Waits briefly for programs that have the note open.
     ///
     /// - Parameters:
-    ///   - start: since when they are waited for.
-    ///   - tries: how often they were.
-    /// - Returns: false where they have been waited for long enough.
-    /// - Throws: `Fault(.transient)` where the agent is stopping.
+    ///   - start: when the wait began.
+    ///   - tries: number of waits so far.
+    /// - Returns: false once the timeout has passed.
+    /// - Throws: `Fault(.transient)` if the agent is stopping.
     func waitForOpeners(
         of note: BytePath, _ files: HeldFiles, since start: ContinuousClock.Instant, tries: Int
     ) async throws -> Bool {
@@ -83,10 +84,10 @@ final class EditorTimeout: Sendable {
         return true
     }
 
-    /// A note counts as missing only after the settle time without a backup or a lock beside it: editors rename it away
-    /// for a moment while they save.
+    /// A note counts as missing only after the settle time without a backup or lock beside it, because editors rename
+    /// it away briefly while saving.
     ///
-    /// - Returns: whether it is still missing then.
+    /// - Returns: whether it is still missing.
     func staysMissing(_ note: BytePath, _ files: HeldFiles) async throws -> Bool {
         let start = ContinuousClock.now
         let backup = BytePath(bytes: note.bytes + [UInt8(ascii: "~")])

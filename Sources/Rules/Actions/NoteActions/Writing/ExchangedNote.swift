@@ -5,8 +5,8 @@ import Ledger
 import Platform
 import Rules
 
-/// Writing into a note on which no lease can be had: a changed copy takes its place in one step, and the version that
-/// it displaced is looked at again before it goes (docs/design/notes.md). Blocks.
+/// Writes into a note that cannot be leased: swaps in a changed copy, and checks the displaced version again before it
+/// is removed (docs/design/notes.md). Blocks.
 struct ExchangedNote {
     struct Displaced: Sendable {
         let path: BytePath
@@ -23,14 +23,14 @@ struct ExchangedNote {
     let device: String
     let backups: BytePath
 
-    /// - Parameter quietFor: seconds for which the note must not have been written.
-    /// - Throws: `Fault(.transient)` where it is not quiet, or was changed in the last moment.
+    /// - Parameter quietFor: seconds that the note must have been unmodified.
+    /// - Throws: `Fault(.transient)` if it is not quiet, or changed at the last moment.
     func append(
         _ requests: [NoteRequest], to note: BytePath, _ files: HeldFiles, quietFor: Double,
         finish: (LedgerTransaction, [NoteBlockRecord]) throws -> Void = { _, _ in }
     ) throws -> Written {
         let file = try files.openFollowing(note)
-        // Where the note is a link the file that it leads to is exchanged, and the link stays.
+        // For a symlink, its target is swapped and the link stays.
         let place = try files.resolved(note)
         let status = try file.status()
         let age = Timestamp.now().seconds - Double(status.fingerprint.modified) / 1e9
@@ -45,7 +45,7 @@ struct ExchangedNote {
         let snapshot = try NoteSnapshot(note, base, journal.ledger) { before }
         let all = snapshot.requests(with: requests)
         let composed = try ComposedNote(before, all, device: device, reserved: snapshot.reserved(but: all))
-        // Not under a step: it must still be known when the step's receipt has been committed.
+        // Recorded under the note rather than a step, because it has to be known beyond the step's receipt.
         let exchanged = try ExchangedFile(
             composed.bytes, inPlaceOf: file, at: files.spot(place), keepsOwner: false
         ) {
@@ -89,7 +89,7 @@ struct ExchangedNote {
         }
     }
 
-    /// Removes the displaced version if nobody has written into it; else what was added stands beside the note.
+    /// Removes the displaced version if it is unmodified; otherwise keeps it beside the note.
     func retire(_ displaced: Displaced) throws {
         let files = journal.files()
         guard try files.status(displaced.path) != nil else { return }
@@ -102,23 +102,24 @@ struct ExchangedNote {
         try journal.ledger.writeBlocking { try $0.clearStaged(path: displaced.path) }
     }
 
-    /// A temporary file, as the ledger has it.
+    /// A temporary file recorded in the ledger.
     typealias Leftover = (path: BytePath, file: FileIdentity, job: String)
 
-    /// Whether a file may lie there that has yet to go: not where a step has given another name to somebody's file.
+    /// Whether the record may be a leftover to remove. One under an ordinary name may be a hard link to a person's
+    /// file.
     static func mayBeLeft(_ leftover: Leftover) -> Bool {
         isTemporary(leftover.path) || note(of: leftover.job) != nil
     }
 
-    /// What an earlier life left under temporary names that the ledger knows: products that never got their name go;
-    /// so do displaced versions of notes, but for those that somebody wrote into, which are kept beside their note.
+    /// Cleans up recorded temporary files of an earlier run. Products that never got their name are removed, and so are
+    /// displaced versions of notes. A displaced version that someone wrote into is kept beside its note.
     ///
-    /// - Parameter goesOn: asked before each; the others stay for the next start where it says no.
+    /// - Parameter goesOn: checked before each file; once it returns false, the rest is left for the next start.
     func retire(_ leftovers: [Leftover], while goesOn: () -> Bool) throws {
         for (path, file, job) in leftovers where try journal.presence.isHere(path) && goesOn() {
             let note = Self.note(of: job)
             let files = journal.files()
-            // Whoever has put a link in the way has what lies there now.
+            // Something behind a link put in the way belongs to whoever made the link.
             guard try !files.isBehindLink(path) else { continue }
             if Self.isTemporary(path), let found = try files.spotIfAny(path)?.identity() {
                 if found.isSame(as: file) {
@@ -137,7 +138,7 @@ struct ExchangedNote {
 
     private static func isTemporary(_ path: BytePath) -> Bool { path.nameText.hasPrefix(".steward-") }
 
-    /// What temporary files of exchanged notes are recorded under, before the note's path.
+    /// Prefix of the job under which temporary files of exchanged notes are recorded, before the note's path.
     private static let mark = "exchange "
 
     private static func note(of job: String) -> BytePath? {
@@ -145,7 +146,7 @@ struct ExchangedNote {
         return BytePath(bytes: BytePath.unescape(String(job.dropFirst(mark.count))))
     }
 
-    /// Whether the same bytes lie among the copies: then the file is a displaced version that nobody has changed.
+    /// Whether the backups hold the same bytes, so that the file is an unmodified displaced version.
     private func isKnown(_ path: BytePath, _ files: HeldFiles) throws -> Bool {
         let hash = try files.hash(path)
         return try HeldFiles(own: backups).status(backups.appending(hash.description)) != nil

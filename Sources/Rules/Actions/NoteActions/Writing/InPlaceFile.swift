@@ -3,17 +3,16 @@ import Ledger
 import Platform
 import Rules
 
-/// Writing into a note in place, under the kernel's own mutual exclusion (docs/design/notes.md). Everything here blocks.
+/// Writes into a note in place, under the kernel's own mutual exclusion (docs/design/notes.md). All calls block.
 package struct InPlaceFile {
     package enum Attempt: Sendable {
         case written([NoteBlockRecord])
-        /// Somebody has the note open.
+        /// Another program has the note open.
         case busy
-        /// No lease can be had on this file.
+        /// The file cannot be leased.
         case unsupported
         case missing
-        /// The name stood for another file when the write was done, or the lease was not sure to last: nothing has
-        /// happened.
+        /// The name referred to another file after the write, or the lease might have expired; nothing was changed.
         case replaced
     }
 
@@ -28,13 +27,13 @@ package struct InPlaceFile {
         self.limit = limit
     }
 
-    /// Appends the blocks under a write lease, and with them those that a save has lost: journaled, written, synced,
-    /// and void if the note was renamed over.
+    /// Appends the blocks under a write lease, together with those that a save has lost. The write is journaled,
+    /// performed and synced, and voided if the note was replaced meanwhile.
     ///
     /// - Parameters:
     ///   - begin: called in the transaction that begins the write.
-    ///   - finish: called in the transaction that ends the write, with what became of the note.
-    ///   - last: what was kept of the write before, and gets what is kept of this one.
+    ///   - finish: called in the transaction that ends the write, with the written blocks.
+    ///   - last: cache of the previous write's draft; receives this one's.
     func append(
         _ requests: [NoteRequest], to note: BytePath, _ files: HeldFiles, last: LastDraft = LastDraft(),
         begin: (LedgerTransaction) throws -> Void = { _ in },
@@ -89,10 +88,11 @@ package struct InPlaceFile {
         return .written(blocks)
     }
 
-    /// Replaces the tail of a note under a write lease, for undo: `change` gets the whole note and gives it changed.
+    /// Rewrites a note under a write lease, for undo. `change` maps the whole note; only the tail from the first
+    /// difference is written.
     ///
     /// - Parameter finish: called in the transaction that ends the write.
-    /// - Returns: nil where it was written, else why not.
+    /// - Returns: `.written`, or why nothing was written.
     package func rewrite(
         _ note: BytePath, _ files: HeldFiles, finish: (LedgerTransaction) throws -> Void = { _ in },
         change: ([UInt8]) throws -> [UInt8]
@@ -106,7 +106,7 @@ package struct InPlaceFile {
         defer { leased.release() }
         let before = try file.readAll()
         let after = try change(before)
-        // A file without blocks of the agent's, such as a draft, needs no guard.
+        // A file without the agent's blocks, such as a draft, needs no guard.
         let isKnown = try journal.ledger.readBlocking { try $0.noteState(note) != nil }
         let base = ContentHash(of: before)
         let snapshot = try isKnown ? NoteSnapshot(note, base, journal.ledger) { before } : nil
@@ -130,7 +130,7 @@ package struct InPlaceFile {
         return .written([])
     }
 
-    /// Makes a note that does not exist: staged, synced, renamed to a name that nobody took meanwhile. As ``append``.
+    /// Creates a note: stages, syncs, and renames it to a name that is still free. As ``append``.
     func create(
         _ requests: [NoteRequest], at note: BytePath, _ files: HeldFiles,
         begin: (LedgerTransaction) throws -> Void = { _ in },
@@ -183,7 +183,7 @@ package struct InPlaceFile {
         }
     }
 
-    /// - Parameter with: what is kept in the same transaction.
+    /// - Parameter with: further changes in the same transaction.
     private func noteDown(_ write: NoteWriteRecord, with: (LedgerTransaction) throws -> Void) throws -> Int64 {
         let id = try journal.ledger.writeBlocking { transaction in
             try with(transaction)
@@ -193,16 +193,16 @@ package struct InPlaceFile {
         return id
     }
 
-    /// Writes the new tail. Where that fails and cannot be rolled back either, the write stays open in the ledger and is
-    /// mended before the next.
+    /// Writes the new tail. If that fails and cannot be rolled back, the write stays open in the ledger and is repaired
+    /// before the next.
     private func put(_ write: NoteWriteRecord, _ id: Int64, into leased: LeasedFile) throws {
         try leased.replace(from: Int(write.position), write.oldTail, with: write.newTail) {
             try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
         }
     }
 
-    /// For a file that has lost the note's name while it was written: one that lies elsewhere by now is as it was, so that
-    /// what is written to the note stands there alone. Nobody has seen it yet: whoever opens the file waits for the lease.
+    /// Restores a file that lost the note's name during the write, so that the blocks are in the note only. Nobody has
+    /// seen them there, because openers wait for the lease.
     private func takeBack(_ write: NoteWriteRecord, _ id: Int64, from leased: LeasedFile) throws -> Attempt {
         if try leased.file.status().links > 0, leased.isSure {
             try leased.replace(from: Int(write.position), write.newTail, with: write.oldTail)
@@ -213,7 +213,7 @@ package struct InPlaceFile {
 
     private enum Acquisition {
         case held(Descriptor, LeasedFile)
-        /// What comes of the attempt instead.
+        /// No lease; the outcome of the attempt.
         case not(Attempt)
     }
 
@@ -226,7 +226,7 @@ package struct InPlaceFile {
         }
     }
 
-    /// The ``Fault/code`` of a note that another process is writing at this moment.
+    /// The ``Fault/code`` for a note that another process is writing.
     static let leased = "leased"
 
     private func open(_ note: BytePath, _ files: HeldFiles) throws -> Descriptor? {
@@ -244,7 +244,7 @@ package struct InPlaceFile {
         }
         let status = try file.status()
         guard status.kind == .file else { throw Fault(.failed, "\(note) is not a file", path: note) }
-        // A superuser's agent could write it all the same; the user has said not to.
+        // An agent running as root could still write it, but the user made it read-only.
         guard status.mode & 0o222 != 0 else { throw Self.readOnly(note) }
         return file
     }

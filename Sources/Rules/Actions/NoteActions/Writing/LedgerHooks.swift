@@ -1,13 +1,13 @@
 import Ledger
 
-/// What is written into the ledger together with a block: in the two transactions that begin and end its writing.
+/// Ledger changes that accompany a block, in the two transactions that begin and end its write.
 package struct LedgerHooks: Sendable {
     let begin: @Sendable (LedgerTransaction) throws -> Void
     let end: @Sendable (_ token: String, LedgerTransaction) throws -> Void
 
     /// - Parameters:
-    ///   - begin: called again where what was begun has come to nothing.
-    ///   - end: not called where the note had to be exchanged.
+    ///   - begin: called again if a begun write was voided.
+    ///   - end: not called if the note had to be exchanged.
     package init(
         begin: @escaping @Sendable (LedgerTransaction) throws -> Void,
         end: @escaping @Sendable (_ token: String, LedgerTransaction) throws -> Void

@@ -2,15 +2,15 @@ import Ledger
 import Platform
 import Rules
 
-/// A note as it stands in its file: its hash, and its bytes where the version is not known already. Where there are bytes the
-/// hash is theirs, whatever has happened between two reads. Blocks.
+/// A note's current hash, and its bytes unless the version is already known. If there are bytes, the hash is always
+/// theirs, even if the file changed between two reads. Blocks.
 struct NoteBytes: Sendable {
     let hash: ContentHash
     private let bytes: [UInt8]?
     private let note: BytePath
 
-    /// - Parameter last: a draft that serves instead of the bytes; nil where none is needed.
-    /// - Throws: `Fault(.refused)` for a file that is too long for a note.
+    /// - Parameter last: a cached draft that replaces the bytes; nil if no draft is needed.
+    /// - Throws: `Fault(.refused)` if the file is too long for a note.
     init(_ file: Descriptor, of note: BytePath, _ ledger: Ledger, _ last: LastDraft? = nil) throws {
         self.note = note
         let found = try file.hashAll()
@@ -23,7 +23,7 @@ struct NoteBytes: Sendable {
         }
     }
 
-    /// - Throws: `Fault(.transient)` where the version was known when it was looked at, and is not any more.
+    /// - Throws: `Fault(.transient)` if the version was known at first but no longer is.
     func read() throws -> [UInt8] {
         guard let bytes else { throw Fault(.transient, "\(note) was written while it was looked at", path: note) }
         return bytes

@@ -5,14 +5,14 @@ import Platform
 import Rules
 import Synchronization
 
-/// What a note becomes when several blocks go into it.
+/// A note with several blocks added.
 struct ComposedNote: Sendable {
     let bytes: [UInt8]
     let blocks: [NoteBlockRecord]
 }
 
 extension ComposedNote {
-    /// What becomes of a note that is read for this alone; see ``NoteDraft/append(_:device:reserved:)``.
+    /// Reads and composes a note once; see ``NoteDraft/append(_:device:reserved:)``.
     init(_ note: [UInt8], _ requests: [NoteRequest], device: String, reserved: Set<String> = []) throws {
         var draft = try NoteDraft(note, of: requests.first?.note)
         blocks = try draft.append(requests, device: device, reserved: reserved)
@@ -20,23 +20,22 @@ extension ComposedNote {
     }
 }
 
-/// A note on its way from one version to the next, with what is known of its text: ten thousand blocks that come in a hundred
-/// writes are no reason to read what was there before a hundred times. Pure.
+/// A parsed note between two versions. Reusing it spares a hundred writes of ten thousand blocks from parsing the
+/// existing text a hundred times. Pure.
 struct NoteDraft: Sendable {
     private var note: AppendableNote
-    /// The next free number of each minute, so that ten thousand blocks of one minute do not look for a free name ten
-    /// thousand times each.
+    /// The next free number of each minute, to avoid a linear search per block.
     private var nextNumber: [AnchorToken: Int] = [:]
 
-    /// - Throws: `Fault(.failed)` where the note is not UTF-8.
+    /// - Throws: `Fault(.failed)` if the note is not UTF-8.
     init(_ bytes: [UInt8], of note: BytePath?) throws {
         self.note = try Self.translating(note) { try AppendableNote(bytes) }
     }
 
-    /// Appends the requests' blocks in order, each under an anchor that the note does not hold yet.
+    /// Appends the requests' blocks in order, each under an anchor that is not yet in the note.
     ///
-    /// - Parameter reserved: tokens of blocks that a save may have wiped and that are to come back under them.
-    /// - Throws: `Fault(.failed)` where A4 refuses a heading or a text; then nothing is appended.
+    /// - Parameter reserved: tokens of lost blocks that may come back under them.
+    /// - Throws: `Fault(.failed)` if A4 rejects a heading or text; nothing is appended then.
     mutating func append(
         _ requests: [NoteRequest], device: String, reserved: Set<String> = []
     ) throws -> [NoteBlockRecord] {
@@ -47,7 +46,7 @@ struct NoteDraft: Sendable {
             for request in requests {
                 let token = try free(AnchorToken(parse: request.token), device: device, besides: held)
                 held.insert(token)
-                // At the end of the note a block stands below whatever heading is the last one there.
+                // At the end of the file a block is below whatever heading comes last.
                 let madeHeading = request.atEndOfFile || note.holds(heading: request.heading) ? nil : request.heading
                 blocks.append(
                     NoteBlockRecord(step: request.step, token: token.description, madeHeading: madeHeading))
@@ -61,26 +60,26 @@ struct NoteDraft: Sendable {
         }
     }
 
-    /// The note as it is now.
+    /// The note's current bytes.
     var contents: [UInt8] { note.contents }
 
-    /// Bytes that it has.
+    /// Size in bytes.
     var count: Int {
         var count = 0
         note.forEachPart { count += $0.count }
         return count
     }
 
-    /// Their hash.
+    /// Hash of the contents.
     var hash: ContentHash {
         var hasher = StreamingHash()
         note.forEachPart { hasher.update($0) }
         return hasher.finish()
     }
 
-    /// What stands there from the first byte on that a file has otherwise, or has not.
+    /// The difference to a file, from the first byte that differs.
     ///
-    /// - Returns: where that byte is, what follows in the file, and what follows here.
+    /// - Returns: the offset of that byte, the file's rest, and the draft's rest.
     func change(of file: Descriptor) throws -> (position: Int64, old: [UInt8], new: [UInt8]) {
         var position: Int64 = 0
         var new: [UInt8] = []
@@ -119,14 +118,14 @@ struct NoteDraft: Sendable {
     }
 }
 
-/// The draft of the version that was written last, for the next write.
+/// Cache of the last written draft, for the next write.
 final class LastDraft: Sendable {
-    /// Bytes of a note whose draft may stay in memory for a write that comes later. A day's note is smaller.
+    /// Maximum size in bytes of a draft to keep for a later write. A daily note is smaller.
     private static let small = 256 << 10
 
     private let last = Mutex<(hash: ContentHash, draft: NoteDraft)?>(nil)
 
-    /// The draft of the version with that hash; from then on it is the caller's.
+    /// Takes the draft of the version with that hash out of the cache.
     func take(_ hash: ContentHash) -> NoteDraft? {
         last.withLock { last in
             defer { last = nil }
@@ -137,7 +136,7 @@ final class LastDraft: Sendable {
     /// Whether it is of the version with that hash.
     func holds(_ hash: ContentHash) -> Bool { last.withLock { $0?.hash == hash } }
 
-    /// Whether it takes little memory.
+    /// Whether it is small enough to keep.
     var isSmall: Bool { last.withLock { ($0?.draft.count ?? 0) <= Self.small } }
 
     func keep(_ draft: NoteDraft, _ hash: ContentHash) { last.withLock { $0 = (hash, draft) } }

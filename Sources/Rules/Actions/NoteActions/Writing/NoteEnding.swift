@@ -4,11 +4,11 @@ import Platform
 import Rules
 import Synchronization
 
-/// Writes that were begun and not ended: by a crash, or because the ledger could not be written when the note was.
+/// Ends writes that were begun but not ended, after a crash or if the ledger could not be written at the time.
 extension NoteWriter {
-    /// Ends every write that was begun and not ended, but for those into places that are away, which wait for the note's next
-    /// turn; must run before anything is judged. Nothing waits for a file system that does not answer: what was begun there is
-    /// ended when it does, and what was left there under temporary names stays for the next start.
+    /// Ends every open write, except in places that are away; those wait for the note's next turn. Must run before any
+    /// judging. A file system that hangs does not block this: its writes are ended once it responds, and its temporary
+    /// files are left for the next start.
     package func recover() async throws {
         let notes = Set(try await journal.ledger.read { try $0.openNoteWrites() }.map(\.note))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -23,11 +23,11 @@ extension NoteWriter {
         }
     }
 
-    /// In the note's turn: a block that is asked for meanwhile waits for it.
+    /// In the note's turn, so that new blocks for it wait.
     private func endUnlessHung(_ note: BytePath) async throws {
         let (log, ledger) = (log, journal.ledger)
         inWork.begin([note])
-        // In whose name its turn makes its calls.
+        // The bulkhead that its turn runs in.
         let whose = Bulkhead("the note \(note)")
         let ended: Void? = try await outcome(unlessHung: whose) {
             defer { self.inWork.end([note]) }
@@ -45,11 +45,11 @@ extension NoteWriter {
             """)
     }
 
-    /// - Parameter place: in which they lie; nil for none.
+    /// - Parameter place: the place of the leftovers; nil if they are in none.
     private func retireUnlessHung(_ leftovers: [ExchangedNote.Leftover], in place: String?) async throws {
         let (exchange, lanes) = (exchange, lanes)
         let whose = place.map(Bulkhead.place) ?? Bulkhead("temporary files that lie in no place")
-        // By the time that it answers, steps may be at work there again.
+        // By the time it responds, steps may be running there again.
         let isAwaited = Mutex(true)
         let retired: Void? = try await outcome(unlessHung: whose) {
             try await Bulkhead.$current.withValue(whose) {
@@ -65,7 +65,7 @@ extension NoteWriter {
             """)
     }
 
-    /// Whether `step`'s block has been written, and under which token.
+    /// The token of `step`'s block if it has been written.
     package func written(step: String) async throws -> String? {
         if let note = try await journal.ledger.read({ try $0.openNote(step: step) }) {
             _ = try await enqueue(.ending, on: note)
@@ -73,12 +73,12 @@ extension NoteWriter {
         return try await journal.ledger.read { try $0.noteBlock(step: step)?.token }
     }
 
-    /// Ends what earlier writes of a note left open, so that no block is composed a second time. Only in the note's
-    /// turn: a write that is still being made looks the same.
+    /// Ends open writes of a note, so that no block is composed twice. Only in the note's turn, because a write in
+    /// progress looks the same.
     ///
     /// - Parameter steps: whose blocks may have been written before.
-    /// - Returns: the tokens of blocks that turned out to be written, and of those of `steps` that were, by step.
-    /// - Throws: `Fault(.transient)` where the note holds half a write and somebody keeps it open.
+    /// - Returns: tokens by step, of the blocks found written and of those of `steps` written earlier.
+    /// - Throws: `Fault(.transient)` if the note holds a torn write and someone keeps it open.
     func endOpenWrites(of note: BytePath, looking steps: [String]) async throws -> [String: String] {
         var tokens: [String: String] = [:]
         for write in try await journal.ledger.read({ try $0.openNoteWrites(note) }) {

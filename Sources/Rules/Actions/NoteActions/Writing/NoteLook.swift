@@ -3,13 +3,12 @@ import Ledger
 import Platform
 import Rules
 
-/// Looking at a note that others write as well, without writing into it: what somebody's save means for the blocks is
-/// decided and kept. Blocks.
+/// Examines a shared note without writing into it, and stores what someone's save means for the agent's blocks. Blocks.
 struct NoteLook {
     enum Sight: Sendable {
-        /// The agent remembers nothing of it, or it is not there: whoever makes it anew is judged then.
+        /// The agent knows nothing of it, or it does not exist. A note made there later is judged then.
         case nothing
-        /// Somebody is writing into it: it is looked at when they have closed it.
+        /// Someone is writing into it; it is examined once they close it.
         case busy
         case seen(judged: [NoteMemory.Block], lost: Int)
     }
@@ -31,7 +30,7 @@ struct NoteLook {
         return .seen(judged: snapshot.judged, lost: snapshot.lost.count)
     }
 
-    /// Nil while somebody writes.
+    /// nil while someone is writing.
     private func read(_ note: BytePath, _ file: Descriptor) throws -> NoteBytes? {
         let before = try file.status()
         guard before.kind == .file else { return nil }
@@ -39,7 +38,7 @@ struct NoteLook {
         defer { if answer == .granted { Lease.release(file) } }
         guard answer != .busy else { return nil }
         let seen = try NoteBytes(file, of: note, journal.ledger)
-        // Where there is no lease, a save that began meanwhile shows.
+        // Without a lease, the fingerprint reveals a concurrent save.
         return try file.status().fingerprint == before.fingerprint ? seen : nil
     }
 }

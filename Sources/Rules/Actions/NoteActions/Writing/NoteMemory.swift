@@ -1,27 +1,28 @@
-/// What is known of a note and of the blocks that the agent wrote into it, and what somebody's save of it means for
-/// them. Pure; the decision table is `docs/design/stale-buffers.md`.
+/// The known history of a note and of the agent's blocks in it. Decides what someone's save means for them. Pure; the
+/// decision table is `docs/design/stale-buffers.md`.
 package struct NoteMemory: Sendable, Equatable {
     package enum Fate: String, Sendable, CaseIterable {
-        /// A write that holds it was begun.
+        /// A write that contains it was begun.
         case begun
-        /// The last known version holds it.
+        /// In the last known version.
         case there
-        /// A save that did not know it lost it: it is to be put back.
+        /// Lost in a save from a stale buffer; it will be put back.
         case wiped
-        /// Somebody who had it took it out.
+        /// Deliberately removed by someone whose version contained it.
         case removed
-        /// A save lacks it that knew what came after it, though none before had held it: nobody but a person can tell.
+        /// Missing from a save that includes later content, although no earlier save contained it. Only a person can
+        /// decide.
         case out
     }
 
     package struct Block: Sendable, Equatable {
         package var step: String
         package var token: String
-        /// The version that brought it first: whoever has it has known no older one.
+        /// The first version that contained it. A save that contains it is not based on an older one.
         package var first: Int64
-        /// The version that brought it, or brought it back, since when it was in all.
+        /// The version that last added it; it has been present since.
         package var since: Int64
-        /// The first version of somebody else's since then that held it.
+        /// The first version by someone else since then that contained it.
         package var holder: Int64?
         /// The version that lacks it.
         package var gone: Int64?
@@ -43,9 +44,9 @@ package struct NoteMemory: Sendable, Equatable {
 
     /// A line that is not the agent's.
     package struct Line: Sendable, Equatable {
-        /// The version that brought it first; 0 for one that may be older than all blocks.
+        /// The first version that contained it; 0 if it may be older than all blocks.
         package var first: Int64
-        /// The version that brought it, or brought it back.
+        /// The version that last added it.
         package var since: Int64
         /// The version that lacks it.
         package var gone: Int64?
@@ -57,14 +58,14 @@ package struct NoteMemory: Sendable, Equatable {
         }
     }
 
-    /// The number of the last known version.
+    /// Number of the last known version.
     package private(set) var version: Int64
     package private(set) var blocks: [String: Block]
     /// By their hashes.
     package private(set) var lines: [UInt64: Line]
-    /// Whether `lines` are those of the last known version; otherwise the next save's lines are taken for old ones.
+    /// Whether `lines` are those of the last known version. If not, the next save's lines are treated as old.
     package private(set) var knowsLines: Bool
-    /// The steps whose blocks are not as they were when this was made.
+    /// Steps whose blocks changed since initialization.
     package private(set) var changed: Set<String> = []
 
     package init(
@@ -76,21 +77,21 @@ package struct NoteMemory: Sendable, Equatable {
         self.knowsLines = knowsLines
     }
 
-    /// The blocks that are to be put back, in the order in which they came.
+    /// The blocks to put back, oldest first.
     package var wiped: [Block] {
         blocks.values.filter { $0.fate == .wiped }.sorted { ($0.since, $0.step) < ($1.since, $1.step) }
     }
 
-    /// Records a version that somebody else made.
+    /// Records a version made by someone else.
     ///
-    /// - Returns: the blocks that it lacks and the version before did not, with what is to become of each.
+    /// - Returns: the blocks that it lacks and its predecessor had, each with its fate.
     @discardableResult
     package mutating func see(_ save: NoteSight) -> [Block] {
         version += 1
         let newest = newest(in: save)
         let missing = blocks.values.filter { $0.fate == .there && !save.tokens.contains($0.token) }
             .sorted { ($0.since, $0.step) < ($1.since, $1.step) }
-        // All are judged by what was known before any of them is changed.
+        // Judge all by the previous state before changing any.
         let judged = missing.map { block in
             var block = block
             block.fate = fate(of: block, save, newest)
@@ -116,7 +117,7 @@ package struct NoteMemory: Sendable, Equatable {
         return judged
     }
 
-    /// Records that the note is not there: what somebody had held went with it.
+    /// Records that the note is missing, together with the blocks in it.
     package mutating func seeNoNote() -> [Block] {
         let judged = see(NoteSight(tokens: [], lines: []))
         lines = [:]
@@ -124,7 +125,7 @@ package struct NoteMemory: Sendable, Equatable {
         return judged
     }
 
-    /// Records that the agent wrote these blocks, new ones and such as came back.
+    /// Records that the agent wrote these blocks, new or restored.
     package mutating func wrote(_ written: [(step: String, token: String)]) {
         version += 1
         for (step, token) in written {
@@ -141,26 +142,25 @@ package struct NoteMemory: Sendable, Equatable {
     // MARK: The decision
 
     private func fate(of block: Block, _ save: NoteSight, _ newest: Int64) -> Fate {
-        // Whoever has what came after it has had it.
+        // A save with later content comes from someone whose version contained the block.
         if newest >= block.since { return block.holder == nil ? .out : .removed }
         guard let holder = block.holder else { return .wiped }
         return isOlder(save, than: block, heldBy: holder, newest) ? .wiped : .removed
     }
 
-    /// The youngest version that brought something which the save holds: whoever holds it has known that version, or
-    /// has made it.
+    /// The newest version that introduced anything in the save. The save's author knew or made that version.
     private func newest(in save: NoteSight) -> Int64 {
         let line = save.lines.lazy.compactMap { self.lines[$0]?.first }.max()
         let block = blocks.values.lazy.filter { $0.fate != .begun && save.tokens.contains($0.token) }.map(\.first).max()
         return max(line ?? 0, block ?? 0)
     }
 
-    /// Whether a save was evidently made from a version before `block` came, though a save in between held the block:
-    /// it agrees with what was before in more than with what the holder brought and took.
+    /// Whether a save was evidently based on a version before `block`, although a save in between contained the block:
+    /// it matches the older state more than the holder's changes.
     private func isOlder(
         _ save: NoteSight, than block: Block, heldBy holder: Int64, _ newest: Int64
     ) -> Bool {
-        // An emptied note was made from whatever stood there last.
+        // An emptied note is based on the latest version.
         guard !save.lines.isEmpty || !save.tokens.isEmpty else { return false }
         func isBetween(_ version: Int64?) -> Bool { version.map { $0 > block.since && $0 <= holder } ?? false }
         var old = 0
@@ -168,10 +168,11 @@ package struct NoteMemory: Sendable, Equatable {
         for (hash, line) in lines {
             let isHeld = save.lines.contains(hash)
             if isBetween(line.first), !isHeld { old += 1 }
-            // What is no older than all that the save holds it may never have known.
+            // The save may never have known a line as new as its newest content.
             if isBetween(line.gone) { if isHeld { old += 1 } else if line.since < newest { new += 1 } }
         }
-        // Who lacks a block that was taken out may have taken it out as well.
+        // A removed block counts only if the save still has it. Its absence proves nothing: the author may have removed
+        // it too.
         old += blocks.values.count {
             $0.fate != .there && isBetween($0.gone) && save.tokens.contains($0.token)
         }
@@ -187,7 +188,7 @@ package struct NoteMemory: Sendable, Equatable {
         }
         for (hash, line) in lines where line.gone == nil && !now.contains(hash) { lines[hash]?.gone = version }
         knowsLines = true
-        // One that went may come back with an old buffer, and must not be taken for a new one then.
+        // Keep removed lines: if a stale buffer brings one back, it must not look new.
         let went = lines.filter { $0.value.gone != nil }
         guard went.count > NoteLines.limit else { return }
         let order = went.sorted { ($0.value.gone ?? 0, $0.key) < ($1.value.gone ?? 0, $1.key) }
@@ -195,11 +196,11 @@ package struct NoteMemory: Sendable, Equatable {
     }
 }
 
-/// What a version of a note holds, as far as the guard asks.
+/// The parts of a note's version that the guard compares.
 package struct NoteSight: Sendable, Equatable {
     /// The anchors of all its blocks, without `^`.
     package var tokens: Set<String>
-    /// Hashes of its lines that are not the agent's.
+    /// Hashes of the lines that are not the agent's.
     package var lines: Set<UInt64>
 
     package init(tokens: Set<String>, lines: Set<UInt64>) {
@@ -207,19 +208,19 @@ package struct NoteSight: Sendable, Equatable {
         self.lines = lines
     }
 
-    /// - Parameter own: the hashes of lines of the agent's blocks.
+    /// - Parameter own: hashes of the lines of the agent's blocks.
     init(_ note: [UInt8], own: Set<UInt64>) {
         self.init(tokens: NoteText.tokens(note), lines: NoteLines.hashes(of: note).subtracting(own))
     }
 }
 
-/// The lines by which versions of a note are told apart.
+/// The lines that tell versions of a note apart.
 enum NoteLines {
-    /// A note of more lines is told by its last ones.
+    /// Only the last lines of a longer note are used.
     static let limit = 8192
 
-    /// Of the lines that say something: headings, anchors, rules and the like are the same in many versions, and are
-    /// written by hand and by the agent alike.
+    /// Hashes of the meaningful lines. Headings, anchors, rules and the like are skipped: they recur in many versions,
+    /// and both people and the agent write them.
     static func hashes(of note: some Sequence<UInt8>) -> Set<UInt64> {
         var found: [UInt64] = []
         for line in Array(note).split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
@@ -234,7 +235,7 @@ enum NoteLines {
         return Set(found.suffix(limit))
     }
 
-    /// FNV-1a: the same in every process.
+    /// FNV-1a, which is stable across processes.
     private static func hash(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }

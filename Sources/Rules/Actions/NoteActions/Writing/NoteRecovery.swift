@@ -3,29 +3,28 @@ import Ledger
 import Platform
 import Rules
 
-/// What became of a write that was begun and not ended.
+/// Finds out what happened to a write that was begun but not ended.
 struct NoteRecovery {
     enum Finding: Sendable, Equatable {
-        /// The bytes are there.
+        /// All bytes are there.
         case done
-        /// None of them is.
+        /// None are.
         case void
-        /// Some were; the write has been finished.
+        /// Some were; the write has been completed.
         case mended
-        /// The note was written by somebody else since; whether the blocks are in it was looked up.
+        /// Someone has rewritten the note since; the payload says whether it contains the blocks.
         case rewritten(blocksPresent: Bool)
-        /// It was torn, but somebody has the note open for writing, or its place is away: it is left as it is until it
-        /// is written to.
+        /// Torn, but the note is open for writing elsewhere or its place is away; left until the next write.
         case held
     }
 
     let journal: EffectJournal
 
-    /// Looks at one begun write, mends it if it was torn, and closes it in the ledger. Blocks.
+    /// Examines a begun write, completes it if it is torn, and closes it in the ledger. Blocks.
     func recover(_ write: NoteWriteRecord) throws -> Finding {
         let files = journal.files()
         let finding = try examine(write, files)
-        // Before the transaction: reaching a place may have to note in the ledger that it is another.
+        // Before the transaction, because reaching a place may itself write to the ledger.
         let isReached = finding != .held && finding != .void
         let found = try isReached ? files.status(write.note) : nil
         let identity = try isReached ? files.spotIfAny(write.note)?.identity() : nil
@@ -33,7 +32,7 @@ struct NoteRecovery {
             switch finding {
             case .done, .mended, .rewritten(blocksPresent: true):
                 try transaction.endNoteWrite(write.id)
-                // What others wrote since is a version after it.
+                // Later writes by others count as a newer version.
                 if try !write.blocks.isEmpty || transaction.noteState(write.note) != nil {
                     try transaction.noteHolds(write.note, write.result, write.blocks)
                 }
@@ -43,7 +42,7 @@ struct NoteRecovery {
                         blocks: write.blocks.map(\.token), in: transaction)
                     try knowNew(write, status, identity, in: transaction)
                 } else if let (place, relative) = journal.places.locate(write.note) {
-                    // Whoever wrote since is judged by what they wrote, not by these blocks.
+                    // Later writers are judged by their own content, not by these blocks.
                     try transaction.addBlocks(place.name, relative, write.blocks.map(\.token))
                 }
             case .void, .rewritten(blocksPresent: false):
@@ -55,7 +54,7 @@ struct NoteRecovery {
         return finding
     }
 
-    /// A note that the write has made, not changed, is the agent's own and no news.
+    /// Records a note that the write created as the agent's own, so that it is not news.
     private func knowNew(
         _ write: NoteWriteRecord, _ status: FileStatus, _ identity: FileIdentity?, in transaction: LedgerTransaction
     ) throws {
@@ -85,7 +84,7 @@ struct NoteRecovery {
         }
         let isHeld = waitForLease(file) == .busy && Lease.probeWriters(file) == .busy
         defer { Lease.release(file) }
-        // Somebody has made it too long to be a note; no write goes into such a one.
+        // Someone made it too long for a note, and no write goes into such a file.
         guard try file.status().size <= Descriptor.textLimit else { return .held }
         let now = try file.readAll()
         guard try file.status().inode == write.inode, try file.status().device == write.device else {
@@ -93,7 +92,7 @@ struct NoteRecovery {
         }
         let hash = ContentHash(of: now)
         if hash == write.result {
-            // Who wrote it may have been cut off before it was on the disk.
+            // The writer may have been interrupted before syncing.
             try file.sync()
             try files.spotIfAny(write.note)?.syncFolder()
             return .done
@@ -107,7 +106,7 @@ struct NoteRecovery {
         return .mended
     }
 
-    /// Nobody may write while the note is mended; whoever has it open gets a moment to close it.
+    /// Nobody may write during the repair; anyone who has the note open gets a moment to close it.
     private func waitForLease(_ file: Descriptor) -> Lease.Answer {
         for _ in 0..<100 {
             let answer = Lease.acquireExclusive(file)
@@ -117,7 +116,7 @@ struct NoteRecovery {
         return .busy
     }
 
-    /// Whether every byte of the tail is the old one, the new one, or the zero of a block that was never written.
+    /// Whether every byte of the tail is the old one, the new one, or a zero from an unwritten disk block.
     private func isTorn(_ now: [UInt8], _ write: NoteWriteRecord) -> Bool {
         let position = Int(write.position)
         let longest = position + max(write.oldTail.count, write.newTail.count)

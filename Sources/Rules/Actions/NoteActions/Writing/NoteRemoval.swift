@@ -4,19 +4,19 @@ import Platform
 import Rules
 import Synchronization
 
-/// What is to become of a note that is there: for undo, and for a box that was answered elsewhere.
+/// A change to an existing note: for undo, and for a box that was answered elsewhere.
 struct NoteChange: Sendable {
-    /// The note as it is to be; the same bytes where nothing is to be done.
+    /// Returns the changed bytes, or the same bytes for a no-op.
     let change: @Sendable ([UInt8]) throws -> [UInt8]
     /// Called in the transaction that ends the write.
     let finish: @Sendable (LedgerTransaction) throws -> Void
 }
 
 extension NoteWriter {
-    /// Removes a block whose text nobody has changed, and the heading that was made for it, where nothing else stands below.
+    /// Removes a block if its text is unmodified, and its heading if that was made for it and nothing else is below.
     ///
-    /// - Parameter resumes: whether this was begun before and cut off; a block that is gone has been removed then.
-    /// - Throws: `Fault(.failed)` where the block is gone or was edited; `.transient` where the note is open.
+    /// - Parameter resumes: whether an earlier attempt was interrupted, so that a missing block counts as removed.
+    /// - Throws: `Fault(.failed)` if the block is gone or was edited; `.transient` if the note is open.
     package func remove(_ request: NoteRequest, token: String, resumes: Bool = false) async throws {
         let note = request.note
         let ownsHeading = try await journal.ledger.read { try $0.hasMadeHeading(request.heading, in: note) }
@@ -38,7 +38,7 @@ extension NoteWriter {
         }
     }
 
-    /// Changes a note in its turn, so that no write of the agent's own is in the way.
+    /// Changes a note in its turn, so that it does not collide with the agent's own writes.
     func change(
         _ note: BytePath, _ change: @escaping @Sendable ([UInt8]) throws -> [UInt8],
         finish: @escaping @Sendable (LedgerTransaction) throws -> Void
@@ -46,7 +46,7 @@ extension NoteWriter {
         _ = try await enqueue(.change(NoteChange(change: change, finish: finish)), on: note)
     }
 
-    /// Carries a change out, in the note's turn.
+    /// Performs a change, in the note's turn.
     func carryOut(_ change: NoteChange, in note: BytePath) async throws {
         inWork.begin([note])
         defer { inWork.end([note]) }

@@ -2,25 +2,25 @@ import Glibc
 import Platform
 import Rules
 
-/// A block that a step wants in a note.
+/// A step's request for a block in a note.
 package struct NoteRequest: Codable, Sendable, Equatable {
-    /// The step that asks; its block is written once.
+    /// The requesting step; its block is written once.
     package var step: String
     /// Absolute.
     package var note: BytePath
-    /// The A4 vault's root; the note lies within it, links included.
+    /// Root of the A4 vault, which contains the note even through symlinks.
     package var root: BytePath
     package var heading: String
-    /// The token asked for; the note may hold it already, then a suffix is added.
+    /// The preferred token; it gets a suffix if the note already has it.
     package var token: String
-    /// UTF-8, without control characters that would begin another block.
+    /// UTF-8, without control characters that would start another block.
     package var content: IntentText
     package var atEndOfFile: Bool
-    /// What a note that does not exist starts from; empty for nothing.
+    /// Initial text of a new note; empty for none.
     package var starter: IntentText
-    /// The permissions of the file that the block was made from: a note that does not exist gets no wider ones.
+    /// Permissions of the source file; a new note gets no wider ones.
     package var mode: mode_t?
-    /// Blocks that are written together stand in this order: the arrivals', in nanoseconds.
+    /// Order of blocks written together: arrival, in nanoseconds.
     package var order: Int64
 
     package init(

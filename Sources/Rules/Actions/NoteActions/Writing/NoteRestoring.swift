@@ -2,18 +2,18 @@ import Ledger
 import Platform
 import Rules
 
-/// A block that is not in its note, though the agent wrote it there.
+/// A block of the agent that is no longer in its note.
 package struct MissingBlock: Codable, Sendable {
     package var note: BytePath
     package var step: String
     package var token: String
-    /// `removed`: somebody who had it took it out. `out`: it was missing in a save that held what came after it. `wiped`:
-    /// it is put back as soon as the note can be written.
+    /// `removed`: taken out by someone whose version contained it. `out`: missing from a save that includes later
+    /// content. `wiped`: put back as soon as the note can be written.
     package var fate: String
 
-    /// The blocks that a person may want to know of, in the order in which they were missed. Blocks.
+    /// The missing blocks to show to a person, in the order in which they went missing. Blocks.
     ///
-    /// - Parameter removed: whether those as well that somebody has taken out.
+    /// - Parameter removed: whether to include blocks that someone took out.
     package static func all(removed: Bool, in transaction: LedgerTransaction) throws -> [MissingBlock] {
         let fates: [NoteMemory.Fate] = removed ? [.out, .wiped, .removed] : [.out, .wiped]
         return try transaction.keptBlocks(fates: fates.map(\.rawValue)).map {
@@ -31,15 +31,15 @@ package struct MissingBlock: Codable, Sendable {
 }
 
 extension NoteWriter {
-    /// The blocks that are missing and that nobody is known to have taken out.
+    /// The missing blocks, except those that someone is known to have taken out.
     package func missing() async throws -> [MissingBlock] {
         try await journal.ledger.read { try MissingBlock.all(removed: false, in: $0) }
     }
 
-    /// Puts a block back that is out, because a person asks for it.
+    /// Restores a missing block at a person's request.
     ///
-    /// - Returns: whether it was out.
-    /// - Throws: `Fault(.transient)` where the note cannot be written just now: it comes back when it can.
+    /// - Returns: whether it was missing.
+    /// - Throws: `Fault(.transient)` if the note cannot be written now; the block is restored once it can.
     package func restore(step: String, in note: BytePath) async throws -> Bool {
         let isOut = try await journal.ledger.write { transaction in
             guard var block = try transaction.keptBlocks(note).first(where: { $0.step == step }),

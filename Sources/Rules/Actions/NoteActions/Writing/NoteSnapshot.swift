@@ -2,27 +2,27 @@ import Ledger
 import Platform
 import Rules
 
-/// A note as it was just read, beside what the ledger knew of it: which blocks are to be put back, and which stay out
-/// (`docs/design/stale-buffers.md`). Reading it changes nothing; ``commit(in:)`` belongs into the transaction that
-/// begins the write, so that nothing lies between the look and the write.
+/// A note as just read, compared with the ledger's knowledge: which blocks to put back and which stay out
+/// (`docs/design/stale-buffers.md`). Creating it has no side effects. Call ``commit(in:)`` in the transaction that
+/// begins the write, so that nothing can happen between look and write.
 struct NoteSnapshot: Sendable {
     let note: BytePath
-    /// The blocks that a save has lost and that are to be put back, oldest first.
+    /// Lost blocks to put back, oldest first.
     let lost: [NoteRequest]
-    /// The blocks that this version lacks and the one before did not.
+    /// The blocks that this version lacks and its predecessor had.
     let judged: [NoteMemory.Block]
-    /// Tokens of blocks that are not in the note and may come back under them.
+    /// Tokens of absent blocks that may come back under them, by step.
     private let absent: [String: String]
     private let hash: ContentHash?
-    /// Nil where the note is as it was.
+    /// nil if the note is unchanged.
     private let memory: NoteMemory?
     private let known: [String: KeptBlockRecord]
 
     /// Blocks.
     ///
     /// - Parameters:
-    ///   - now: the hash of what the note holds; nil where it is not there.
-    ///   - bytes: gives what it holds: asked only where that is not what it held last.
+    ///   - now: hash of the note's content; nil if it does not exist.
+    ///   - bytes: reads the content; called only if it differs from the last known version.
     init(_ note: BytePath, _ now: ContentHash?, _ ledger: Ledger, bytes: () throws -> [UInt8]) throws {
         self.note = note
         let (isAsItWas, state, kept) = try ledger.readBlocking { transaction in
@@ -55,19 +55,19 @@ struct NoteSnapshot: Sendable {
         }
     }
 
-    /// What is to be written when `requests` are asked for: the lost blocks come first, as they came first.
+    /// Everything to write along with `requests`. Lost blocks come first, because they are older.
     func requests(with requests: [NoteRequest]) -> [NoteRequest] {
         let asked = Set(requests.map(\.step))
         return lost.filter { !asked.contains($0.step) } + requests
     }
 
-    /// The tokens that blocks of other steps than these may come back under.
+    /// Tokens that blocks of other steps may come back under.
     func reserved(but requests: [NoteRequest]) -> Set<String> {
         let steps = Set(requests.map(\.step))
         return Set(absent.filter { !steps.contains($0.key) }.values)
     }
 
-    /// Keeps what was seen.
+    /// Stores the observations.
     func commit(in transaction: LedgerTransaction) throws {
         guard let memory else { return }
         try transaction.setNoteState(
@@ -93,13 +93,13 @@ struct NoteSnapshot: Sendable {
         }
     }
 
-    /// Remembers the blocks of a write that is being begun.
+    /// Records the blocks of a write that is beginning.
     static func begin(_ requests: [NoteRequest], _ blocks: [NoteBlockRecord], in transaction: LedgerTransaction) throws
     {
         let tokens = Dictionary(blocks.map { ($0.step, $0.token) }) { first, _ in first }
         for var request in requests {
             request.token = tokens[request.step] ?? request.token
-            // What comes back comes into a note that is there, or with a block that brings its own.
+            // A restored block needs no starter: its note exists, or a new block brings one.
             request.starter = IntentText("")
             let texts = NamedTexts()
             let json = try LedgerJSON.encode(request, naming: texts)
@@ -110,7 +110,7 @@ struct NoteSnapshot: Sendable {
         }
     }
 
-    /// Keeps that the write has been done, and tells which blocks came back with it.
+    /// Records that the write is done, and notes which blocks it restored.
     func written(_ blocks: [NoteBlockRecord], _ result: ContentHash, in transaction: LedgerTransaction) throws {
         try transaction.noteHolds(note, result, blocks)
         let back = Set(lost.map(\.step))
@@ -121,7 +121,7 @@ struct NoteSnapshot: Sendable {
         }
     }
 
-    /// What is said of a block that stays out; nil for one that does not.
+    /// The message about a block that stays out; nil for any other.
     static func message(_ block: NoteMemory.Block, _ note: BytePath) -> String? {
         switch block.fate {
         case .removed: "the block ^\(block.token) was taken out of \(note); it stays out"
@@ -154,6 +154,6 @@ extension KeptBlockRecord {
 }
 
 extension NoteMemory.Fate {
-    /// One of a newer version's is left as it is.
+    /// An unknown fate from a newer version is treated as `out`.
     init(_ record: KeptBlockRecord) { self = NoteMemory.Fate(rawValue: record.fate) ?? .out }
 }

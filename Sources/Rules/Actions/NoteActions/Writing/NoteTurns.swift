@@ -1,12 +1,13 @@
 import Platform
 import Synchronization
 
-/// One piece of work at a time for each note, in the order in which it was asked for. What is asked for meanwhile waits,
-/// and is done together; other notes go on.
+/// A serial queue per note, in order of request. Requests that arrive during a turn are served together in the next;
+/// other notes proceed independently.
 ///
-/// `Memory` is what one piece of work leaves to the next. No actor: each block comes by, and would change its thread for it.
+/// `Memory` is passed from one turn to the next. Not an actor, because each block passes through and would change
+/// threads.
 final class NoteTurns<NoteOperation: Sendable, Answer: Sendable, Memory: Sendable>: Sendable {
-    /// Somebody who waits for an answer.
+    /// A caller waiting for an answer.
     final class Turn: Sendable {
         let wish: NoteOperation
         private let waiting: Mutex<CheckedContinuation<Answer, any Error>?>
@@ -29,13 +30,13 @@ final class NoteTurns<NoteOperation: Sendable, Answer: Sendable, Memory: Sendabl
         }
     }
 
-    /// Answers each turn, at any time before it returns; those that it has not answered get what it throws.
+    /// Answers each turn at any time before it returns. Unanswered turns get the error that it throws.
     typealias Work = @concurrent @Sendable (_ note: BytePath, _ turns: [Turn], _ memory: Memory) async throws -> Void
 
     private struct State {
         var waiting: [BytePath: [Turn]] = [:]
         var atWork: Set<BytePath> = []
-        /// What the work left at the note at which it ended last.
+        /// Memory of the note whose work ended last.
         var kept: (note: BytePath, memory: Memory)?
     }
 
@@ -44,8 +45,9 @@ final class NoteTurns<NoteOperation: Sendable, Answer: Sendable, Memory: Sendabl
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - memory: makes that of a note of which there is none.
-    ///   - mayKeep: whether it is small enough to be kept while nobody waits for the note, for as long as no other note comes.
+    ///   - memory: creates the memory of a note that has none.
+    ///   - mayKeep: whether it is small enough to keep while no caller waits for the note; dropped when another note
+    ///     comes.
     init(
         memory: @escaping @Sendable () -> Memory, mayKeep: @escaping @Sendable (Memory) -> Bool = { _ in false }
     ) {
@@ -53,10 +55,10 @@ final class NoteTurns<NoteOperation: Sendable, Answer: Sendable, Memory: Sendabl
         self.mayKeep = mayKeep
     }
 
-    /// Waits for the note's turn, and in it for the answer.
+    /// Waits for the note's turn and then for the answer.
     ///
-    /// - Parameter work: the same in all calls; carried out in the note's own bulkhead.
-    /// - Throws: what the work throws; `Fault(.transient)` at once where the note's file system does not answer.
+    /// - Parameter work: the same in all calls; runs in the note's own bulkhead.
+    /// - Throws: errors of the work; `Fault(.transient)` immediately if the note's file system hangs.
     func enqueue(_ wish: NoteOperation, on note: BytePath, work: @escaping Work) async throws -> Answer {
         let whose = Bulkhead("the note \(note)")
         if HangWatch.shared.hangs(for: whose) {
@@ -73,10 +75,10 @@ final class NoteTurns<NoteOperation: Sendable, Answer: Sendable, Memory: Sendabl
         }
     }
 
-    /// How many wait for the note's next turn.
+    /// Number of callers waiting for the note's next turn.
     func waits(on note: BytePath) -> Int { state.withLock { $0.waiting[note]?.count ?? 0 } }
 
-    /// Whether nothing is at work.
+    /// Whether no work is in flight.
     var isAtRest: Bool { state.withLock(\.atWork.isEmpty) }
 
     private func serve(_ note: BytePath, _ work: Work) async {
@@ -100,7 +102,7 @@ final class NoteTurns<NoteOperation: Sendable, Answer: Sendable, Memory: Sendabl
         }
     }
 
-    /// Those that wait for the note; where nobody does, the note is left.
+    /// The callers waiting for the note; if there are none, releases the note and returns nil.
     private func next(on note: BytePath, _ memory: Memory) -> [Turn]? {
         state.withLock { state in
             let turns = state.waiting.removeValue(forKey: note)

@@ -4,18 +4,18 @@ import Logging
 import Platform
 import Rules
 
-/// Appends blocks to notes that people and other programs write as well. Requests that wait for the same note are
-/// written in one go (``NoteTurns``), people who have it open get time to save (``EditorTimeout``), and what a save
-/// loses comes back (``SavedNotes``). Nothing that somebody else wrote is ever replaced unread.
+/// Appends blocks to notes that people and other programs also write. Requests for the same note are batched
+/// (``NoteTurns``), people who have it open get time to save (``EditorTimeout``), and blocks lost in a save are
+/// restored (``SavedNotes``). Nobody else's text is ever replaced unread.
 package final class NoteWriter: Sendable {
-    /// What is asked for in a note's turn.
+    /// An operation in a note's turn.
     enum NoteOperation: Sendable {
         case append(NoteRequest, LedgerHooks?)
-        /// That earlier writes be ended.
+        /// End earlier open writes.
         case ending
-        /// That somebody's save be looked at, and what it lost be put back.
+        /// Examine someone's save and restore what it lost.
         case look
-        /// That something that stands there be changed.
+        /// Change existing text.
         case change(NoteChange)
 
         var request: NoteRequest? {
@@ -40,8 +40,8 @@ package final class NoteWriter: Sendable {
     let log: Logger
 
     /// - Parameters:
-    ///   - device: the suffix for anchors that a note already holds.
-    ///   - backups: where a copy is kept of a note that has to be replaced instead of written in place.
+    ///   - device: suffix for anchors that a note already has.
+    ///   - backups: folder for copies of notes that are replaced instead of written in place.
     package init(
         journal: EffectJournal, inWork: PathsInWork, patience: NoteTimeouts, device: String, backups: BytePath,
         log: Logger
@@ -55,12 +55,12 @@ package final class NoteWriter: Sendable {
         exchange = ExchangedNote(journal: journal, device: device, backups: backups)
     }
 
-    /// Puts the block into its note.
+    /// Appends the block to its note.
     ///
-    /// - Parameter hooks: what is written into the ledger with the block.
-    /// - Returns: the token that it got, which is another than the one asked for where the note held that already.
-    /// - Throws: `Fault(.transient)` where somebody keeps the note open for writing; `.failed` where it cannot be
-    ///   written at all.
+    /// - Parameter hooks: ledger changes that accompany the block.
+    /// - Returns: its token, which differs from the requested one if the note already had that.
+    /// - Throws: `Fault(.transient)` if someone keeps the note open for writing; `.failed` if it cannot be written at
+    ///   all.
     package func append(_ request: NoteRequest, _ hooks: LedgerHooks? = nil) async throws -> String {
         guard let token = try await enqueue(.append(request, hooks), on: request.note) else {
             throw Fault(.failed, "the block of \(request.step) was not written")
@@ -68,16 +68,16 @@ package final class NoteWriter: Sendable {
         return token
     }
 
-    /// Waits for the note's turn, in which what earlier writes left open is ended first.
+    /// Waits for the note's turn, which first ends earlier open writes.
     ///
-    /// - Returns: the token of the request's block; nil for one without a request.
+    /// - Returns: the token of the request's block; nil without a request.
     func enqueue(_ wish: NoteOperation, on note: BytePath) async throws -> String? {
         try await turns.enqueue(wish, on: note) { try await self.serve($0, $1, $2) }
     }
 
     private func serve(_ note: BytePath, _ turns: [Turns.Turn], _ last: LastDraft) async throws {
         try await lanes.run { try journal.presence.require(note) }
-        // Another's turn may have ended a write that was open when these were asked for.
+        // Another turn may have ended a write that was open when these were requested.
         let written = try await endOpenWrites(of: note, looking: turns.compactMap(\.wish.request?.step))
         let unanswered = turns.filter { turn in
             switch turn.wish {
@@ -91,7 +91,7 @@ package final class NoteWriter: Sendable {
         }
         for turn in unanswered {
             guard case .change(let change) = turn.wish else { continue }
-            // What hinders one is no matter to the others.
+            // A failure of one must not affect the others.
             do {
                 try await carryOut(change, in: note)
                 turn.answer(nil)
@@ -110,7 +110,7 @@ package final class NoteWriter: Sendable {
     private func write(
         _ requests: [NoteRequest], to note: BytePath, _ hooks: BatchHooks, _ last: LastDraft
     ) async throws -> [NoteBlockRecord] {
-        // Held for the whole turn: what the note's folder is called meanwhile is no matter.
+        // Held for the whole turn, so that renaming the note's folder does not matter.
         let files = journal.files()
         if requests.isEmpty {
             guard try await look(at: note, files, patiently: true) == true else { return [] }
@@ -158,10 +158,10 @@ package final class NoteWriter: Sendable {
         throw Fault(.transient, "\(note) is being replaced all the time", path: note)
     }
 
-    /// The notes that cannot be written just now, and why.
+    /// The notes that cannot be written now, and why.
     package func waitingFor() -> [BytePath: String] { patience.heldUp }
 
-    /// From now on nothing waits for a note that somebody has open.
+    /// Ends all waits for notes that are open elsewhere.
     package func stopWaiting() { patience.stop() }
 
     private func create(
@@ -185,7 +185,7 @@ package final class NoteWriter: Sendable {
         let settle = patience.limits.settle
         let exchange = exchange
         let lanes = lanes
-        // What is written this way has a journal of its own.
+        // This kind of write has its own journal.
         try await journal.ledger.write { try hooks.begin(in: $0) }
         let written = try await lanes.run {
             try exchange.append(requests, to: note, files, quietFor: settle)
@@ -194,7 +194,7 @@ package final class NoteWriter: Sendable {
         let displaced = written.displaced
         let log = log
         Task {
-            // Whoever had the old file open may still write into it; for a minute that is merged.
+            // Programs that had the old file open may still write into it; check again after a minute.
             do {
                 try await Task.sleep(for: .seconds(60))
             } catch {
@@ -210,22 +210,23 @@ package final class NoteWriter: Sendable {
         return written.blocks
     }
 
-    /// Who has it open for writing; nil for nobody.
+    /// The programs that have it open for writing; nil for none.
     private func writers(of note: BytePath, _ files: HeldFiles) async throws -> String? {
         try await lanes.run {
             try Lease.probeWriters(files.openFollowing(note)) == .busy ? files.openers(note) : nil
         }
     }
 
-    // MARK: What others save
+    // MARK: Saves by others
 
-    /// Called when somebody else's version of a note has settled; see ``SavedNotes``.
+    /// Called when someone else's version of a note has settled; see ``SavedNotes``.
     package func noteWasSaved(_ note: BytePath) async throws {
         try await saved.noteWasSaved(note) { _ = try await self.enqueue(.look, on: $0) }
     }
 
-    /// - Parameter patiently: whether somebody who writes is waited for: a close without a change is no event.
-    /// - Returns: whether blocks are to be put back; nil where somebody is writing.
+    /// - Parameter patiently: whether to wait for a writer. A close without a change raises no event, so nothing else
+    ///   would trigger another look.
+    /// - Returns: whether blocks have to be put back; nil if someone is writing.
     private func look(at note: BytePath, _ files: HeldFiles, patiently: Bool = false) async throws -> Bool? {
         let look = NoteLook(journal: journal)
         for _ in 0..<(patiently ? 50 : 1) {

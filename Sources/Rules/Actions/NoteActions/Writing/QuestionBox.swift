@@ -3,13 +3,13 @@ import Foundation
 import Ledger
 import Platform
 
-/// What a person has made of a question's box.
+/// A person's answer in a question's box.
 package enum QuestionBox {
-    /// The answer in the block of this anchor; nil where its box is as it was, or there is no such block.
+    /// The answer in the block with this anchor; nil if its box is still open or there is no such block.
     ///
     /// - Parameter note: the note's bytes.
     package static func answer(to token: String, in note: [UInt8]) -> Bool? {
-        // What is no anchor stands in no note.
+        // A text that is not an anchor cannot be in a note.
         guard let anchor = try? AnchorToken(parse: token),
             let block = Anchors.tokens(in: Data(note)).first(where: { $0.token == anchor })
         else { return nil }
@@ -27,10 +27,10 @@ package enum QuestionBox {
         return nil
     }
 
-    /// The note with the box of this anchor closed, where it is open. A question that is asked no more goes as a whole, if
-    /// nobody has written into its block.
+    /// The note with the open box of this anchor closed. The block of a withdrawn question is removed if it is
+    /// unmodified.
     ///
-    /// - Parameter answer: nil for a question that is asked no more.
+    /// - Parameter answer: nil for a withdrawn question.
     static func closed(_ token: String, _ answer: QuestionRecord.Answer?, in note: [UInt8]) -> [UInt8] {
         guard let anchor = try? AnchorToken(parse: token), self.answer(to: token, in: note) == nil,
             let block = Anchors.tokens(in: Data(note)).first(where: { $0.token == anchor })
@@ -43,7 +43,7 @@ package enum QuestionBox {
         return closed
     }
 
-    /// Where the first open box begins that a line is led by.
+    /// Index of the first open box at the start of a list item.
     private static func openBox(in block: ArraySlice<UInt8>) -> Int? {
         for line in block.split(separator: UInt8(ascii: "\n")) {
             let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
@@ -56,14 +56,14 @@ package enum QuestionBox {
 }
 
 extension NoteWriter {
-    /// Closes the box of a question that was answered elsewhere, or is asked no more, and notes that in the same transaction.
+    /// Closes the box of a question that was answered elsewhere or withdrawn, and records that in the same transaction.
     ///
     /// - Throws: as ``remove(_:token:resumes:)``.
     package func closeBox(of question: QuestionRecord, in note: BytePath, _ token: String) async throws {
         try await change(note) {
             QuestionBox.closed(token, question.answer, in: $0)
         } finish: { transaction in
-            // A save that loses it has no need to get it back.
+            // If a later save loses it, it need not come back.
             try transaction.dropKeptBlock(note, step: question.step)
             try transaction.setBoxClosed(question.step)
         }

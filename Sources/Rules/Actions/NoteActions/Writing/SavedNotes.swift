@@ -3,18 +3,18 @@ import Logging
 import Platform
 import Rules
 
-/// Notes that somebody else has saved: what they have held is kept, and what a save has lost without knowing it is put
-/// back, at once or as soon as the note can be written (`docs/design/stale-buffers.md`).
+/// Handles notes saved by others. Records which blocks a save contains, and restores those lost from a stale buffer, at
+/// once or as soon as the note can be written (`docs/design/stale-buffers.md`).
 actor SavedNotes {
-    /// Looks at a note in its turn and puts back what it lacks.
+    /// Examines a note in its turn and restores what it lacks.
     typealias Look = @concurrent @Sendable (BytePath) async throws -> Void
 
     private let journal: EffectJournal
     private let patience: EditorTimeout
     private let log: Logger
-    /// Seconds until the first of the later tries.
+    /// Seconds until the first retry.
     private let delay: Double
-    /// Notes whose lost blocks could not be put back yet.
+    /// Notes with lost blocks that could not be restored yet.
     private var owed: Set<BytePath> = []
 
     init(journal: EffectJournal, patience: EditorTimeout, log: Logger, delay: Double = 5) {
@@ -24,9 +24,9 @@ actor SavedNotes {
         self.delay = delay
     }
 
-    /// Called when somebody else's version of a note has settled.
+    /// Called when someone else's version of a note has settled.
     ///
-    /// - Throws: what `look` throws, but for `Fault(.transient)`: then it is tried again and again.
+    /// - Throws: errors of `look`, except `Fault(.transient)`, which is retried until it succeeds.
     func noteWasSaved(_ note: BytePath, look: @escaping Look) async throws {
         do {
             try await look(note)
@@ -38,7 +38,7 @@ actor SavedNotes {
         }
     }
 
-    /// The ledger remembers what is owed, should the agent end meanwhile.
+    /// Pending blocks are in the ledger, so nothing is lost if the agent ends meanwhile.
     private func putBack(_ note: BytePath, _ look: Look) async {
         defer { owed.remove(note) }
         var delay = delay
