@@ -2,16 +2,16 @@ import Foundation
 import RonAppSdkSwift
 import Rules
 
-/// What an answer to an event says: whether it was taken, will never be, or may be another time.
+/// Classifies a receiver's response: delivered, refused for good, or worth a retry.
 enum AnswerJudgement {
-    /// Answers below 500 after which the same event may be taken another time. A receiver that is still at work with an event
-    /// of the same key says 409; 401 and 407 are about who asks, which a person mends, and not about the event.
+    /// Statuses below 500 that are worth a retry. 409 means that the receiver is still processing an event with this
+    /// key. 401 and 407 concern the credentials, which a person can fix, rather than the event.
     private static let passing: Set<Int> = [401, 407, 408, 409, 425, 429]
 
     /// - Parameters:
-    ///   - status: of HTTP; anything but 0.
-    ///   - problem: what the receiver says; nil where it says nothing.
-    /// - Returns: what became of the event.
+    ///   - status: HTTP status, never 0.
+    ///   - problem: the receiver's explanation, if any.
+    /// - Returns: the outcome of the attempt.
     static func outcome(status: Int, _ problem: RonProblem?) -> SendOutcome {
         if (200..<300).contains(status) { return .delivered(status: status) }
         let reason = reason(status, problem)
@@ -26,8 +26,8 @@ enum AnswerJudgement {
         return .refused(status: status, reason: reason)
     }
 
-    /// - Parameter error: why no answer came.
-    /// - Returns: what became of the event.
+    /// - Parameter error: why there was no response.
+    /// - Returns: the outcome of the attempt.
     static func outcome(_ error: TransportError) -> SendOutcome {
         switch error.kind {
         case .cancelled: .cancelled
@@ -39,7 +39,7 @@ enum AnswerJudgement {
         }
     }
 
-    /// Only what the receiver itself has said.
+    /// Uses only what the receiver itself said.
     private static func reason(_ status: Int, _ problem: RonProblem?) -> String {
         guard let problem, problem.kind != RonProblem.transportKind || problem.reason != nil else {
             return "HTTP \(status)"
@@ -49,6 +49,6 @@ enum AnswerJudgement {
         return "HTTP \(status)" + (parts.isEmpty ? "" : ", \(line(parts.joined(separator: ": ")))")
     }
 
-    /// Words from outside, as they may stand in the ledger and in a log.
+    /// External text, made safe for the ledger and logs.
     static func line(_ text: String) -> String { String(SafeText.withoutControls(text).prefix(200)) }
 }

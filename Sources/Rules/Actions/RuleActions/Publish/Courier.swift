@@ -3,11 +3,11 @@ import Logging
 import Platform
 import Rules
 
-/// Sends what is in the outbox: of one lane one event at a time, in their order; lanes side by side within a limit.
+/// Sends the events in the outbox: serially and in order within a lane, concurrently across lanes up to a limit.
 ///
-/// It is woken by what is put into the outbox and by the time of the next try, and by nothing else. What it does to an event
-/// is in the ledger before it does it, so that a crash leaves nothing unsent; and what was sent without an answer is sent
-/// again under the same key (`docs/design/publish.md`).
+/// It wakes up only for new events and due retries. Each state change is in the ledger before it takes effect, so a
+/// crash leaves nothing unsent. An event sent without a response is sent again under the same key
+/// (`docs/design/publish.md`).
 package actor Courier {
     private let outbox: Outbox
     private let targets: [String: PublishTarget]
@@ -16,42 +16,42 @@ package actor Courier {
     private let changed: @Sendable () -> Void
     private let log: Logger
 
-    /// Which lanes are at work, wait for their turn, or for a time.
+    /// Tracks which lanes are in flight, ready or waiting.
     private var queue: DeliveryQueue
-    /// What is to be cut off at a stop.
+    /// In-flight tasks, cancelled on stop.
     private var running: [DeliveryLane: Task<Void, Never>] = [:]
-    /// What became of events, where the ledger could not be told.
+    /// Outcomes that could not be committed yet.
     private var unstored: [DeliveryLane: (DeliveryRecord, SendOutcome)] = [:]
     private var heads: [DeliveryLane: Head] = [:]
     private var timer: Task<Void, Never>?
-    /// Has what an earlier life was sending wait again; once, though it may be asked for twice.
+    /// Releases events that an earlier run was sending. Runs once even if requested twice.
     private var beginning: Task<Void, any Error>?
     private var hasBegun = false
     private var isPaused = false
     private var isStopping = false
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
 
-    /// What this life knows of the event that comes next in a lane.
+    /// In-memory state of the next event of a lane.
     private struct Head {
         let id: String
-        /// When its next try is due; nil for at once.
+        /// When the next attempt is due; nil for now.
         var due: ContinuousClock.Instant?
-        /// Up to when the time that it has been tried for is counted, on a clock that stands while the machine sleeps; nil
-        /// where it begins anew with the next try.
+        /// Up to when its retry time has been counted, on a clock that pauses during suspend; nil if counting resumes
+        /// with the next attempt.
         var counted: SuspendingClock.Instant?
     }
 
-    /// The longest time that a receiver can ask for, in seconds.
+    /// Maximum wait that a receiver can request, in seconds.
     package static let longestWait = 86_400.0
 
     /// - Parameters:
-    ///   - outbox: what is sent from.
-    ///   - targets: those of the configuration.
-    ///   - senders: one for each target, by its name.
-    ///   - limit: how many events are under way at the same time.
-    ///   - backoff: the seconds to wait after so many tries in vain.
-    ///   - changed: called when an event has been given up; it must not block.
-    ///   - log: told of what is delivered, tried again and given up.
+    ///   - outbox: the source of events.
+    ///   - targets: the configured ones.
+    ///   - senders: one per target, by name.
+    ///   - limit: maximum number of events in flight.
+    ///   - backoff: seconds to wait after that many failed attempts.
+    ///   - changed: called when an event has been given up; must not block.
+    ///   - log: logs deliveries, retries and events given up.
     package init(
         outbox: Outbox, targets: [PublishTarget], senders: [String: any EventSender], limit: Int,
         backoff: @escaping @Sendable (Int) -> Double = { attempt in
@@ -68,10 +68,10 @@ package actor Courier {
         self.log = log
     }
 
-    /// Begins to send what an earlier life has left. May be called again where it has thrown.
+    /// Starts sending what an earlier run left. May be called again after it threw.
     ///
-    /// - Parameter isPaused: whether nothing is to be begun for now.
-    /// - Throws: what the ledger does.
+    /// - Parameter isPaused: whether to start paused.
+    /// - Throws: errors of the ledger.
     package func start(isPaused: Bool = false) async throws {
         self.isPaused = isPaused
         if !hasBegun {
@@ -84,50 +84,50 @@ package actor Courier {
                 beginning = nil
                 throw error
             }
-            // From here on what is `sending` is this courier's.
+            // From here on, `sending` events are this courier's.
             hasBegun = true
             outbox.listen { lane, isAskedFor in Task { await self.wake(lane, isAskedFor: isAskedFor) } }
         }
         for lane in try await outbox.ledger.read({ try $0.waitingLanes() }) { wake(lane) }
     }
 
-    /// Says that something may have to be sent; it goes when its time has come, which the ledger says.
+    /// Signals that an event may be ready; the ledger decides when it is due.
     ///
     /// - Parameters:
-    ///   - lane: where.
-    ///   - isAskedFor: whether a person wants it sent now: then neither the lane nor its target is waited for.
+    ///   - lane: of the event.
+    ///   - isAskedFor: whether a person wants it sent now, which skips the backoff of event and target.
     package func wake(_ lane: DeliveryLane, isAskedFor: Bool = false) {
         guard hasBegun, !isStopping else { return }
         if isAskedFor { queue.open(lane.target) }
-        // What comes behind an event, or in the place of one that was taken out, is not sent sooner than that.
+        // Backoff also applies to the event behind, or in place of, one that was removed.
         queue.ask(lane, isAskedFor ? .now : .afterWait)
         pump()
     }
 
-    /// - Parameter paused: whether nothing is begun; what is under way goes on.
+    /// - Parameter paused: whether to start nothing new; events in flight continue.
     package func setPaused(_ paused: Bool) {
         isPaused = paused
-        // Nobody tries anything for that long.
+        // Paused time does not count towards giving up.
         if paused { for lane in heads.keys { heads[lane]?.counted = nil } }
         pump()
     }
 
-    /// Whether nothing is under way, and nothing could be begun now.
+    /// Whether nothing is in flight and nothing could be started now.
     package var isIdle: Bool { running.isEmpty && (isPaused || isStopping || !queue.hasTurn(.now)) }
 
-    /// How many events are under way.
+    /// Number of events in flight.
     package var sending: Int { running.count }
 
-    /// Begins nothing more, and returns when nothing is under way: what takes longer than `patience` seconds is cut off, and
-    /// goes again at the next start.
+    /// Starts nothing new and returns when nothing is in flight. An event that takes longer than `patience` is
+    /// cancelled and sent again at the next start.
     ///
-    /// - Parameter patience: in seconds; after twice that it is left to itself.
+    /// - Parameter patience: in seconds; after twice that, this returns regardless.
     package func stop(patience: Double = 5) async {
         isStopping = true
         timer?.cancel()
         outbox.listen(nil)
         if running.isEmpty { return }
-        // Of its own: the caller's task has been cancelled as a rule, and cannot sleep.
+        // Detached, because the caller's task is usually cancelled and could not sleep.
         let end = Task.detached {
             do {
                 try await Task.sleep(for: .seconds(patience))
@@ -158,7 +158,7 @@ package actor Courier {
         arm(now)
     }
 
-    /// What is to be done next in a lane.
+    /// What to do next in a lane.
     private typealias Next = Turns<DeliveryLane>.End
 
     private func work(_ turn: DeliveryQueue.Turn) async {
@@ -178,7 +178,7 @@ package actor Courier {
         }
     }
 
-    /// Sends the first event of a lane, if its time has come.
+    /// Sends the first event of a lane if it is due.
     private func advance(_ turn: DeliveryQueue.Turn) async throws -> Next {
         let lane = turn.lane
         if let (delivery, outcome) = unstored[lane] { return try await store(outcome, of: delivery) }
@@ -216,8 +216,8 @@ package actor Courier {
         return try await store(outcome, of: begun.delivery)
     }
 
-    /// Seconds until an event may be sent; nil for now. What this life has set does not change with the calendar; of what
-    /// an earlier one has left no more is waited than it meant to, wherever the calendar has been set to since.
+    /// Seconds until an event is due; nil if it is due now. Waits set by this run use a monotonic clock. Waits from an
+    /// earlier run are capped at their original length, in case the wall clock was changed since.
     private func remaining(of event: DeliveryRecord) -> Double? {
         guard let time = event.nextAttempt else { return nil }
         let now = ContinuousClock.now
@@ -231,7 +231,7 @@ package actor Courier {
         return seconds
     }
 
-    /// Nobody sends it: that it was begun was committed, and could not be told.
+    /// Resets an event that nothing is sending: its start was committed, but the commit was not confirmed.
     private func release(_ delivery: DeliveryRecord) async throws -> Next {
         var waiting = delivery
         waiting.state = .waiting
@@ -240,7 +240,7 @@ package actor Courier {
         return .again
     }
 
-    /// Says why an event waits that cannot be sent at all.
+    /// Records why an event cannot be sent at all.
     private func note(_ delivery: DeliveryRecord, _ problem: String) async throws -> Next {
         guard delivery.problem != problem else { return .done }
         var waiting = delivery
@@ -255,8 +255,8 @@ package actor Courier {
         LogFields.job(delivery.job).merging(["event": "\(delivery.id)", "target": "\(delivery.target)"]) { $1 }
     }
 
-    /// Commits what became of a try; where that cannot be done now, it is kept, and nothing is sent in the lane before it
-    /// has been.
+    /// Commits the outcome of an attempt. If that fails, the outcome is kept, and nothing else in the lane is sent
+    /// before it is committed.
     private func store(_ outcome: SendOutcome, of sent: DeliveryRecord) async throws -> Next {
         let lane = sent.lane
         let counted = heads[lane]?.counted
@@ -289,7 +289,7 @@ package actor Courier {
         return verdict.wait.map { .wait(seconds: $0) } ?? .again
     }
 
-    /// One timer for the earliest try or target, and none while nothing waits.
+    /// One timer for the earliest retry or target; none while nothing waits.
     private func arm(_ now: ContinuousClock.Instant) {
         guard let next = queue.timer(now) else { return }
         timer?.cancel()

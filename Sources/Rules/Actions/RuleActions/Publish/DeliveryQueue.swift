@@ -1,27 +1,27 @@
 import Ledger
 import Rules
 
-/// Which lanes are worked on, and which next: each target gets its share of what may be under way, and one that does not
-/// answer is left alone and then asked by one lane, so that no target keeps others waiting.
+/// Schedules deliveries fairly. Each target gets a share of the concurrency limit. A failing target is left alone for a
+/// while and then probed by one event at a time, so that it does not hold others back.
 struct DeliveryQueue {
     typealias Instant = ContinuousClock.Instant
 
-    /// A lane whose turn it is.
+    /// A lane selected to run.
     struct Turn {
         let lane: DeliveryLane
-        /// How often its target had been closed when the turn came.
+        /// Its target's close count at the time.
         let era: Int
     }
 
-    /// What is known of one target.
+    /// State of one target.
     private struct Line {
         /// Those from `first` on are ready.
         var lanes: [DeliveryLane] = []
         var first = 0
         var running = 0
-        /// Nothing is begun before that.
+        /// No attempt starts before that.
         var opens: Instant?
-        /// Failures one after the other that were the target's own.
+        /// Consecutive failures of the target itself.
         var failures = 0
         var era = 0
 
@@ -42,35 +42,35 @@ struct DeliveryQueue {
     private let share: Int
     private let backoff: @Sendable (Int) -> Double
     private var lines: [String: Line] = [:]
-    /// The names of the lines, in the order in which they get turns.
+    /// Target names in round-robin order.
     private var names: [String] = []
     private var next = 0
     private var turns = Turns<DeliveryLane>()
     private var running = 0
 
     /// - Parameters:
-    ///   - limit: how many lanes may be at work at the same time.
-    ///   - targets: how many targets share them.
-    ///   - backoff: the seconds to leave a target alone after so many failures of its own.
+    ///   - limit: maximum number of concurrent deliveries.
+    ///   - targets: number of targets that share the limit.
+    ///   - backoff: seconds to leave a target alone after that many of its own failures.
     init(limit: Int, targets: Int, backoff: @escaping @Sendable (Int) -> Double) {
         self.limit = max(1, limit)
         share = max(1, self.limit / max(1, targets))
         self.backoff = backoff
     }
 
-    /// - Parameter lane: where something may have to be sent.
+    /// - Parameter lane: the lane that may have something to send.
     mutating func ask(_ lane: DeliveryLane, _ asked: Turns<DeliveryLane>.Asked) {
         if turns.ask(lane, asked) { append(lane) }
     }
 
-    /// Behind the others of its target.
+    /// Queues it behind the others of its target.
     private mutating func append(_ lane: DeliveryLane) {
         if lines[lane.target] == nil { names.append(lane.target) }
         lines[lane.target, default: Line()].lanes.append(lane)
     }
 
-    /// - Parameter now: targets that are closed until later get no turn.
-    /// - Returns: a lane that is at work from now on; nil where none may be.
+    /// - Parameter now: current time; targets closed beyond it are skipped.
+    /// - Returns: the turn that begins; nil if none may.
     mutating func beginTurn(_ now: Instant) -> Turn? {
         guard let place = place(now) else { return nil }
         next = place + 1
@@ -82,7 +82,7 @@ struct DeliveryQueue {
         return Turn(lane: lane, era: lines[name]?.era ?? 0)
     }
 
-    /// - Parameter now: targets that are closed until later get no turn.
+    /// - Parameter now: current time; targets closed beyond it are skipped.
     /// - Returns: whether a turn could begin.
     func hasTurn(_ now: Instant) -> Bool { place(now) != nil }
 
@@ -100,28 +100,28 @@ struct DeliveryQueue {
     }
 
     /// - Parameters:
-    ///   - turn: is over.
-    ///   - end: what is to be done next in its lane.
+    ///   - turn: that ended.
+    ///   - end: what to do next in its lane.
     mutating func ended(_ turn: Turn, _ end: Turns<DeliveryLane>.End, _ now: Instant) {
         lines[turn.lane.target]?.running -= 1
         running -= 1
         if turns.ended(turn.lane, end, now) { append(turn.lane) }
     }
 
-    /// The timer has gone off: what has waited long enough is ready.
+    /// Makes everything ready that is due.
     mutating func tick(_ now: Instant) {
         for lane in turns.takeDue(now) { append(lane) }
     }
 
-    /// For when the timer has to be set anew, which waits for the earliest try or target; nil where it need not be.
+    /// When to reset the timer to the earliest retry or target; nil if it need not be reset.
     mutating func timer(_ now: Instant) -> Instant? { turns.timer(orFor: earliestOpening(after: now)) }
 
-    /// A try has failed for a reason that is the target's: it is left alone for a while.
+    /// Closes a target for a while after a failure of its own.
     ///
     /// - Parameters:
-    ///   - turn: the one in which it was tried. Of tries side by side the first one counts.
-    ///   - asked: the seconds that the target wants to be left alone; nil where it does not say.
-    ///   - now: when that was.
+    ///   - turn: the failed one. Of concurrent failures, only the first increases the backoff.
+    ///   - asked: seconds requested by the target; nil if it did not say.
+    ///   - now: time of the failure.
     mutating func close(_ turn: Turn, asked: Double?, now: Instant) {
         guard var line = lines[turn.lane.target] else { return }
         var seconds = asked ?? 0
@@ -136,23 +136,23 @@ struct DeliveryQueue {
         lines[turn.lane.target] = line
     }
 
-    /// A try has come to the target, which is well.
+    /// Marks a target as reachable.
     ///
-    /// - Parameter turn: the one in which that was; one that was begun before the target was closed says nothing.
+    /// - Parameter turn: the successful one; ignored if it began before the target was closed.
     mutating func reached(_ turn: Turn) {
         guard turn.era == lines[turn.lane.target]?.era else { return }
         lines[turn.lane.target]?.failures = 0
         lines[turn.lane.target]?.opens = nil
     }
 
-    /// - Parameter target: is to be tried at once, by one lane.
+    /// - Parameter target: to be probed immediately.
     mutating func open(_ target: String) { lines[target]?.opens = nil }
 
     /// - Parameter target: its name.
-    /// - Returns: failures one after the other that were the target's own.
+    /// - Returns: consecutive failures of the target itself.
     func failures(of target: String) -> Int { lines[target]?.failures ?? 0 }
 
-    /// When the first closed target opens for which something is ready; nil for none.
+    /// When the first closed target with something ready opens; nil for none.
     private func earliestOpening(after now: Instant) -> Instant? {
         lines.values.compactMap { $0.isReady ? $0.opens : nil }.filter { $0 > now }.min()
     }

@@ -1,22 +1,22 @@
 import Ledger
 import Platform
 
-/// What one try makes of an event.
+/// The effect of one attempt on an event.
 struct DeliveryVerdict {
-    /// The event as it is from now on.
+    /// The updated event.
     var delivery: DeliveryRecord
-    /// What the job's history says of it; nil where that is nothing new.
+    /// Entry for the job's history; nil if there is nothing new.
     var line: (kind: String, message: String)?
-    /// Seconds in which nothing of the lane is sent; nil for none.
+    /// Seconds to hold the lane; nil for none.
     var wait: Double?
 
     /// - Parameters:
     ///   - sent: the event as it was begun.
-    ///   - outcome: what became of the try.
-    ///   - target: where it went; nil where it is not configured any more.
-    ///   - tried: seconds that are to be added to the time that the event has been tried for.
-    ///   - failures: how often the target has failed, one time after the other.
-    ///   - backoff: the seconds to wait after so many tries in vain.
+    ///   - outcome: of the attempt.
+    ///   - target: the destination; nil if it is no longer configured.
+    ///   - tried: seconds to add to the event's retry time.
+    ///   - failures: consecutive failures of the target.
+    ///   - backoff: seconds to wait after that many failed attempts.
     init(
         _ sent: DeliveryRecord, _ outcome: SendOutcome, _ target: PublishTarget?, tried: Double, failures: Int,
         backoff: (Int) -> Double
@@ -33,7 +33,7 @@ struct DeliveryVerdict {
         case .cancelled:
             delivery.state = .waiting
             delivery.nextAttempt = nil
-            // Only a stop cuts off; whatever else says so is not to be asked again at once.
+            // Only a stop cancels; back off in case anything else does.
             wait = backoff(sent.attempts)
         case .notSent(let reason):
             delivery.attempts -= 1
@@ -51,7 +51,7 @@ struct DeliveryVerdict {
                 wait = seconds
             } else {
                 putOff(status, reason, by: seconds)
-                // A receiver that is away for days is no news each time.
+                // Report a receiver that is down for days only once.
                 if reason != sent.problem {
                     line = ("delivery", "try \(sent.attempts) to send it to \(sent.target) failed: \(reason)")
                 }
@@ -80,10 +80,10 @@ struct DeliveryVerdict {
 }
 
 extension SendOutcome {
-    /// Statuses that say of the target, and not of the event, that nothing is taken now.
+    /// Statuses that mean that the target, rather than the event, is the problem.
     private static let ofTarget: Set<Int> = [401, 407, 429, 503]
 
-    /// Whether any other event would have failed as well; `asked` is how many seconds the target wants to be left alone.
+    /// Whether any other event would have failed too; `asked` is the wait in seconds that the target requested.
     var targetFailure: (isOne: Bool, asked: Double?) {
         switch self {
         case .notSent: (true, nil)

@@ -3,30 +3,29 @@ import JSONText
 import Platform
 import Rules
 
-/// The JSON that is published where a rule gives no `payload`: what the step knows, with the file by reference. What a
-/// file holds is never in it.
+/// The default JSON of an event without a `payload`: the step's values, with the file by reference. It never contains
+/// file content.
 enum EventBody {
-    /// The values of the file that stand in it; each is found out for it.
+    /// The file's values that are included, and computed for it.
     static let ofFile: Set<String> = [
         "file.name", "file.path", "file.place", "file.size", "file.hash", "file.kind", "file.mime", "file.modified",
         "file.oldName",
     ]
 
-    /// Those that rules can name and that are not in it unless a template names them: they are the file's content, or
-    /// follow from what is there.
+    /// Values left out unless a template names them: the file's content, or derived from other values.
     private static let omitted = Set(BuiltInValues.all.map(\.name)).subtracting(ofFile).subtracting(ofJob)
         .subtracting(BuiltInValues.block.map(\.name))
 
     private static let ofJob: Set<String> = ["rule", "arrived", "host"]
 
-    /// What the steps before have said that is what a file holds, or a program has made of it.
+    /// Values of earlier steps that hold file content or a program's output.
     private static let contents: Set<String> = ["capture.text", "capture.sentence", "run.output"]
 
     /// - Parameters:
-    ///   - id: the step's, by which the receiver knows the event again.
-    ///   - event: what kind of event it is, by name.
-    ///   - values: what the step knows; what steps before it have said is among them.
-    /// - Returns: an object, `file.name` being `name` in `file`, in the order of the names.
+    ///   - id: the step's, by which the receiver recognizes the event.
+    ///   - event: the event's type.
+    ///   - values: of the step, including those of earlier steps.
+    /// - Returns: a JSON object sorted by name; `file.name` becomes `name` in `file`.
     static func json(id: String, event: String, values: Values) -> String {
         let told = values.filter {
             !omitted.contains($0.key) && !contents.contains($0.key) && !$0.key.hasPrefix(BuiltInValues.frontPrefix)
@@ -50,13 +49,13 @@ enum EventBody {
         }
     }
 
-    /// An object in the making.
+    /// An object under construction.
     private struct Branch {
         private var leaves: [String: JSON] = [:]
         private var branches: [String: Branch] = [:]
 
-        /// Sorted by name. Where one name is a value and an object (`a` and `a.b`), the object's members keep their whole
-        /// names.
+        /// Sorted by name. If a name is both a value and an object (`a` and `a.b`), the object's members keep their
+        /// full names.
         var members: [(String, JSON)] {
             var all = leaves.map { ($0.key, $0.value) }
             for (name, branch) in branches {

@@ -1,12 +1,12 @@
 import Ledger
 
-/// An event as it goes out.
+/// An event as it is sent.
 package struct OutgoingEvent: Sendable, Equatable {
-    /// The same for every try: the receiver's key.
+    /// Idempotency key, the same for every attempt.
     package let id: String
-    /// What kind of event it is, by name.
+    /// The event's type.
     package let event: String
-    /// Where at the target; empty, or beginning with a slash.
+    /// Path at the target; empty, or starts with a slash.
     package let path: String
     /// JSON.
     package let body: String
@@ -14,9 +14,9 @@ package struct OutgoingEvent: Sendable, Equatable {
     package let attempt: Int
 
     /// - Parameters:
-    ///   - id: the same for every try.
-    ///   - event: what kind of event it is, by name.
-    ///   - path: where at the target.
+    ///   - id: the same for every attempt.
+    ///   - event: the event's type.
+    ///   - path: at the target.
     ///   - body: JSON.
     ///   - attempt: from 1.
     package init(id: String, event: String, path: String, body: String, attempt: Int) {
@@ -28,30 +28,31 @@ package struct OutgoingEvent: Sendable, Equatable {
     }
 }
 
-/// What became of one try.
+/// The outcome of one attempt.
 package enum SendOutcome: Sendable, Equatable {
-    /// The receiver has said that it has the event.
+    /// The receiver confirmed the event.
     case delivered(status: Int)
-    /// It may go another time; `after` is how many seconds the receiver wants to be left alone, where it says so.
+    /// Worth a retry; `after` is the wait in seconds that the receiver requested, if any.
     case retry(after: Double?, status: Int?, reason: String)
-    /// Nothing went out, as something is missing that a person mends: the try does not count, and the event waits.
+    /// Nothing was sent, because something is missing that a person has to provide. The attempt does not count, and the
+    /// event waits.
     case notSent(reason: String)
-    /// It will never take this event.
+    /// The receiver will never accept this event.
     case refused(status: Int?, reason: String)
-    /// The task was cancelled; whether the event has arrived is not known.
+    /// The task was cancelled; whether the event arrived is unknown.
     case cancelled
 }
 
 /// Sends events to one target.
 package protocol EventSender: Sendable {
-    /// Sends an event once, in the target's time; does not throw, and ends early where its task is cancelled.
+    /// Sends an event once, within the target's timeout. Does not throw; ends early if its task is cancelled.
     ///
-    /// - Parameter event: what is sent.
-    /// - Returns: what became of it.
+    /// - Parameter event: the event to send.
+    /// - Returns: the outcome.
     func send(_ event: OutgoingEvent) async -> SendOutcome
 
-    /// Whether anybody answers there; sends neither an event nor a credential.
+    /// Checks whether the target responds, without sending an event or credential.
     ///
-    /// - Returns: nil where somebody does, else why not.
+    /// - Returns: nil if it does, otherwise why not.
     func unreachable() async -> String?
 }

@@ -3,17 +3,17 @@ import Ledger
 import Platform
 import Rules
 
-/// Puts an event into the outbox, from which the courier sends it (`docs/design/publish.md`).
+/// Puts an event into the outbox, from where the courier sends it (`docs/design/publish.md`).
 struct Publish: ExternalAction {
-    /// Path, key and body are in the outbox, which forgets them: the intent does not tell them any longer than that.
+    /// Path, key and body are stored by name, so that they are forgotten together with the outbox entry.
     struct Intent: Codable, Sendable, Equatable {
         let target: String
         let path: IntentText
         let event: String
-        /// Events of one key arrive in their order.
+        /// Events with the same key arrive in order.
         let key: IntentText
         let body: IntentText
-        /// Bytes of the body.
+        /// Size of the body in bytes.
         let size: Int
     }
 
@@ -49,14 +49,14 @@ struct Publish: ExternalAction {
 
     static var journalsItself: Bool { true }
 
-    /// Longer ones are no keys.
+    /// Maximum length of a key in bytes.
     private static let keyLimit = 1024
-    /// So much of a body, in characters, tells a person what is in it.
+    /// Characters of a body shown to people.
     private static let shownLimit = 500
 
     private let arguments: Arguments
     private let outbox: Outbox
-    /// Nil in an action of the ledger's whose target the configuration does not name any more.
+    /// nil for a stored action whose target is no longer configured.
     private let target: PublishTarget?
     private let targetName: String
     private let event: String?
@@ -64,7 +64,7 @@ struct Publish: ExternalAction {
     init(_ arguments: Arguments, _ services: PublishServices) throws {
         let name = try arguments.literal("to")
         let target = services.targets[name]
-        // What was put into the outbox can be taken back whatever the configuration says.
+        // Undo must work whatever the configuration says now.
         if target == nil, !arguments.areStored {
             let known = services.targets.keys.sorted()
             throw ArgumentFault(
@@ -93,7 +93,7 @@ struct Publish: ExternalAction {
         outbox = services.outbox
     }
 
-    /// Whether it is JSON with one value or another in all braces.
+    /// Whether it is valid JSON with some kind of value in all braces.
     private static func canBeJSON(_ arguments: Arguments) throws -> Bool {
         let names = try arguments.template("payload").references.map(\.name)
         return try [Value.integer(0), .text(""), .text("2026-01-01")].contains { sample in
@@ -101,13 +101,13 @@ struct Publish: ExternalAction {
             do {
                 return isJSON(try arguments.jsonText("payload", values: values))
             } catch let fault as Fault where fault.kind == .refused {
-                // A filter that wants another kind of value.
+                // A filter needs another kind of value.
                 return true
             }
         }
     }
 
-    /// An object or a list: a receiver can tell those from half of one.
+    /// An object or a list, which a receiver can tell from a truncated one.
     private static func isJSON(_ text: String) -> Bool {
         (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
     }
@@ -158,7 +158,7 @@ struct Publish: ExternalAction {
 
     private func path(_ input: StepInput, _ target: PublishTarget) throws -> String {
         let given = arguments.has("path") ? "/\(try arguments.urlPathText("path", values: input.values))" : ""
-        // A value that is empty leaves two slashes side by side, which nodes do not take.
+        // An empty value leaves two adjacent slashes, which nodes reject.
         let whole = given.replacing(/\/{2,}/, with: "/")
         let isPath = whole.utf8.allSatisfy { byte in
             (0x21...0x7E).contains(byte) && !"?#\\\"<>^`{|}".utf8.contains(byte)
@@ -183,7 +183,7 @@ struct Publish: ExternalAction {
             event: intent.event, key: try intent.key.text(), hash: intent.body.hash, size: intent.size)
         let rows = context.rows
         FaultPoint.reach("publish")
-        // Intent, event and receipt in one commit: there is nothing in between.
+        // Intent, event and receipt in one commit, so there is no state in between.
         try await outbox.ledger.write { transaction in
             try rows?.begin(in: transaction)
             _ = try transaction.addDelivery(delivery, body: body)

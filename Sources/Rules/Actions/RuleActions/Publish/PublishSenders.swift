@@ -1,14 +1,14 @@
 import Platform
 import RonAppSdkSwift
 
-/// What sends to the targets of a configuration.
+/// Creates the senders of a configuration.
 package enum PublishSenders {
     /// - Parameters:
-    ///   - targets: no two share a name.
+    ///   - targets: with unique names.
     ///   - transport: carries all requests.
-    ///   - metrics: told of the calls to nodes of RON.
-    ///   - credential: where tokens and secrets come from.
-    /// - Returns: one sender for each target, by its name.
+    ///   - metrics: receives the calls to RON nodes.
+    ///   - credential: provides tokens and secrets.
+    /// - Returns: one sender per target, by name.
     package static func senders(
         for targets: [PublishTarget], transport: any RonTransport, metrics: (any RonMetrics)? = nil,
         credential: @escaping CredentialSource
@@ -30,7 +30,7 @@ package enum PublishSenders {
     }
 }
 
-/// In the place of one that could not be made: what is in the outbox waits.
+/// Stands in for a sender that could not be created; its events stay in the outbox.
 private struct NoSender: EventSender {
     let reason: String
 

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where events can be published, by name: an entry of `publish:` in the configuration.
+/// A named destination of events: an entry of `publish:` in the configuration.
 package struct PublishTarget: Sendable, Equatable {
-    /// How a target is spoken to.
+    /// Protocol of a target.
     package enum Kind: String, Sendable, CaseIterable {
         /// The app plane of a RON node.
         case ron
@@ -10,46 +10,46 @@ package struct PublishTarget: Sendable, Equatable {
         case webhook
     }
 
-    /// What becomes of the events behind one that is given up.
+    /// What to do with the events behind one that was given up.
     package enum OnDead: String, Sendable, CaseIterable {
-        /// They go on.
+        /// Continue with them.
         case `continue`
-        /// They wait until somebody has retried or dropped it.
+        /// Hold them until a person retries or drops it.
         case hold
     }
 
     package let name: String
     package let kind: Kind
-    /// Of the node, or of the webhook itself.
+    /// Of the node or the webhook.
     package let url: URL
-    /// The name of the credential that says who asks, sent as it is in `Authorization`; nil to say nothing.
+    /// Name of the credential sent in `Authorization`; nil for none.
     package var token: String?
-    /// The name of the credential that bodies are signed with; nil for no signature. Of webhooks alone.
+    /// Name of the credential that signs bodies; nil for no signature. Webhooks only.
     package var secret: String?
-    /// The facet of the node's app plane that is meant; nil for none. Of nodes alone.
+    /// Facet of the node's app plane; nil for none. Nodes only.
     package var facet: String?
-    /// Where a node's facets lie below `/app`; begins with a slash, or is empty.
+    /// Where a node's facets are, below `/app`; empty, or starts with a slash.
     package var facetPrefix = "/facets"
-    /// What comes before the path that a rule gives; begins with a slash, or is empty.
+    /// Prefix of the rule's path; empty, or starts with a slash.
     package var path = ""
-    /// Whether `http://` will do.
+    /// Whether `http://` is allowed.
     package var allowsInsecureHTTP = false
-    /// Seconds that one try may take.
+    /// Timeout of one attempt in seconds.
     package var timeout: Double = 10
-    /// Tries after which an event is given up; nil for any number.
+    /// Attempts before an event is given up; nil for no limit.
     package var attempts: Int?
-    /// Seconds after its first try when an event is given up.
+    /// Seconds of trying before an event is given up.
     package var giveUpAfter: Double = 7 * 86_400
-    /// Bytes that a body may have.
+    /// Maximum size of a body in bytes.
     package var limit: Int = 1 << 20
     package var onDead = OnDead.continue
 
-    /// A target with the standard settings.
+    /// A target with default settings.
     ///
     /// - Parameters:
-    ///   - name: as rules write it.
-    ///   - kind: how it is spoken to.
-    ///   - url: of the node, or of the webhook itself.
+    ///   - name: as rules spell it.
+    ///   - kind: its protocol.
+    ///   - url: of the node or the webhook.
     package init(name: String, kind: Kind, url: URL) {
         self.name = name
         self.kind = kind

@@ -10,10 +10,10 @@ struct RonSender: EventSender {
 
     /// - Parameters:
     ///   - target: a node.
-    ///   - transport: carries requests; it is not closed here.
-    ///   - metrics: told of its calls.
-    ///   - credential: where the target's token comes from.
-    /// - Throws: `SdkConfigError` where the target's settings are none of a client's.
+    ///   - transport: carries requests; not closed here.
+    ///   - metrics: receives its calls.
+    ///   - credential: provides the target's token.
+    /// - Throws: `SdkConfigError` if the client rejects the target's settings.
     init(
         _ target: PublishTarget, transport: any RonTransport, metrics: (any RonMetrics)? = nil,
         credential: @escaping CredentialSource
@@ -51,7 +51,7 @@ struct RonSender: EventSender {
         if problem?.hasCode("local_cancelled") == true { return .cancelled }
         let reason = AnswerJudgement.line(
             [problem?.code, problem?.message].compactMap { $0 }.joined(separator: ": "))
-        // What the client will not send it will never send.
+        // A local rejection is permanent.
         return problem?.kind == RonProblem.localKind
             ? .refused(status: nil, reason: reason) : .retry(after: nil, status: nil, reason: reason)
     }
@@ -63,14 +63,14 @@ struct RonSender: EventSender {
 
     /// - Parameters:
     ///   - target: a node.
-    ///   - path: as a rule gives it, percent-encoded.
-    /// - Returns: why no event can ever be sent there; nil where one can.
+    ///   - path: from the rule, percent-encoded.
+    /// - Returns: why events can never be sent there; nil if they can.
     static func problem(_ target: PublishTarget, path: String) -> String? {
         guard let path = plain(target, target.path + path) else { return "its percent-encoding cannot be read" }
         return AppPath.problem(path)
     }
 
-    /// The whole path as the client takes it, which percent-encodes; `path` has what the target says comes before it.
+    /// The full path, decoded, because the client percent-encodes it. `path` already has the target's prefix.
     private static func plain(_ target: PublishTarget, _ path: String) -> String? {
         ((target.facet.map { "\(target.facetPrefix)/\($0)" } ?? "") + path).removingPercentEncoding
     }

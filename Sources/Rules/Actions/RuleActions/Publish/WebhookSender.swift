@@ -2,7 +2,7 @@ import Foundation
 import Platform
 import RonAppSdkSwift
 
-/// Where tokens and secrets come from: by the name that a target gives, read anew for each try.
+/// Provides tokens and secrets by the name that a target gives; called for each attempt.
 package typealias CredentialSource = @Sendable (_ name: String) async throws -> SecretBytes?
 
 /// Sends events to a webhook: a POST with the event's id as `Idempotency-Key`, and a signature.
@@ -11,13 +11,13 @@ struct WebhookSender: EventSender {
     private let transport: any RonTransport
     private let credential: CredentialSource
 
-    /// As much of an answer as is looked at.
+    /// Maximum number of bytes read from a response.
     private static let answerLimit = 16 << 10
 
     /// - Parameters:
     ///   - target: a webhook.
-    ///   - transport: carries requests; it is not closed here.
-    ///   - credential: where the target's token and secret come from.
+    ///   - transport: carries requests; not closed here.
+    ///   - credential: provides the target's token and secret.
     init(_ target: PublishTarget, transport: any RonTransport, credential: @escaping CredentialSource) {
         self.target = target
         self.transport = transport
@@ -78,7 +78,7 @@ struct WebhookSender: EventSender {
         return secret
     }
 
-    /// The path goes behind the URL's own, before its query.
+    /// Inserts the path after the URL's own, before the query.
     private func url(_ path: String) throws -> URL {
         guard var parts = URLComponents(url: target.url, resolvingAgainstBaseURL: false) else {
             throw Fault(.failed, "the URL of \(target.name) cannot be read")
@@ -96,7 +96,7 @@ struct WebhookSender: EventSender {
         return Timeouts(overallMs: whole, connectMs: min(whole, 5_000), readMs: whole, writeMs: whole)
     }
 
-    /// The beginning of an answer, for as long as a try may take; the status has said already what counts.
+    /// The start of a response, within the attempt's timeout. The status alone decides, so a partial body is fine.
     private func opening(of body: TransportBody) async -> Data {
         await withTaskGroup(of: Data?.self) { group in
             group.addTask {
@@ -107,7 +107,7 @@ struct WebhookSender: EventSender {
                         if bytes.count >= Self.answerLimit { break }
                     }
                 } catch {
-                    // What has come of it is as good.
+                    // A partial body is good enough.
                     return bytes
                 }
                 return bytes
@@ -123,13 +123,13 @@ struct WebhookSender: EventSender {
     }
 }
 
-/// How a credential stands in a header.
+/// Formats credentials for headers.
 enum PublishToken {
     /// - Parameters:
-    ///   - token: the credential; one that names no scheme is a bearer's.
-    ///   - name: for complaints.
+    ///   - token: the credential; without a scheme it becomes a bearer token.
+    ///   - name: for messages.
     /// - Returns: the value of `Authorization`.
-    /// - Throws: `Fault(.failed)` where it holds what no header may.
+    /// - Throws: `Fault(.failed)` if it contains characters that are not allowed in a header.
     static func authorization(_ token: SecretBytes, _ name: String) throws -> String {
         let text = token.withBytes { String(decoding: $0, as: UTF8.self) }
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
@@ -138,8 +138,8 @@ enum PublishToken {
         return text.contains(" ") ? text : "Bearer \(text)"
     }
 
-    /// - Parameter name: the credential's.
-    /// - Returns: what is said where nobody has it.
+    /// - Parameter name: of the credential.
+    /// - Returns: the fault for a missing credential.
     static func missing(_ name: String) -> Fault {
         Fault(.transient, "there is no credential `\(name)`; docs/publish.md says where it is looked for")
     }

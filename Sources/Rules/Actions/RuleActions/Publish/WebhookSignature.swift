@@ -1,18 +1,18 @@
 import Platform
 
-/// By which a receiver knows that an event comes from who has the secret, under which key, and when it was sent.
+/// Signs events, so that a receiver can verify the sender, the key and the time.
 package enum WebhookSignature {
-    /// `sha256=` and 64 hexadecimal digits: HMAC-SHA256 over the timestamp and the key as they stand in their headers, and
-    /// the body, with a dot between each two. The key is in it so that nobody can send again under another key what was
-    /// overheard.
+    /// `sha256=` and 64 hexadecimal digits: HMAC-SHA256 over timestamp, key and body, joined by dots, with timestamp
+    /// and key as in their headers. The key is included so that an intercepted event cannot be replayed under another
+    /// key.
     ///
     /// - Parameters:
-    ///   - secret: the key.
+    ///   - secret: the signing key.
     ///   - timestamp: whole seconds since 1970.
-    ///   - id: the event's, which is sent as `Idempotency-Key`.
-    ///   - body: what is sent.
+    ///   - id: the event's, sent as `Idempotency-Key`.
+    ///   - body: the bytes sent.
     /// - Returns: the header's value.
-    /// - Throws: where libcrypto fails.
+    /// - Throws: if libcrypto fails.
     package static func header(
         _ secret: SecretBytes, timestamp: Int64, id: String, body: some Sequence<UInt8>
     ) throws -> String {
