@@ -5,7 +5,7 @@ import NoteActions
 import Platform
 import Rules
 
-/// What the actions of each system act through, made once and handed in.
+/// The dependencies of all actions, created once and injected.
 package struct ActionServices: Sendable {
     let files: FileServices
     let notes: NoteServices
@@ -18,12 +18,12 @@ package struct ActionServices: Sendable {
     let publishing: PublishServices
 
     /// - Parameters:
-    ///   - device: for anchors: this machine's name as a suffix.
+    ///   - device: this machine's name, as a suffix for anchors.
     ///   - programFolders: where programs of rules are started.
     ///   - homeTrash: the user's home trash (`$XDG_DATA_HOME/Trash`).
-    ///   - unpacker: the program that unpacks and packs archives; nil looks for it beside this one.
-    ///   - reader: the program that looks into files; nil looks for it beside this one.
-    ///   - publishing: nil where there is nothing to publish to.
+    ///   - unpacker: the program that packs and unpacks archives; nil looks for it beside this one.
+    ///   - reader: the program that examines files; nil looks for it beside this one.
+    ///   - publishing: nil if there is nothing to publish to.
     package init(
         journal: EffectJournal, notes: NoteWriter, captures: CaptureLibrary, comics: ComicImporter,
         files: BlockingPool,

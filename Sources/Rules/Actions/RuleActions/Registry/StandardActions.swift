@@ -2,7 +2,7 @@ import FileActions
 import NoteActions
 import Rules
 
-/// Every action that rules can name, of all systems.
+/// Every action that rules can name.
 package enum StandardActions {
     package static func registry(_ services: ActionServices) -> ActionRegistry {
         ActionRegistry(
