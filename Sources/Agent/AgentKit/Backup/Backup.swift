@@ -6,11 +6,12 @@ import OwnFiles
 import Platform
 import SQLiteFile
 
-/// Copies all stores of an agent into a new folder, while the agent works.
+/// Copies all stores of an agent into a new folder while the agent works.
 ///
-/// What is large and does not change is copied first. Then, for a moment, the agent begins no step: the databases are held
-/// as they are (the ledger first), what has come meanwhile is copied, and the agent goes on. The databases are copied from
-/// what is held. The agent has no part in the copying: its unit may let it write nowhere but into its own folders.
+/// Large files that do not change are copied first. Then the agent pauses its steps for a moment: the backup opens read
+/// snapshots of the databases (the ledger first) and copies the files that arrived meanwhile, and the agent resumes.
+/// The databases are copied from the snapshots. The agent takes no part in the copying: its unit may allow it to write
+/// only to its own folders.
 package struct Backup {
     private let directories: Directories
     private let stores: [BackupStore]
@@ -20,11 +21,11 @@ package struct Backup {
     private let tell: (BackupProgress) throws -> Void
 
     /// - Parameters:
-    ///   - folder: where backups lie.
-    ///   - forbidden: what else must not hold it: places, with what they are called.
+    ///   - folder: where backups are stored.
+    ///   - forbidden: labelled folders, such as places, that must not contain `folder`.
     ///   - version: of this program.
-    ///   - tell: told how far it is; what it throws ends the backup, and nothing stays of it.
-    /// - Throws: `Fault(.usage)` where there is nothing to back up, or where the folder lies in what is to be.
+    ///   - tell: receives progress; an error it throws ends the backup and removes it.
+    /// - Throws: `Fault(.usage)` if there is nothing to back up, or if the folder is inside something to be backed up.
     package init(
         _ directories: Directories, _ stores: [BackupStore], into folder: BytePath,
         forbidden: [(what: String, path: BytePath)], version: String,
@@ -55,9 +56,9 @@ package struct Backup {
     /// Makes the backup. Blocks until it is on the disk.
     ///
     /// - Parameters:
-    ///   - anew: whether all is copied, and nothing shared with the backup before.
-    ///   - keep: how many finished backups of this agent are to stay, this one among them; nil keeps all.
-    /// - Throws: `Fault`; then there is nothing left of it.
+    ///   - anew: copies everything and shares no files with the previous backup.
+    ///   - keep: how many finished backups of this agent to keep, including this one; nil keeps all.
+    /// - Throws: `Fault`; the unfinished backup has been removed.
     package func run(anew: Bool = false, keep: Int? = nil) throws -> BackupReport {
         let begun = ContinuousClock.now
         try Durable.makeDirectory(folder.path, mode: 0o700)
@@ -68,7 +69,7 @@ package struct Backup {
         let last = try folder.finished().last { $0.manifest.isOfSameAgent(as: manifest) }
         var report = BackupReport(path: folder.path)
         let key = key(&report)
-        // What somebody else has put there must not get into a backup of ours.
+        // Files planted by someone else must not get into our backup.
         let isShared = try !anew && last.flatMap { last in try key.map { try last.manifest.isSealed(by: $0) } } ?? false
         let earlier = isShared ? last.flatMap { EarlierBackup($0.path, $0.manifest) } : nil
         try expectVaults(last?.manifest)
@@ -88,7 +89,7 @@ package struct Backup {
             if let keep { (report.removed, report.spared) = try folder.keep(keep, with: report.path, like: manifest) }
             return report
         } catch {
-            // What went wrong is the news; what cannot be removed now the next backup removes.
+            // The original error matters more; leftovers are removed by the next backup.
             try? BackupFolder.remove(filling.path)
             if let fault = error as? Fault, Self.isFull(fault) {
                 throw Fault(
@@ -102,9 +103,9 @@ package struct Backup {
         }
     }
 
-    /// Has the agent know of it.
+    /// Records the backup for the agent.
     ///
-    /// - Returns: why it does not: that is no reason to have no backup.
+    /// - Returns: why that failed, if it did; the backup is still valid.
     private func note(_ backup: BytePath, at time: Timestamp) -> String? {
         do {
             try LastBackup(time: time, path: backup).note(in: directories.state)
@@ -118,14 +119,14 @@ package struct Backup {
         [ENOSPC, EDQUOT, EFBIG].contains(fault.errno)
     }
 
-    /// A vault whose disk is away must not be missing in silence: in the end it would be in no backup that is kept.
+    /// A vault whose disk is missing must not be skipped silently: in the end no kept backup would contain it.
     private func expectVaults(_ last: BackupManifest?) throws {
         for store in stores {
             guard let host = store.vaultHost,
                 try FileStatus.of(store.root.appending(VaultLayout.description)) == nil
             else { continue }
             let wasBackedUp = last?.stores.contains { $0.name == store.name && $0.files > 0 } ?? false
-            // What this host remembers may be damaged; then it has known one.
+            // If the host's record of the vault is damaged, it must have known one.
             let isKnown = try FileStatus.of(host) != nil && (try? HostState(host).pins().isEmpty) != true
             guard wasBackedUp || isKnown else { continue }
             throw Fault(
@@ -148,7 +149,7 @@ package struct Backup {
         var databases: [(store: BackupStore, name: String, instant: DatabaseInstant)] = []
         defer { for database in databases { try? database.instant.close() } }
         do {
-            // The ledger is in the first store, and must not be newer than what it speaks of.
+            // The ledger is in the first store, and must not be newer than the files it refers to.
             for mirror in mirrors {
                 let photos = try lockedPhotos(of: mirror.store)
                 for name in mirror.store.databases {
@@ -179,7 +180,8 @@ package struct Backup {
         try write(files, &manifest, sealedBy: key, to: target)
     }
 
-    /// While a capture's files are copied in or removed, no other process does; held until what the database names is here.
+    /// Keeps other processes from copying in or removing a capture's files. Held until the files named in the database
+    /// have been copied.
     private func lockedPhotos(of store: BackupStore) throws -> Descriptor? {
         let folder = store.root.appending("photos")
         guard store.name == BackupStore.capturesName, try FileStatus.of(folder) != nil else { return nil }
@@ -206,8 +208,7 @@ package struct Backup {
         }
     }
 
-    /// - Returns: nil where there is none and none can be made: a backup that nobody can tell from another's is better than
-    ///   none.
+    /// - Returns: nil if there is none and none can be created: an unsealed backup is better than none.
     private func key(_ report: inout BackupReport) -> BackupKey? {
         do {
             return try BackupKey.make(in: directories.state)
@@ -253,35 +254,35 @@ package struct Backup {
     }
 }
 
-/// What a backup has come to.
+/// The result of a backup.
 package struct BackupReport: Encodable, Sendable {
     package var path: BytePath
-    /// That it shares unchanged files with.
+    /// The backup whose unchanged files it shares.
     package var earlier: BytePath?
     package var files = 0
-    /// Bytes.
+    /// In bytes.
     package var size: Int64 = 0
-    /// Files that are second names of the earlier one's.
+    /// Number of files hard-linked from the earlier backup.
     package var linked = 0
     package var consistency = BackupManifest.Consistency.unheld
     package var seconds = 0.0
-    /// How long the agent began no step.
+    /// How long the agent's steps were held.
     package var heldSeconds = 0.0
     package var removed: [BytePath] = []
-    /// An older one that stays although there are as many as are to be kept.
+    /// An old backup kept beyond the requested number.
     package struct Spared: Encodable, Sendable {
         package let path: BytePath
         package let reason: String
     }
 
     package var spared: [Spared] = []
-    /// What was left out: links, pipes.
+    /// Entries left out: symlinks, pipes.
     package var strange: [BytePath] = []
-    /// The one before, where its name is of a time to come.
+    /// The previous backup, if its name is dated in the future.
     package var ahead: BytePath?
-    /// Why the agent does not know of it.
+    /// Why the agent was not notified of the backup.
     package var unnoted: String?
-    /// Why its manifest has no seal.
+    /// Why the manifest is unsealed.
     package var unsealed: String?
 
     package var lines: [String] {
@@ -311,7 +312,7 @@ package struct BackupReport: Encodable, Sendable {
 }
 
 extension BackupManifest.Consistency {
-    /// For a person, where it is worth a word.
+    /// Text for people, if there is anything to report.
     func line(_ held: Double) -> String? {
         switch self {
         case .held: "the agent held its steps for \(Int((held * 1000).rounded())) ms"

@@ -3,13 +3,13 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The folder in which backups lie, each in one of its own: `steward-20261123T180447Z`. Everything here blocks.
+/// The folder that holds the backups, each in its own subfolder: `steward-20261123T180447Z`. Everything here blocks.
 package struct BackupFolder: Sendable {
     package let path: BytePath
 
     package init(_ path: BytePath) { self.path = path }
 
-    /// What follows the name of one that is not finished. The host is in it because no lock tells of another host's.
+    /// Suffix of an unfinished backup. It includes the host name because locks do not work across hosts.
     private static let unfinished = ".\(hostName()).partial"
 
     static func name(at time: Timestamp) -> String {
@@ -23,7 +23,7 @@ package struct BackupFolder: Sendable {
             && stamp.enumerated().allSatisfy { $0 == 8 ? $1 == "T" : $0 == 15 || $1.isASCII && $1.isNumber }
     }
 
-    /// The time that a name says.
+    /// The time encoded in a name.
     private static func time(of name: String) throws -> Timestamp {
         let digits = name.filter { $0.isASCII && $0.isNumber }.map(String.init)
         let parts = [0..<4, 4..<6, 6..<8, 8..<10, 10..<12, 12..<14].map { digits[$0].joined() }
@@ -31,25 +31,24 @@ package struct BackupFolder: Sendable {
         return try JSONDecoder().decode(Timestamp.self, from: Data("\"\(text)\"".utf8))
     }
 
-    /// All that have the name of a finished one, oldest first.
+    /// All folders named like a finished backup, oldest first.
     private func named() throws -> [BytePath] {
         guard try FileStatus.of(path) != nil else { return [] }
         return try listDirectory(path).map { BytePath(bytes: $0.name) }.filter { Self.isName($0.text) }.sorted()
             .map { path.appending($0) }
     }
 
-    /// The finished ones, oldest first.
+    /// The finished backups, oldest first.
     package func finished() throws -> [(path: BytePath, manifest: BackupManifest)] {
-        // What cannot be read is not ours to rely on, nor to remove.
+        // A backup that cannot be read is neither used nor removed.
         try named().compactMap { backup in (try? BackupManifest.read(in: backup)).map { (backup, $0) } }
     }
 
-    /// The newest of the agent that has its state there on this host, or where there is none the newest of all.
+    /// The newest backup of the agent with this state folder on this host; if there is none, the newest of all.
     ///
-    /// - Parameter key: that of this installation; nil where it has none.
-    /// - Returns: nil where there is none at all.
-    /// - Throws: `Fault` where one that may be it is damaged, or has not the seal of the key: it is neither passed over in
-    ///   silence nor taken.
+    /// - Parameter key: this installation's key; nil if it has none.
+    /// - Returns: nil if there are no backups.
+    /// - Throws: `Fault` if a candidate is damaged or not sealed with the key: it is neither silently skipped nor used.
     func newest(of state: BytePath, _ key: BackupKey?) throws -> BytePath? {
         var (newest, damaged): ((BytePath, BackupManifest)?, (any Error)?) = (nil, nil)
         func known(_ backup: BytePath, _ manifest: BackupManifest) throws -> BytePath {
@@ -81,14 +80,14 @@ package struct BackupFolder: Sendable {
 
     private func isAnothers(_ backup: BytePath) -> Bool { (try? FileStatus.of(backup)?.owner) != geteuid() }
 
-    /// Runs `body` while no other process begins or removes a backup here.
+    /// Runs `body` under a lock that keeps other processes from starting or removing a backup here.
     private func exclusively<R>(_ body: () throws -> R) throws -> R {
         let lock = try Descriptor(path, O_RDONLY | O_DIRECTORY)
         try FileLock.wait(on: lock)
         return try withExtendedLifetime(lock, body)
     }
 
-    /// A backup that is being filled, under a name that nobody takes for a finished one.
+    /// A backup in progress, under a name that marks it as unfinished.
     final class Filling {
         let path: BytePath
         private let target: BytePath
@@ -102,7 +101,7 @@ package struct BackupFolder: Sendable {
             guard try FileLock.acquire(.exclusive, on: lock, by: .whole) else { throw FileLock.held(lock) }
         }
 
-        /// Gives it its name, which is all that was missing.
+        /// Renames the backup to its final name.
         func finish() throws -> BytePath {
             try Durable.syncDirectory(path)
             FaultPoint.reach("backup filled")
@@ -113,9 +112,9 @@ package struct BackupFolder: Sendable {
         }
     }
 
-    /// Begins a backup, and removes what others have left that died.
+    /// Starts a backup and removes unfinished ones whose process died.
     ///
-    /// - Parameter newest: after which its name is to come: what is newer is told by the names.
+    /// - Parameter newest: the new name must sort after this one: names determine which backup is newer.
     func fill(at time: Timestamp, after newest: BytePath?) throws -> Filling {
         try exclusively {
             try sweep()
@@ -127,17 +126,16 @@ package struct BackupFolder: Sendable {
                 let name = Self.name(at: time)
                 let isTaken = try listDirectory(path).contains { BytePath(bytes: $0.name).text.contains(name) }
                 if !isTaken { return try Filling(path, name) }
-                // Another has this second.
+                // Another backup has this second.
                 time = time.adding(seconds: 1)
             }
         }
     }
 
-    /// Removes older backups of the same agent, beyond `count` of them, and never the one that was just made. Nor the one
-    /// that holds the most of something of which there is less now: what was lost must be found by a person before the
-    /// last copy goes.
+    /// Removes older backups of the same agent beyond `count`, but never the one just made. Also kept is the backup
+    /// that holds the most of something that has since shrunk: a loss must be noticed before the last copy goes.
     ///
-    /// - Returns: those that it has removed, and those that stay for that reason.
+    /// - Returns: the backups removed, and those kept for that reason.
     func keep(
         _ count: Int, with made: BytePath, like newest: BackupManifest
     ) throws -> (removed: [BytePath], spared: [BackupReport.Spared]) {
@@ -171,7 +169,7 @@ package struct BackupFolder: Sendable {
         }
     }
 
-    /// Removes a folder with all that is in it; links are removed, not followed.
+    /// Removes a folder and its contents; symlinks are removed, not followed.
     static func remove(_ path: BytePath) throws {
         guard try FileStatus.of(path)?.kind == .directory else { return try Durable.remove(path) }
         for entry in try listDirectory(path) { try remove(path.appending(name: entry.name)) }

@@ -2,15 +2,15 @@ import OwnFiles
 import Platform
 import SQLiteFile
 
-/// How much a backup holds. By this a rotation sees that an older backup may be the last one with something that was lost.
+/// How much a backup holds. Rotation uses this to see that an older backup may be the last one with lost data.
 /// Everything here blocks.
 struct BackupHoldings {
-    /// Entries by database (`captures/captures.sqlite`), and files by store where a store has no database.
+    /// Row counts by database (`captures/captures.sqlite`), and file counts for stores without a database.
     private let counts: [String: Int]
 
     private static let ledger = "\(BackupStore.stateName)/ledger.sqlite"
 
-    /// The tables that count. Only a person removes what is in them, but for the ledger's jobs.
+    /// The tables counted. Except for the ledger's jobs, only a person removes their rows.
     private static let counted: [String: [String: [String]]] = [
         BackupStore.stateName: [
             "ledger.sqlite": ["job"], "comics.sqlite": ["progress", "bookmark", "favourite", "seriesMember"],
@@ -19,7 +19,7 @@ struct BackupHoldings {
         BackupStore.draftsName: ["usage.sqlite": ["call"], "journeys.sqlite": ["document", "message"]],
     ]
 
-    /// - Parameter backup: is read where its manifest does not tell. What cannot be read there holds nothing.
+    /// - Parameter backup: read if the manifest has no counts. An unreadable store counts as empty.
     init(_ manifest: BackupManifest, in backup: BytePath) {
         var counts: [String: Int] = [:]
         for store in manifest.stores {
@@ -33,9 +33,9 @@ struct BackupHoldings {
         self.counts = counts
     }
 
-    /// Counts the entries of a store's databases in a backup.
+    /// Counts the rows of a store's databases in a backup.
     ///
-    /// - Returns: nil for a store without such.
+    /// - Returns: nil for a store without databases.
     static func rows(of store: String, in backup: BytePath) throws -> [String: Int]? {
         guard let databases = counted[store] else { return nil }
         var rows: [String: Int] = [:]
@@ -47,11 +47,12 @@ struct BackupHoldings {
         return rows
     }
 
-    /// Which backups hold the most of something of which there is less now: of each the newest, with a sentence why.
+    /// The backups that hold the most of something that has since shrunk; for each such thing the newest backup, with
+    /// the reason.
     ///
     /// - Parameters:
     ///   - backups: oldest first.
-    ///   - now: what is there now.
+    ///   - now: the current holdings.
     static func fullest(
         of backups: [(path: BytePath, holdings: BackupHoldings)], now: BackupHoldings
     ) -> [BackupReport.Spared] {
@@ -64,7 +65,7 @@ struct BackupHoldings {
         }
     }
 
-    /// The ledger forgets old jobs by itself, and a vault folds files into others: there only a large part counts.
+    /// The ledger expires old jobs and a vault merges files, so for these only a large drop counts.
     private static func isLess(_ now: Int, than before: Int, _ key: String) -> Bool {
         key.hasSuffix(".sqlite") && key != ledger ? now < before : now * 2 < before
     }

@@ -3,7 +3,7 @@ import Ledger
 import OwnFiles
 import Platform
 
-/// The moment in which a backup looks at all stores: nothing is done meanwhile that would change two of them. Blocks.
+/// The moment of a backup's snapshot: nothing changes two stores meanwhile. Blocks.
 final class BackupInstant {
     private let connection: ControlConnection?
     private var lock: StateLock?
@@ -13,12 +13,11 @@ final class BackupInstant {
         (self.connection, self.lock, self.found) = (connection, lock, found)
     }
 
-    /// Seconds for which an agent is waited for that does not answer.
+    /// Timeout in seconds for an agent that does not answer.
     private static let patience = 20
 
-    /// Has the agent hold its steps or, where none runs, keeps one from starting. Where neither can be had the backup goes
-    /// on without: the ledger is the first to be looked at, and what it does not know yet is recognised when it is done
-    /// again.
+    /// Makes the agent hold its steps; if no agent runs, keeps one from starting. If neither is possible, the backup
+    /// goes on without: the ledger is read first, and work that it does not know yet is recognised when it is repeated.
     static func begin(_ directories: Directories) throws -> BackupInstant {
         guard let connection = try ControlConnection.connect(directories.socket) else { return try alone(directories) }
         do {
@@ -32,21 +31,21 @@ final class BackupInstant {
     }
 
     private static func alone(_ directories: Directories) throws -> BackupInstant {
-        // The lock's file is the agent's; where root made it, the agent could not.
+        // The lock file belongs to the agent; if root created it, the agent could not open it.
         guard try FileStatus.of(directories.state.appending("lock")) != nil else {
             return BackupInstant(nil, nil, .stopped)
         }
         do {
             return BackupInstant(nil, try StateLock(directory: directories.state), .stopped)
         } catch let fault as Fault where fault.kind == .failed {
-            // It is starting or stopping, or a command is at work in its place.
+            // The agent is starting or stopping, or a command is working in its place.
             return BackupInstant(nil, nil, .unheld)
         }
     }
 
-    /// Lets the agent go on.
+    /// Lets the agent resume.
     ///
-    /// - Returns: what is known of the time since it was begun.
+    /// - Returns: how consistent the snapshot was.
     func end() -> BackupManifest.Consistency {
         lock?.release()
         lock = nil
@@ -55,7 +54,7 @@ final class BackupInstant {
             try connection.send(ControlRequest(HoldSteps()))
             _ = try connection.receive(HoldSteps.Begun.self)
         } catch {
-            // It has ended, or has gone on by itself after its longest time.
+            // The agent has ended, or its maximum hold time expired.
             found = .unheld
         }
         return found

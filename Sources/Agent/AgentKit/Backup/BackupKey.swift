@@ -4,37 +4,37 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The key under which an installation seals the manifests of its backups. Whoever has the disk with the backups, and not
-/// the state folder, cannot make one that passes for this installation's. It is in no backup: an exported vault key carries
-/// a copy of it. Everything here blocks.
+/// The key with which an installation seals the manifests of its backups. Without the state folder, access to the
+/// backup disk is not enough to forge a backup of this installation. The key is in no backup; an exported vault key
+/// carries a copy. Everything here blocks.
 package struct BackupKey: Sendable, Equatable {
-    /// In the state folder.
+    /// Relative to the state folder.
     static let name: BytePath = "backup.key"
     private static let size = 32
 
     package let bytes: [UInt8]
 
-    /// The key of the installation that has its state there.
+    /// The key of the installation with this state folder.
     ///
-    /// - Returns: nil where it has none: it has made no backup yet, or its state was lost.
+    /// - Returns: nil if there is none: no backup was made yet, or the state was lost.
     package static func read(in state: BytePath) throws -> BackupKey? {
         let file = state.appending(name)
         guard try FileStatus.of(file) != nil else { return nil }
         return try BackupKey(Descriptor(file).readAll(limit: 4096), of: file)
     }
 
-    /// The same, made where there is none. Where root does that for somebody else's agent, the key is that user's.
+    /// The same, creating the key if needed. If root does this for another user's agent, that user owns the key.
     package static func make(in state: BytePath) throws -> BackupKey {
         if let key = try read(in: state) { return key }
         try BackupKey(bytes: SecureRandom.bytes(size)).keep(in: state)
-        // Another backup may have been quicker.
+        // A concurrent backup may have created it first.
         guard let key = try read(in: state) else {
             throw Fault(.transient, "\(state.appending(name)) is gone again; try again", path: state)
         }
         return key
     }
 
-    /// Puts it into a state folder that has none.
+    /// Saves it to a state folder that has none.
     package func keep(in state: BytePath) throws {
         guard try Self.read(in: state) == nil else { return }
         try RestoreOwner(of: state).act {
@@ -54,7 +54,7 @@ package struct BackupKey: Sendable, Equatable {
         }
     }
 
-    /// The key that an exported vault key carries, or a copy of the file in the state folder.
+    /// Reads the key from an exported vault key, or from a copy of the file in the state folder.
     ///
     /// - Throws: `Fault(.usage)` for a file that is neither.
     package init(exported file: BytePath) throws {
@@ -89,7 +89,7 @@ package struct BackupKey: Sendable, Equatable {
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The seal of a document: a MAC in hexadecimal digits.
+    /// The seal of a document: a MAC in hexadecimal.
     func seal(_ document: [UInt8]) throws -> String {
         hexadecimal(try HMACSHA256.tag(bytes, Array("steward backup manifest\0".utf8), document))
     }
@@ -99,9 +99,9 @@ package struct BackupKey: Sendable, Equatable {
 package enum BackupOrigin: String, Encodable, Sendable {
     /// This installation: the manifest carries its seal.
     case here
-    /// Another one, anybody, or this one with a version that knew no seals.
+    /// Another installation, anyone at all, or this one before seals were introduced.
     case elsewhere
-    /// There is no key here to tell by.
+    /// There is no key here to check with.
     case unknown
 
     package func line(_ state: BytePath) -> String {

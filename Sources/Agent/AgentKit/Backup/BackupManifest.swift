@@ -4,37 +4,37 @@ import JSONText
 import OwnFiles
 import Platform
 
-/// What stands in `manifest.json` of a backup. `manifest.sha256` holds its hash, in the form of sha256sum(1); it holds that
-/// of `files.jsonl`, where each file has a line with its own: so whatever byte changes is found.
+/// The contents of a backup's `manifest.json`. `manifest.sha256` holds its hash in the format of sha256sum(1). The
+/// manifest holds the hash of `files.jsonl`, which has a line with a hash for each file, so any changed byte is
+/// detected.
 package struct BackupManifest: Codable, Sendable {
-    /// How the stores stand to each other.
+    /// How consistent the stores are with each other.
     package enum Consistency: String, Codable, Sendable {
-        /// As they were while the agent held its steps, and none was at work.
+        /// The agent held its steps, and none was running.
         case held
-        /// The agent held its steps; one that takes long was at work, as where power is cut.
+        /// The agent held its steps, but a long one was running: consistent as after a power cut.
         case stepAtWork = "step-at-work"
-        /// No agent ran.
+        /// No agent was running.
         case stopped
-        /// The agent could not be asked: the ledger may be a little older than the other stores.
+        /// The agent could not be reached: the ledger may be a little older than the other stores.
         case unheld
     }
 
     package struct Store: Codable, Sendable, Equatable {
         /// Its folder in the backup.
         package var name: String
-        /// Where it lay: by this two backups are compared, and a person is told whose one is. It never says where something
-        /// is restored to, which the configuration does. Vaults have none.
+        /// Its original location: used to compare backups and to show whose backup this is, never as the restore
+        /// target, which the configuration determines. nil for vaults.
         package var lay: BytePath?
         package var files = 0
-        /// Bytes.
+        /// In bytes.
         package var size: Int64 = 0
-        /// Folders in which no file lies, below the store's.
+        /// Folders without files, relative to the store's.
         package var emptyFolders: [BytePath] = []
-        /// The store's own, which has the empty path, and those that others than their owner may enter or that are of
-        /// another owner or group than that. Older backups tell less, or nothing.
+        /// The store's root (as the empty path), and folders that others may enter or whose owner or group differs from
+        /// the root's. Older backups record fewer or none.
         package var folders: [Folder]?
-        /// What its databases hold, by their names, where a backup with fewer could be one that has lost some. Older
-        /// backups do not tell.
+        /// Row counts of its databases, by name, to detect a later backup that has lost some. Missing in older backups.
         package var rows: [String: Int]?
 
         private enum CodingKeys: String, CodingKey {
@@ -47,25 +47,25 @@ package struct BackupManifest: Codable, Sendable {
     package struct Folder: Codable, Sendable, Equatable {
         let path: BytePath
         let mode: mode_t
-        /// By name; nil where the number had none, and in backups of before.
+        /// A name; nil if the id had no name, and in older backups.
         var owner: String?
         var group: String?
     }
 
     package var format = BackupManifest.currentFormat
-    /// Of the program that made it.
+    /// Version of the program that made it.
     package var version: String
     package var time: Timestamp
     package var host: String
     package var home: BytePath
     package var consistency: Consistency
     package var stores: [Store]
-    /// Of `files.jsonl`.
+    /// The hash of `files.jsonl`.
     package var listing: ContentHash
-    /// Of this document with zeros in the place of the seal, by the key of the installation that made it; nil in backups of
-    /// before, and where the key could not be read.
+    /// Over this document with zeros in place of the seal, with the key of the installation that made it; nil in older
+    /// backups, and if the key could not be read.
     package private(set) var seal: String?
-    /// What `seal` is of, where this was read.
+    /// The bytes covered by `seal`, if the manifest was read from a file.
     private var sealed: [UInt8] = []
 
     private enum CodingKeys: CodingKey {
@@ -82,9 +82,9 @@ package struct BackupManifest: Codable, Sendable {
         (self.consistency, self.stores, self.listing) = (consistency, stores, listing)
     }
 
-    /// The document as it is written.
+    /// The serialized document.
     ///
-    /// - Parameter key: nil for one without a seal.
+    /// - Parameter key: nil for no seal.
     func document(sealedBy key: BackupKey?) throws -> [UInt8] {
         var manifest = self
         manifest.seal = nil
@@ -94,7 +94,7 @@ package struct BackupManifest: Codable, Sendable {
         return Array(try JSONText.document(manifest).utf8)
     }
 
-    /// Whether the installation that has this key made it.
+    /// Whether it was made by the installation with this key.
     func isSealed(by key: BackupKey) throws -> Bool {
         guard let seal else { return false }
         return constantTimeEqual(Array(try key.seal(sealed).utf8), Array(seal.utf8))
@@ -109,23 +109,23 @@ package struct BackupManifest: Codable, Sendable {
     package var files: Int { stores.reduce(0) { $0 + $1.files } }
     package var size: Int64 { stores.reduce(0) { $0 + $1.size } }
 
-    /// Whether both are of one agent, so that one may take files from the other, or its place.
+    /// Whether both belong to the same agent, so that they may share files and one may be rotated out for the other.
     func isOfSameAgent(as other: BackupManifest) -> Bool { host == other.host && state == other.state }
 
-    /// Whether it is of the agent that has its state there on this host.
+    /// Whether it belongs to the agent with this state folder on this host.
     func isOfAgent(in state: BytePath) -> Bool { host == hostName() && self.state == state }
 
-    /// Whether it is of an agent that has its state there, on whichever host.
+    /// Whether it belongs to an agent with this state folder, on any host.
     func keepsState(in folder: BytePath) -> Bool {
         state == folder || state.map(BackupStore.resolved) == BackupStore.resolved(folder)
     }
 
-    /// Where the agent had its state.
+    /// The agent's state folder.
     var state: BytePath? { stores.first { $0.name == BackupStore.stateName }?.lay }
 
-    /// Reads the manifest of a finished backup, and sees that it is the one that was written. Blocks.
+    /// Reads and verifies the manifest of a finished backup. Blocks.
     ///
-    /// - Throws: `Fault(.usage)` for a folder that is no backup, `.failed` for one whose manifest is damaged.
+    /// - Throws: `Fault(.usage)` if the folder is not a backup, `.failed` if its manifest is damaged.
     package static func read(in backup: BytePath) throws -> BackupManifest {
         let (bytes, hash): ([UInt8], [UInt8])
         do {
@@ -143,7 +143,7 @@ package struct BackupManifest: Codable, Sendable {
                 "\(backup.appending(name)) is damaged: it has not the hash that \(hashName) says; take another "
                     + "backup", path: backup.appending(name))
         }
-        /// What every version of the format has.
+        /// Common to all versions of the format.
         struct Format: Decodable { let format: Int }
         do {
             let format = try JSONDecoder().decode(Format.self, from: Data(bytes)).format
@@ -170,22 +170,22 @@ package struct BackupManifest: Codable, Sendable {
 package struct BackedFile: Codable, Sendable, Equatable {
     package enum Role: String, Codable, Sendable { case file, database }
 
-    /// In the backup.
+    /// Relative to the backup.
     package var path: BytePath
     package var role: Role
-    /// Bytes.
+    /// In bytes.
     package var size: Int64
     package var sha256: ContentHash
     package var mode: mode_t
-    /// By name; nil where the number had none, and in backups of before.
+    /// A name; nil if the id had no name, and in older backups.
     package var owner: String?
     package var group: String?
-    /// Of the original, in nanoseconds as in ``Fingerprint``: by these two an unchanged one is known again.
+    /// Times of the original, in nanoseconds as in ``Fingerprint``; used to detect an unchanged file.
     package var modified: Int64
     package var changed: Int64
 }
 
-/// The lines of `files.jsonl`, one at a time: there may be more than fit into memory. Blocks.
+/// Reads `files.jsonl` line by line, as it may not fit into memory. Blocks.
 struct BackupListing {
     private let file: Descriptor
     private var buffer: [UInt8] = []
@@ -196,7 +196,7 @@ struct BackupListing {
         file = try Descriptor(backup.appending(BackupManifest.listingName))
     }
 
-    /// - Throws: `Fault(.failed)` for a line that is none.
+    /// - Throws: `Fault(.failed)` for a malformed line.
     mutating func next() throws -> BackedFile? {
         while true {
             if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {

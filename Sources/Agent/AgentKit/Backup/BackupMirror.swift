@@ -2,11 +2,11 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The files of one store, in a backup that is being made: looked through again and again until nothing has changed between
-/// two looks; then they are as they all were at one moment between the two. Everything here blocks.
+/// Copies the files of one store into a backup in progress. It scans repeatedly until nothing changes between two
+/// scans; then the copy shows a single moment between them. Everything here blocks.
 ///
-/// A file that the backup before has as it is gets a second name there instead of being copied: files of backups are never
-/// written again. The store's own files never get one, for they may be.
+/// A file that is unchanged since the previous backup is hard-linked from there instead of copied, since files in
+/// backups are never written again. Files of the store itself are never hard-linked, because they may be written to.
 final class BackupMirror {
     let store: BackupStore
     private let target: BytePath
@@ -15,7 +15,7 @@ final class BackupMirror {
     private let tell: (BackupProgress) throws -> Void
 
     private struct Taken {
-        /// Of the original when its copy was begun.
+        /// The original's fingerprint when its copy was started.
         var fingerprint: Fingerprint
         var file: BackedFile
         var look: Int
@@ -25,17 +25,17 @@ final class BackupMirror {
     private var looks = 0
     private var hasChanged = false
     private var folders: Set<BytePath> = []
-    /// All of the store's that the last look has seen.
+    /// All folders of the store seen by the last scan.
     private var seenFolders: [BytePath: BackupManifest.Folder] = [:]
     private var lock: Descriptor?
     private(set) var linked = 0
-    /// Links, pipes and the like, which no backup holds.
+    /// Symlinks, pipes and the like, which backups omit.
     private(set) var strange: Set<BytePath> = []
 
-    /// How often a store is looked through that changes all the time.
+    /// How often to scan a store that keeps changing.
     private static let mostLooks = 12
 
-    /// - Parameter target: the store's folder in the backup, which is not there yet.
+    /// - Parameter target: the store's folder in the backup; must not exist yet.
     init(
         _ store: BackupStore, in target: BytePath, _ earlier: EarlierBackup?, _ owners: BackupOwners,
         _ tell: @escaping (BackupProgress) throws -> Void
@@ -55,9 +55,9 @@ final class BackupMirror {
         folders.insert(target)
     }
 
-    /// Takes what has come or changed since the last look, and removes what is gone.
+    /// Copies files that are new or changed since the last scan, and removes those that are gone.
     ///
-    /// - Returns: whether anything was.
+    /// - Returns: whether anything changed.
     @discardableResult
     func look() throws -> Bool {
         looks += 1
@@ -72,7 +72,7 @@ final class BackupMirror {
         return hasChanged
     }
 
-    /// Looks until nothing has changed between two looks.
+    /// Scans until nothing changes between two scans.
     func copyUntilStill() throws {
         for _ in 0..<Self.mostLooks where try !look() { return }
         throw Fault(
@@ -81,14 +81,14 @@ final class BackupMirror {
             path: store.root)
     }
 
-    /// The files, by their paths, and the folders' names on the disk.
+    /// Flushes the folders to disk and returns the files, sorted by path.
     func finish() throws -> [BackedFile] {
         lock = nil
         for folder in folders { try Durable.syncDirectory(folder) }
         return taken.values.map(\.file).sorted { $0.path < $1.path }
     }
 
-    /// Folders that belong to the store though no file does that lies in them.
+    /// Folders of the store that contain no files.
     var emptyFolders: [BytePath] {
         var full: Set<BytePath> = []
         for path in taken.keys {
@@ -98,7 +98,7 @@ final class BackupMirror {
         return seenFolders.keys.filter { !full.contains($0) && !$0.isEmpty }.sorted()
     }
 
-    /// The store's own, and those that differ from it in owner or group, or that others may enter.
+    /// The store's root, and folders that differ from it in owner or group or that others may enter.
     var toldFolders: [BackupManifest.Folder] {
         let root = seenFolders[""]
         let differing = seenFolders.values.filter { folder in
@@ -173,7 +173,7 @@ final class BackupMirror {
             taken[path] = Taken(fingerprint: opened.fingerprint, file: file, look: looks)
             try tell(.file(path: name, size: file.size))
         } catch let fault as Fault where fault.errno == ENOENT && fault.path == store.root.appending(path) {
-            // It has gone since it was seen.
+            // It disappeared after it was seen.
         }
     }
 
@@ -185,7 +185,7 @@ final class BackupMirror {
         let copy = try Descriptor(target, O_RDWR | O_CREAT | O_EXCL)
         let hash: ContentHash
         if ioctl(copy.raw, Self.cloneFile, source.raw) == 0 {
-            // The file system shares the bytes until one of the two is written to.
+            // A reflink: the file system shares the blocks until either file is written to.
             hash = try ContentHash.of(copy)
         } else {
             hash = try SparseFile.copy(source, to: copy)
@@ -206,18 +206,18 @@ final class BackupMirror {
     }
 }
 
-/// How far a backup or a restore has come.
+/// Progress of a backup or a restore.
 package enum BackupProgress: Sendable {
     case file(path: BytePath, size: Int64)
     case database(path: BytePath, done: Int, total: Int)
 }
 
-/// The finished backup before this one, of the same agent. Everything here blocks.
+/// The previous finished backup of the same agent. Everything here blocks.
 struct EarlierBackup {
     private let folder: BytePath
     private let files: [BytePath: BackedFile]
 
-    /// - Returns: nil where there is none, or none that can be relied on.
+    /// - Returns: nil if there is none, or none that can be trusted.
     init?(_ folder: BytePath, _ manifest: BackupManifest) {
         var files: [BytePath: BackedFile] = [:]
         do {
@@ -227,16 +227,16 @@ struct EarlierBackup {
             var listing = try BackupListing(in: folder)
             while let file = try listing.next() { if file.role == .file { files[file.path] = file } }
         } catch {
-            // All is copied anew.
+            // Then everything is copied.
             return nil
         }
         self.folder = folder
         self.files = files
     }
 
-    /// Gives an unchanged file a second name.
+    /// Hard-links an unchanged file.
     ///
-    /// - Returns: nil where it has to be copied.
+    /// - Returns: nil if it must be copied.
     func link(_ name: BytePath, _ status: FileStatus, to target: BytePath) throws -> BackedFile? {
         guard var known = files[name], known.size == status.size, known.modified == status.fingerprint.modified,
             known.changed == status.fingerprint.changed

@@ -1,13 +1,13 @@
 import Glibc
 import Platform
 
-/// This machine's users and groups by number and by name, each asked for once: a backup goes to machines on which the same
-/// numbers are others. Everything here blocks: a directory service may be asked.
+/// This machine's users and groups by id and by name, each looked up once. Backups store names, since other machines
+/// use other ids. Everything here blocks: a lookup may query a directory service.
 final class BackupOwners {
     private var knownNames: (users: [uid_t: String?], groups: [gid_t: String?]) = ([:], [:])
     private var knownNumbers: (users: [String: uid_t?], groups: [String: gid_t?]) = ([:], [:])
 
-    /// Whose a file is; nil for a number that has no name here, and where there is no file.
+    /// The owner and group of a file; nil for an id without a name here, and if there is no file.
     func names(of status: FileStatus?) -> (owner: String?, group: String?) {
         guard let status else { return (nil, nil) }
         return (name(ofUser: status.owner), name(ofGroup: status.group))
@@ -20,7 +20,7 @@ final class BackupOwners {
         return found
     }
 
-    /// A user's name and primary group; nil for a number that has no account here.
+    /// A user's name and primary group; nil if the id has no account here.
     func account(_ id: uid_t) -> (name: String, group: gid_t)? {
         Self.find(
             passwd(), { getpwuid_r(id, $0, $1, $2, $3) },
@@ -34,7 +34,7 @@ final class BackupOwners {
         return found
     }
 
-    /// Nil where this machine has no such user.
+    /// nil if this machine has no such user.
     func user(named name: String) -> uid_t? {
         if let known = knownNumbers.users[name] { return known }
         let found: uid_t? = Self.find(passwd(), { getpwnam_r(name, $0, $1, $2, $3) }, { $0.pw_uid })
@@ -42,7 +42,7 @@ final class BackupOwners {
         return found
     }
 
-    /// Nil where this machine has no such group.
+    /// nil if this machine has no such group.
     func group(named name: String) -> gid_t? {
         if let known = knownNumbers.groups[name] { return known }
         let found: gid_t? = Self.find(Glibc.group(), { getgrnam_r(name, $0, $1, $2, $3) }, { $0.gr_gid })
@@ -63,7 +63,7 @@ final class BackupOwners {
         Blocking.call()
         var size = 1024
         while size <= 1 << 20 {
-            // What is found points into it.
+            // The result points into this buffer.
             let room = UnsafeMutablePointer<CChar>.allocate(capacity: size)
             defer { room.deallocate() }
             var entry = blank

@@ -2,27 +2,28 @@ import OwnFiles
 import Platform
 import SQLiteFile
 
-/// What is wrong with a backup.
+/// A defect found in a backup.
 package struct BackupFinding: Encodable, Sendable, Equatable {
-    /// In the backup.
+    /// Relative to the backup.
     package let path: BytePath
     package let problem: String
 
     package var line: String { "\(path): \(problem)" }
 }
 
-/// Proves a backup: every byte of it is read. Everything here blocks.
+/// Verifies a backup by reading every byte of it. Everything here blocks.
 package struct BackupProof {
     package let path: BytePath
     package let manifest: BackupManifest
     package let origin: BackupOrigin
 
     /// - Parameters:
-    ///   - path: a finished backup, or a folder of such: then the newest of the agent that has its state in `state` is
-    ///     meant, or where there is none of it the newest of all.
-    ///   - key: that of this installation; nil where it has none.
-    /// - Throws: `Fault`, also where the manifest or the list of files is damaged, and where `path` is a folder and the one
-    ///   that is meant is not known to be of this installation, though there is a key to tell by.
+    ///   - path: a finished backup, or a folder of backups. In a folder, the newest backup of the agent with state
+    ///     folder
+    ///     `state` is used; if there is none, the newest of all.
+    ///   - key: this installation's key; nil if it has none.
+    /// - Throws: `Fault`, also if the manifest or the file list is damaged, and if `path` is a folder whose chosen
+    ///   backup lacks this installation's seal although there is a key to check with.
     package init(_ path: BytePath, newestOf state: BytePath, _ key: BackupKey?) throws {
         var backup = path
         if try !BackupFolder.isName(path.nameText) && FileStatus.of(path.appending(BackupManifest.name)) == nil {
@@ -48,8 +49,8 @@ package struct BackupProof {
 
     /// Reads all of it.
     ///
-    /// - Parameter tell: told of each file; what it throws ends the reading.
-    /// - Returns: what is wrong; empty for a backup that is as it was made.
+    /// - Parameter tell: receives progress; an error it throws ends the verification.
+    /// - Returns: the defects; empty for an intact backup.
     package func findings(_ tell: (BackupProgress) throws -> Void) throws -> [BackupFinding] {
         var found: [BackupFinding] = []
         var names: Set<BytePath> = []
@@ -84,7 +85,7 @@ package struct BackupProof {
         return damage.isEmpty ? nil : "is a damaged database: \(damage.joined(separator: "; "))"
     }
 
-    /// Whether a path of the list stays in the backup.
+    /// Whether a listed path stays within the backup.
     static func isSafe(_ path: BytePath) -> Bool {
         !path.isEmpty && !path.isAbsolute && !path.components.contains { $0.elementsEqual("..".utf8) }
     }

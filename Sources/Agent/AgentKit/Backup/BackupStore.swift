@@ -3,27 +3,27 @@ import OwnFiles
 import Platform
 import TKCore
 
-/// A folder that a backup holds a copy of.
+/// A folder that is backed up.
 package struct BackupStore: Sendable {
     /// Its folder in the backup.
     package let name: String
     package let root: BytePath
-    /// SQLite databases in it, in the order in which they are looked at.
+    /// Its SQLite databases, in snapshot order.
     let databases: [String]
-    /// Whether something of that path below `root` belongs to it; the databases are asked for like the rest.
+    /// Whether a path below `root` belongs to the store; called for databases too.
     let takes: @Sendable (BytePath) -> Bool
-    /// Held shared while its files are copied: what would exchange all of them waits, or is refused.
+    /// Locked shared while files are copied: operations that would replace all of them wait or are refused.
     var lockedFile: BytePath?
-    /// Whether the files in it are a person's, who may keep them elsewhere and have a link here.
+    /// Whether its files belong to a person, who may keep them elsewhere behind a symlink.
     var followsLinks = false
-    /// Whether nothing else may lie where it is restored; else what has the same names.
+    /// Whether a restore must move everything else in the folder aside, or only files with the same names.
     var isAlone = true
-    /// What it is of its folder; nil for all of it.
+    /// The parts of the folder that belong to the store; nil for all of it.
     private var parts: [BytePath]?
-    /// What lies in its folder and is not its: the service's home is its state folder, so other stores, the trash and places
-    /// may be there.
+    /// Paths in its folder that do not belong to it: a service's home is its state folder, which may contain other
+    /// stores, the trash and places.
     private(set) var foreign: [BytePath] = []
-    /// Where this host keeps what it knows of the vault that this is.
+    /// If this is a vault: where the host keeps its own data about it.
     private(set) var vaultHost: BytePath?
 
     static let stateName = "state"
@@ -32,12 +32,12 @@ package struct BackupStore: Sendable {
     static let draftsName = "tk"
     private static let vaultPrefix = "vaults/"
 
-    /// All that there is to be backed up, the ledger first.
+    /// All stores to back up, the ledger first.
     ///
     /// - Parameters:
     ///   - vaults: names and folders.
-    ///   - places: folders whose files are a person's, which no backup holds.
-    ///   - takesSecrets: whether the keys of `tk`'s services come along.
+    ///   - places: folders with a person's own files, which are not backed up.
+    ///   - takesSecrets: whether to include the API keys of `tk`.
     package static func all(
         _ directories: Directories, vaults: [(name: String, path: BytePath)], places: [BytePath], tk: BytePath?,
         takesSecrets: Bool
@@ -48,23 +48,23 @@ package struct BackupStore: Sendable {
         return [state(directories, not: others.flatMap(\.own) + places + [directories.trash])] + others
     }
 
-    /// What is nobody's but this store's: all of its folder, where it shares that with nothing.
+    /// Paths exclusive to this store: its whole folder, unless it shares that.
     private var own: [BytePath] { parts?.map { root.appending($0) } ?? [root] }
 
-    /// A path with the links on the way to it resolved, also where nothing stands there yet. Blocks.
+    /// The path with symlinks resolved, even if it does not exist yet. Blocks.
     static func resolved(_ path: BytePath) -> BytePath {
         if let real = path.real { return real }
         return path.parent.isEmpty || path.parent == path ? path : resolved(path.parent).appending(name: path.name)
     }
 
-    /// `tk`'s folder; nil where there can be none.
+    /// `tk`'s folder; nil if it cannot be determined.
     package static func drafts(_ environment: [String: String]) -> BytePath? {
         (try? TKHome(environment: environment))?.folder
     }
 
-    /// What an agent leaves in its state directory that says nothing: who holds it, what is made anew each day or start. And
-    /// when it was backed up last, which is so whatever is restored; and the key that tells which backups are its own, which
-    /// whoever holds a backup must not have.
+    /// Files in the state directory that are not worth keeping: locks, and files recreated daily or at each start. Also
+    /// left out are the record of the last backup, which a restore must not change, and the key that identifies our own
+    /// backups, which nobody may get from a backup.
     static let fleeting: Set<BytePath> = [
         "lock", "run", BytePath(StateLock.restoring), "ledger.backup.sqlite", "ledger.backup.sqlite.new",
         LastBackup.name, BackupKey.name,
@@ -92,7 +92,7 @@ package struct BackupStore: Sendable {
     private static func vault(_ name: String, _ path: BytePath, _ directories: Directories) -> BackupStore {
         BackupStore(
             name: vaultPrefix + name, root: path, databases: [],
-            // The folder has to be there; what lies in it is at work.
+            // The folder itself must exist; its contents are temporary.
             takes: { ($0 == "tmp" || !$0.isWithin("tmp")) && !isTemporary($0) },
             lockedFile: "vault.pub", vaultHost: directories.vaultHost(name))
     }
@@ -101,7 +101,7 @@ package struct BackupStore: Sendable {
         BackupStore(
             name: draftsName, root: folder, databases: ["usage.sqlite", "journeys.sqlite"],
             takes: { path in
-                // What is searched is made from the drafts.
+                // The search index can be rebuilt from the drafts.
                 path != ".lock" && !path.text.hasPrefix("search.sqlite") && !isTemporary(path)
                     && (takesSecrets || path != "secrets")
             }, followsLinks: true, isAlone: false)
@@ -115,17 +115,17 @@ package struct BackupStore: Sendable {
             parts: [file, "rules.d"])
     }
 
-    /// Between the name of a store's folder and the time, where a restore has moved something aside.
+    /// Between the store's folder name and the time, in the name of a folder that a restore moved aside.
     static let asideMark = ".before-restore-"
 
-    /// What is at work, or was moved aside by a restore.
+    /// Temporary files, and those moved aside by a restore.
     static func isTemporary(_ path: BytePath) -> Bool {
         path.components.contains {
             $0.starts(with: Array(".steward-".utf8)) || String(decoding: $0, as: UTF8.self).contains(asideMark)
         }
     }
 
-    /// Whether SQLite has put it beside one of the databases; what it says is in the copy of that.
+    /// Whether SQLite created it beside one of the databases; the copy of the database includes its contents.
     func isCompanion(_ path: BytePath) -> Bool {
         PrivateDatabase.companions.contains { ending in databases.contains { path == BytePath($0 + ending) } }
     }

@@ -1,23 +1,23 @@
 import Platform
 import Rules
 
-/// The agent's side of a backup: for a moment it begins no step, so that whoever copies the stores sees them as they are
-/// between two steps. It copies nothing itself: it may write to no folder but its own.
+/// The agent's side of a backup: it briefly starts no step, so that the backup sees the stores between two steps. The
+/// agent copies nothing: it may write only to its own folders.
 struct HoldSteps: Conversation {
-    /// What is said when it has begun, and again when it has ended.
+    /// Sent when the hold begins, and again when it ends.
     struct Begun: Codable {
-        /// Whether no step is at work.
+        /// Whether no step is running.
         let isQuiet: Bool
     }
 
     static let name = "hold"
 
-    /// How long steps are waited for that have begun.
+    /// How long to wait for running steps.
     static let patienceForSteps = Duration.seconds(10)
-    /// Seconds for which steps are held at most, whoever forgets to end it.
+    /// Maximum hold in seconds, in case the other side never ends it.
     static let longest = 60
 
-    /// Holds the steps, says so, and goes on when the other side says that it has what it needs, or goes away.
+    /// Holds the steps, reports that, and resumes when the other side is done or disconnects.
     func hold(on connection: ControlConnection, with agent: Agent) async throws {
         let hold = agent.core.executor.hold
         let begun = Begun(isQuiet: await hold.hold(waiting: Self.patienceForSteps))
@@ -26,7 +26,7 @@ struct HoldSteps: Conversation {
             try connection.send(begun)
             try connection.setTimeout(Self.longest)
             _ = try connection.receiveLine(limit: 4096, within: .seconds(Self.longest))
-            // That it was answered tells the other side that nothing has begun meanwhile.
+            // This second answer confirms that no step began meanwhile.
             try connection.send(begun)
         }
     }

@@ -3,31 +3,31 @@ import JSONText
 import OwnFiles
 import Platform
 
-/// The last backup that was finished, as whoever made it has noted it in the agent's state folder: what the agent tells of
-/// backups, which it has no part in. Everything here blocks.
+/// The last finished backup, as recorded in the agent's state folder by the process that made it. This is how the agent
+/// reports on backups, in which it takes no part. Everything here blocks.
 package struct LastBackup: Codable, Sendable, Equatable {
-    /// When it was begun: what came later is in none.
+    /// When it was started: later changes are not in it.
     package let time: Timestamp
     package let path: BytePath
 
-    /// In the state folder. It is in no backup, and no restore touches it.
+    /// Relative to the state folder. It is in no backup, and no restore touches it.
     static let name: BytePath = "last-backup.json"
 
-    /// Days after which somebody should look: one of each week that is a day late is not missed yet.
+    /// Days after which to warn; a weekly backup that is one day late is fine.
     static let patience = 8
 
-    /// How old it is, in whole days; less than nothing where the clock was ahead.
+    /// Its age in whole days; negative if the clock was ahead.
     func days(at now: Timestamp) -> Int { Int((now.seconds - time.seconds) / 86_400) }
 
-    /// What is said of one that is old.
+    /// The warning about an old backup.
     func warning(at now: Timestamp) -> String {
         "the last backup was made \(days(at: now)) days ago, \(path): run `steward backup \(path.parent)`, and see why no other "
             + "was made since (`journalctl -u steward-backup`; a vault whose disk is away makes it fail). Where none is to be "
             + "made any more, remove \(Self.name) from the agent's state folder"
     }
 
-    /// - Returns: nil where none is known.
-    /// - Throws: `Fault(.failed)` where what is noted cannot be read.
+    /// - Returns: nil if none is recorded.
+    /// - Throws: `Fault(.failed)` if the record cannot be read.
     static func read(in state: BytePath) throws -> LastBackup? {
         let file = state.appending(name)
         guard try FileStatus.of(file) != nil else { return nil }
@@ -42,7 +42,8 @@ package struct LastBackup: Codable, Sendable, Equatable {
         }
     }
 
-    /// Notes it; where root does that for somebody else's agent, with that user's rights, so that the agent can read it.
+    /// Records the backup. If root does this for another user's agent, it uses that user's rights, so that the agent
+    /// can read it.
     func note(in state: BytePath) throws {
         let bytes = Array(try JSONText.document(self).utf8)
         try RestoreOwner(of: state).act { try Durable.replaceOwn(state.appending(Self.name), with: bytes) }

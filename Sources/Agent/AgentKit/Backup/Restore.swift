@@ -6,9 +6,9 @@ import Platform
 import Rules
 import SQLiteFile
 
-/// Puts a backup in the place of an agent's stores: all of it or nothing. Each file is copied beside its place and proved;
-/// only then names change, by a journal that survives a power cut. Nothing is ever removed: what lies in the way goes aside.
-/// Everything here blocks.
+/// Restores a backup over an agent's stores, all or nothing. Each file is copied next to its target and verified; only
+/// then are files renamed, following a journal that survives a power cut. Nothing is ever deleted: files in the way are
+/// moved aside. Everything here blocks.
 package struct Restore {
     private let proof: BackupProof
     private let plan: RestorePlan
@@ -16,7 +16,7 @@ package struct Restore {
     private let names = BackupOwners()
     private let tell: (BackupProgress) throws -> Void
 
-    /// Below each store's folder: on the same disk as that.
+    /// Below each store's folder, so that it is on the same disk.
     static let staging: BytePath = ".steward-restore"
 
     package init(
@@ -26,9 +26,9 @@ package struct Restore {
         (self.proof, self.plan, self.directories, self.tell) = (proof, plan, directories, tell)
     }
 
-    /// Finishes a restore that was cut off.
+    /// Finishes an interrupted restore.
     ///
-    /// - Returns: the backup that it was from; nil where none was cut off.
+    /// - Returns: the backup it restored; nil if none was interrupted.
     package static func finishInterrupted(_ directories: Directories) throws -> BytePath? {
         guard try FileStatus.of(RestoreJournal.file(directories.state)) != nil else { return nil }
         let lock = try RestoreOwner(of: directories.state).act {
@@ -40,8 +40,8 @@ package struct Restore {
         return journal.backup
     }
 
-    /// - Parameter replaces: whether what lies in the way goes aside.
-    /// - Throws: `Fault`, and everything is as it was; `.usage` where something is in the way, or an agent runs.
+    /// - Parameter replaces: whether to move files in the way aside.
+    /// - Throws: `Fault`, with everything unchanged; `.usage` if something is in the way or an agent is running.
     package func run(replaces: Bool) throws -> RestoreReport {
         if let holder = StateLock.holder(of: directories.state) {
             throw Fault(
@@ -79,7 +79,7 @@ package struct Restore {
         return report
     }
 
-    /// The folders that are not there yet, as far as root will have made them for somebody else.
+    /// The missing folders that root will have created on behalf of another user.
     private func gifts() throws -> [RestoreJournal.OwnerChange] {
         var found: [RestoreJournal.OwnerChange] = []
         for store in plan.restored where try store.root.real == nil && RestoreOwner(of: store.root).mayGive {
@@ -100,7 +100,8 @@ package struct Restore {
     }
 
     private func copyAll() throws {
-        // What root reads must be whose the backup is: else its bytes would come to lie where another may read them.
+        // Root reads with the rights of the backup's owner: otherwise bytes that only root may read could end up in
+        // files of another user.
         let reader = try RestoreOwner(of: proof.path)
         var listing = try self.listing(reader)
         var owners: [String: RestoreOwner] = [:]
@@ -137,7 +138,7 @@ package struct Restore {
         FaultPoint.reach("restore copied")
     }
 
-    /// Makes the folder of a store where there is none.
+    /// Creates a store's folder if it is missing.
     private func makeRoot(of store: RestorePlan.Store) throws -> RestoreOwner {
         let owner = try RestoreOwner(of: store.root)
         if store.root.real == nil {
@@ -156,12 +157,12 @@ package struct Restore {
         while folder != store.root, made.insert(folder).inserted { folder = folder.parent }
     }
 
-    /// The folder that they were made in stays root's, so that nobody else has a way to them before they are in their place.
+    /// The folder they were created in stays root's, so that nobody else can reach them before they are in place.
     private func giveFolders(_ made: Set<BytePath>, of store: RestorePlan.Store) throws {
         let noted = Dictionary(store.folders.map { ($0.path, $0) }) { first, _ in first }
         let staged = store.root.appending(Self.staging)
         for folder in made {
-            // Those that the backup does not tell of were as the store's own.
+            // Folders that the backup does not list were like the store's root.
             guard let name = folder.relative(to: staged), !name.isEmpty, let was = noted[name] ?? noted[""] else {
                 continue
             }
@@ -169,14 +170,14 @@ package struct Restore {
         }
     }
 
-    /// Who could not enter it before cannot now, and its owner can, or it could not be filled.
+    /// Others get no more access than before. The owner always gets full access, which filling it requires.
     private func setMode(_ folder: BackupManifest.Folder, at path: BytePath) throws {
         guard path.withCString({ chmod($0, folder.mode & 0o755 | 0o700) }) == 0 || errno == ENOENT else {
             throw Fault.system("set the mode of", path)
         }
     }
 
-    /// Backups of before took along what lies in the state folder and is another store's.
+    /// Older backups included parts of the state folder that belong to other stores.
     private func isForeign(_ name: BytePath, in store: RestorePlan.Store) -> Bool {
         guard !store.foreign.isEmpty else { return false }
         let path = BackupStore.resolved(store.root).appending(name)
@@ -215,7 +216,7 @@ package struct Restore {
             guard futimens(copy.raw, [modified, modified]) == 0 else { throw Fault.system("set the time of", target) }
         }
         if owner.mayGive { try RestoreOwner.give(copy, to: file.owner, file.group, names) }
-        // Nothing of it gives anybody more than its owner had.
+        // No setuid bits, and write access only for the owner.
         guard fchmod(copy.raw, file.mode & 0o755) == 0 else { throw Fault.system("set the mode of", target) }
         try copy.sync()
         guard file.role == .database else { return }
@@ -225,7 +226,7 @@ package struct Restore {
         }
     }
 
-    /// What lies in the backup and not in its list was put there by somebody.
+    /// Every store must appear in the list of files: unlisted files in a backup may have been planted.
     private func check() throws {
         let missing = plan.restored.filter { store in
             (try? FileStatus.of(store.root.appending(Self.staging))) == nil
@@ -253,7 +254,7 @@ package struct Restore {
                     try arrivals(from: root.appending(Self.staging), to: root, of: store, &taken)
                 })
         }
-        // From here on nothing should be left that could stop it half-way.
+        // From here on, nothing should be able to stop the restore halfway.
         var moves: [RestoreJournal.Move] = []
         for (store, arrivals) in zip(plan.restored, coming) {
             if !store.inTheWay.isEmpty {
@@ -275,8 +276,7 @@ package struct Restore {
             gifts: gifts)
     }
 
-    /// What goes where: a folder as it is, or one by one what lies in it, where it stays for something that is not the
-    /// store's.
+    /// The renames: a folder as a whole, or entry by entry if it must stay because it also contains foreign paths.
     private func arrivals(
         from staged: BytePath, to folder: BytePath, of store: RestorePlan.Store, _ taken: inout Set<BytePath>
     ) throws -> [RestoreJournal.Move] {
@@ -296,8 +296,8 @@ package struct Restore {
         }
     }
 
-    /// Makes a folder beside the store's, or in it where that is a disk of its own or its owner may not write beside it, and
-    /// under a name that no store takes for its.
+    /// Creates a folder beside the store's, or inside it if it is a separate disk or its parent is not writable. No
+    /// store claims its name.
     private func aside(_ root: BytePath) throws -> BytePath {
         let (inner, outer) = (try FileStatus.of(root)?.device, try FileStatus.of(root.parent)?.device)
         let isBeside = inner == outer && DirectoryEntry(own: root.parent).isAccessible(W_OK)
@@ -315,15 +315,15 @@ package struct Restore {
     }
 }
 
-/// What a restore has come to.
+/// The result of a restore.
 package struct RestoreReport: Encodable, Sendable {
     package var backup: BytePath
     package var files = 0
-    /// Bytes.
+    /// In bytes.
     package var size: Int64 = 0
-    /// Folders with what lay in the way.
+    /// Folders with the files that were in the way.
     package var aside: [BytePath] = []
-    /// What a person should do before the agent starts.
+    /// Steps for the user to take before starting the agent.
     package var advice: [String] = []
 
     package init(backup: BytePath) { self.backup = backup }
@@ -333,7 +333,7 @@ package struct RestoreReport: Encodable, Sendable {
             + aside.map { "what lay there is now in \($0)" } + advice
     }
 
-    /// Looks whether the places are where the ledger knows them.
+    /// Checks whether the places are where the ledger knows them.
     package mutating func advise(_ directories: Directories, _ places: [PlaceInfo]) throws {
         guard let ledger = try Ledger.openForReading(directory: directories.state) else { return }
         var elsewhere: [String] = []

@@ -5,15 +5,15 @@ import Ledger
 import OwnFiles
 import Platform
 
-/// The renames of a restore, written into the state directory before the first of them: whoever finds it there makes the
-/// rest of them, and until that is done no agent starts (``StateLock``). Everything here blocks.
+/// The renames of a restore, written to the state directory before the first one. A process that finds the journal
+/// finishes them; until then no agent starts (``StateLock``). Everything here blocks.
 struct RestoreJournal: Codable {
     struct Move: Codable {
         let from: BytePath
         let to: BytePath
-        /// Of the store, as it is configured, with whatever links are on the way: says with whose rights it is made.
+        /// The store's root as configured, symlinks included; determines the rights with which to rename.
         let root: BytePath?
-        /// Of what is moved: another file of the same name may have come to `from` since, by a later move.
+        /// The file being moved: a later move may have put another file of the same name at `from`.
         let identity: Identity?
 
         init(from: BytePath, to: BytePath, in root: BytePath) throws {
@@ -22,12 +22,12 @@ struct RestoreJournal: Codable {
         }
     }
 
-    /// What tells a file from every other of its file system, whatever its name is.
+    /// Identifies a file on its file system, independent of its name.
     struct Identity: Codable, Equatable {
         let inode: UInt64
         let birth: Int64?
 
-        /// - Returns: nil where nothing has that name.
+        /// - Returns: nil if there is no such file.
         init?(of path: BytePath) throws {
             guard let status = try FileStatus.of(path) else { return nil }
             inode = status.inode
@@ -35,7 +35,7 @@ struct RestoreJournal: Codable {
         }
     }
 
-    /// What root has made for somebody else: the folder of a store that was there no more, or the lock in it.
+    /// Something root created for another user: a store's missing folder, or the lock in it.
     struct OwnerChange: Codable {
         let path: BytePath
         let owner: String?
@@ -44,15 +44,16 @@ struct RestoreJournal: Codable {
 
     let backup: BytePath
     let moves: [Move]
-    /// Folders that are empty when all is in its place.
+    /// Folders that are empty once everything is in place.
     let emptied: [BytePath]
-    /// Given away when all is in its place: until then nobody but root has a way to what root is at work on. What lies in
-    /// another stands before it. Journals of before have none.
+    /// Given to their owners once everything is in place: until then only root can reach what root is working on.
+    /// Nested entries come first. Missing in older journals.
     let gifts: [OwnerChange]?
 
     static func file(_ state: BytePath) -> BytePath { state.appending(StateLock.restoring) }
 
-    /// - Returns: who wrote it as well, where that is not whoever reads it: they have root make no renames but their own.
+    /// - Returns: also the journal's writer if that is a different user: a user must not make root rename anything but
+    ///   that user's own files.
     static func read(_ state: BytePath) throws -> (journal: RestoreJournal, writer: RestoreOwner?)? {
         let path = file(state)
         guard try FileStatus.of(path) != nil else { return nil }
@@ -74,7 +75,8 @@ struct RestoreJournal: Codable {
         }
     }
 
-    /// Where root restores it stays root's, and nobody else's to read or to write: it says what root will rename.
+    /// If root restores, the journal belongs to root, unreadable and unwritable for others: it determines what root
+    /// renames.
     func write(_ state: BytePath, _ owner: RestoreOwner) throws {
         let bytes = Array(try JSONText.document(self).utf8)
         try Durable.replaceOwn(owner.openFolder(state)[Array(StateLock.restoring.utf8)], with: bytes)
@@ -84,7 +86,7 @@ struct RestoreJournal: Codable {
     /// Makes the renames.
     ///
     /// - Parameters:
-    ///   - resumes: whether some may have been made.
+    ///   - resumes: whether some may already be done.
     ///   - writer: see ``read(_:)``.
     func finish(_ state: BytePath, resumes: Bool, writer: RestoreOwner? = nil) throws {
         for move in moves {
@@ -110,7 +112,8 @@ struct RestoreJournal: Codable {
 
     private func giveAway() throws {
         let names = BackupOwners()
-        // Where a restore is resumed, what lies in one that was given away has been given before, and is not root's to touch.
+        // On resuming, entries inside a folder that was already given away have been given too, and root must not touch
+        // them.
         for gift in gifts ?? [] where try RestoreOwner(of: gift.path).mayGive && FileStatus.of(gift.path) != nil {
             let given = try Descriptor(gift.path)
             try RestoreOwner.give(given, to: gift.owner, gift.group, names)
@@ -121,11 +124,11 @@ struct RestoreJournal: Codable {
     private func isMade(_ move: Move, _ state: BytePath) throws -> Bool {
         let (from, to) = try (Identity(of: move.from), Identity(of: move.to))
         if let known = move.identity, to == known {
-            // Where a file system refuses to rename without replacing, there is a moment in which a file has both names.
+            // If the file system cannot rename without replacing, the file briefly has both names.
             if from == known { try Durable.remove(move.from) }
             return true
         }
-        // Some file systems number their files anew: then what is there has to do.
+        // Some file systems assign new inode numbers; then existence has to do.
         if from == nil, to != nil { return true }
         let isStaged = move.from.components.contains { $0.elementsEqual(Restore.staging.bytes) }
         if let from, from == move.identity || move.identity == nil || isStaged && to == nil { return false }

@@ -3,12 +3,13 @@ import OwnFiles
 import Platform
 
 extension BackupProof {
-    /// Sees that the backup is of the agent that has these directories, on whichever host: root, say, who restores the
-    /// service's without saying so would get a second agent in root's own home. And that it is of this installation, where
-    /// there is a key to tell by: a backup says what the agent will do next. Blocks.
+    /// Checks that the backup belongs to the agent with these directories, on any host. Otherwise root, say, restoring
+    /// the service's backup without naming the service, would get a second agent in root's own home. Also checks that
+    /// it was made by this installation, if there is a key to check with: a backup determines what the agent does next.
+    /// Blocks.
     ///
-    /// - Parameter words: what the command was given besides the backup, for the one that is proposed.
-    /// - Throws: `Fault(.usage)` that says whose it is, and how it is put back there or here.
+    /// - Parameter words: the command's other arguments, to be repeated in the suggested command.
+    /// - Throws: `Fault(.usage)` naming the backup's owner and how to restore it there or here.
     package func expectOwn(_ directories: Directories, words: [String]) throws {
         guard !manifest.keepsState(in: directories.state) else {
             guard origin == .elsewhere else { return }
@@ -33,14 +34,14 @@ extension BackupProof {
                 + "after a move to another home, add --from-another", path: path)
     }
 
-    /// Whoever could read the backup can put it back; root asks for nobody's rights.
+    /// A prefix that runs a command as the backup's owner, who can restore it; empty for the current user.
     private static func become(_ owner: uid_t, _ names: BackupOwners) -> [String] {
         if owner == 0 { return ["sudo"] }
         if owner == geteuid() { return [] }
         return ["sudo", "-u", names.name(ofUser: owner) ?? "#\(owner)"]
     }
 
-    /// What leads `steward` to the folders of the agent that the backup is of.
+    /// The environment variables that point `steward` to the folders of the backup's agent.
     private var variables: [String] {
         let home = manifest.home
         func root(_ name: String) -> BytePath? { manifest.stores.first { $0.name == name }?.lay }
@@ -49,7 +50,7 @@ extension BackupProof {
         var data = home.appending(".local/share/steward")
         if let state = manifest.state, state != home.appending(".local/state/steward") {
             all.append("STATE_DIRECTORY=\(state)")
-            // As a service's they lie elsewhere.
+            // A service has them elsewhere.
             (configuration, data) = (nil, state)
         }
         if let folder = root(BackupStore.configurationName), folder != configuration {
@@ -60,7 +61,7 @@ extension BackupProof {
         return all
     }
 
-    /// What a shell takes for one word, and for nothing else, whatever a manifest says.
+    /// Quotes text as a single shell word; a manifest may contain anything.
     private static func word(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-=:+".contains($0)) }
         return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"

@@ -2,46 +2,46 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// With whose rights a restore works in a folder, and whose a restored file is to be: where root restores into what is
-/// somebody else's, that user's. Everything here blocks.
+/// The rights with which a restore works in a folder, and the owner of restored files: when root restores into another
+/// user's folder, that user. Everything here blocks.
 struct RestoreOwner {
     private let rights: FileRights?
 
-    /// - Parameter root: where files come to lie, or would; it need not be there.
+    /// - Parameter root: the target folder; it need not exist.
     init(of root: BytePath) throws { rights = try FileRights(at: root) }
 
     private init(_ rights: FileRights) { self.rights = rights }
 
-    /// Whoever has written a file that is open; nil where that is whoever runs this.
+    /// The writer of an open file; nil if that is the current user.
     static func writer(of file: Descriptor) throws -> RestoreOwner? {
         let status = try file.status()
         return geteuid() == 0 && status.owner != 0 ? RestoreOwner(FileRights(ofOwner: status)) : nil
     }
 
-    /// Whether a file may be given to whom it was: by root, where nothing on the way is anybody else's. What root restores
-    /// into somebody's folder is theirs, whatever a backup says.
+    /// Whether a file may be given to its original owner: only by root, and only if the whole path belongs to root.
+    /// Files that root restores into a user's folder belong to that user, whatever the backup says.
     var mayGive: Bool { rights == nil && geteuid() == 0 }
 
-    /// Gives what is open to a user and a group of these names, each as far as this machine has it; where it lies owners may
-    /// not be set, or are not kept, it stays as it is.
+    /// Sets the owner and group by name, as far as they exist on this machine. A no-op if the file system does not
+    /// allow or store ownership.
     static func give(_ file: Descriptor, to owner: String?, _ group: String?, _ names: BackupOwners) throws {
         let (user, group) = (owner.flatMap(names.user(named:)), group.flatMap(names.group(named:)))
         guard user != nil || group != nil else { return }
         guard fchown(file.raw, user ?? uid_t.max, group ?? gid_t.max) != 0 else { return }
-        // Root has no such power on some file systems, and none over numbers that its namespace lacks.
+        // On some file systems root lacks this right, and it always lacks it for ids outside its namespace.
         guard [EPERM, EINVAL, EOPNOTSUPP].contains(errno) else { throw Fault.system("set the owner of", file.path) }
     }
 
-    /// Does something with the owner's rights, and with no others; not to be nested.
+    /// Runs `body` with exactly the owner's rights; must not be nested.
     func act<R>(_ body: () throws -> R) throws -> R {
         guard let rights else { return try body() }
         return try rights.use(body)
     }
 
-    /// Makes a folder and those above it that are missing.
+    /// Creates a folder and its missing parents.
     func makeFolder(_ path: BytePath) throws { try act { try Durable.makeDirectory(path, mode: 0o700) } }
 
-    /// Opens a folder of the owner's; throws where it is another's by now.
+    /// Opens a folder of the owner; throws if it has another owner by now.
     func openFolder(_ path: BytePath) throws -> Folder {
         let folder = try Descriptor(path, O_RDONLY | O_DIRECTORY, follow: true)
         if let rights, try !rights.own(folder.status()) {

@@ -6,26 +6,26 @@ import Platform
 import Rules
 import TKCore
 
-/// What a restore puts where. Everything here blocks.
+/// Which files a restore puts where. Everything here blocks.
 package struct RestorePlan: Encodable, Sendable {
     package struct Store: Encodable, Sendable {
         /// Its folder in the backup.
         package let name: String
         package let root: BytePath
         package let files: Int
-        /// Bytes.
+        /// In bytes.
         package let size: Int64
         let emptyFolders: [BytePath]
-        /// Those whose owner and mode the backup tells.
+        /// Folders whose owner and mode the backup records.
         let folders: [BackupManifest.Folder]
-        /// Whether root gives its files to whom they were. What is configured is not for the maker of a backup to give away,
-        /// unless that is root.
+        /// Whether root restores the original owners. The maker of a backup must not be able to give away configured
+        /// files, unless that is root.
         let keepsOwners: Bool
-        /// What lies below its root and is not its, without links.
+        /// Paths below its root that do not belong to it, with symlinks resolved.
         let foreign: [BytePath]
-        /// What lies there already and has to go aside.
+        /// Existing files that must be moved aside.
         package var inTheWay: [BytePath] = []
-        /// Why it stays as it is; nil for what is restored.
+        /// Why it is left as it is; nil if it is restored.
         package var leftOut: String?
 
         private enum CodingKeys: CodingKey { case name, root, files, size, emptyFolders, inTheWay, leftOut }
@@ -37,10 +37,10 @@ package struct RestorePlan: Encodable, Sendable {
     package var stores: [Store]
 
     /// - Parameters:
-    ///   - vaults: the folders that the configuration which is there names.
+    ///   - vaults: the vaults in the current configuration.
     ///   - only: names of stores; nil for all.
-    /// - Throws: `Fault(.usage)` where the backup has no store of one of the names, or one that has no folder here: a backup
-    ///   says what it holds, and never where that goes.
+    /// - Throws: `Fault(.usage)` if the backup lacks a named store, or a store has no folder here: a backup says what
+    ///   it holds, never where that goes.
     package init(
         _ proof: BackupProof, _ directories: Directories, vaults: [VaultPlace], places: [PlaceInfo], tk: BytePath?,
         only: [String]?
@@ -63,7 +63,7 @@ package struct RestorePlan: Encodable, Sendable {
                     .failed, "the manifest of \(proof.path) names a store that leads out of it; take another backup")
             }
             guard let here = known.first(where: { $0.name == store.name }) else {
-                // A vault that was configured and never made.
+                // A vault that was configured but never created.
                 if store.files == 0, only == nil { continue }
                 throw Self.homeless(store.name, directories)
             }
@@ -110,7 +110,7 @@ package struct RestorePlan: Encodable, Sendable {
         }
     }
 
-    /// What is in the way in one folder of a store.
+    /// Finds the files in the way in one folder of a store.
     private mutating func look(
         at index: Int, _ folder: BytePath, of root: BytePath, _ isAlone: Bool, _ others: [BytePath],
         _ proof: BackupProof
@@ -120,7 +120,7 @@ package struct RestorePlan: Encodable, Sendable {
         let coming = try isBacked ? listDirectory(backed).map { BytePath(bytes: $0.name) } : []
         for entry in try listDirectory(root.appending(folder)).map({ BytePath(bytes: $0.name) }) {
             let whole = root.appending(folder).appending(entry)
-            // Another store's folder is asked about by itself.
+            // Another store's folder is checked on its own.
             if others.contains(whole) || BackupStore.isTemporary(entry) { continue }
             if others.contains(where: { $0.isWithin(whole) }) {
                 try look(at: index, folder.appending(entry), of: root, isAlone, others, proof)
@@ -139,7 +139,7 @@ package struct RestorePlan: Encodable, Sendable {
 
     private static let nothing = "the backup holds nothing of it"
 
-    /// Stores that the backup holds and that stay as they are here.
+    /// Stores in the backup that are left as they are here.
     package var kept: [Store] { stores.filter { $0.leftOut != nil && $0.leftOut != Self.nothing } }
     package var restored: [Store] { stores.filter { $0.leftOut == nil } }
     package var inTheWay: [BytePath] { restored.flatMap(\.inTheWay) }
