@@ -3,7 +3,7 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// All that is known of one comic: `steward comics show`.
+/// Everything known about one comic: `steward comics show`.
 package struct ComicDetails: Encodable, Sendable {
     package let file: BytePath
     package let type: ComicFileType
@@ -12,10 +12,10 @@ package struct ComicDetails: Encodable, Sendable {
     /// nil for a folder and for a single picture, which are not validated.
     package let inspection: ComicInspection?
     package let pages: [ComicPageLine]
-    /// Its number, from 1.
+    /// Its page number, from 1.
     package let cover: Int?
     package let progress: ComicProgress?
-    /// Pages from 1.
+    /// Pages, from 1.
     package let bookmarks: [Int]
     package let isFavourite: Bool
 
@@ -35,11 +35,11 @@ package struct ComicDetails: Encodable, Sendable {
         try container.encodeIfPresent(progress, forKey: .progress)
         try container.encode(bookmarks, forKey: .bookmarks)
         try container.encode(isFavourite, forKey: .isFavourite)
-        // They stand in the inspection, where there is one.
+        // Otherwise they are part of the inspection.
         if inspection == nil { try container.encode(pages, forKey: .pages) }
     }
 
-    /// - Parameter folder: a file below it is named from there.
+    /// - Parameter folder: files below it are shown relative to it.
     package func lines(width: Int?, zone: Zone, from folder: BytePath) -> [String] {
         var lines: [String]
         if let inspection, !inspection.isAccepted {
@@ -75,7 +75,7 @@ package struct ComicDetails: Encodable, Sendable {
 }
 
 extension ComicOperations {
-    /// Looks into a comic and at what is known of its reading. Damage is told, not refused.
+    /// Reads a comic and its reading state. Damage is reported, not refused.
     package func details(_ path: BytePath, _ meter: ProgressMeter) async throws -> ComicDetails {
         let path = Self.canonical(path)
         let type = try await type(of: path)
@@ -120,7 +120,7 @@ extension ComicOperations {
 }
 
 extension ComicPageLine {
-    /// From a listing, which knows no more than names and sizes.
+    /// From a listing, which provides only names and sizes.
     init(_ entry: ArchiveEntry, isCover: Bool) {
         self.init(
             number: entry.index + 1, name: entry.path, size: entry.uncompressedSize, format: nil, width: nil,

@@ -4,20 +4,20 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// Which comics are there more than once: `steward comics duplicates`.
+/// Finds duplicate comics: `steward comics duplicates`.
 package struct DuplicateReview: Encodable, Sendable {
     package struct Group: Encodable, Sendable {
         package let hash: ContentHash
-        /// Bytes of each.
+        /// Bytes of each copy.
         package let size: Int64
-        /// Not named like a copy, then the oldest.
+        /// A file not named like a copy is preferred, then the oldest.
         package let keep: BytePath
         package let copies: [BytePath]
     }
 
     package struct Removed: Encodable, Sendable {
         package let path: BytePath
-        /// Where it lies in the trash; nil where it was left.
+        /// Its path in the trash; nil if it was left.
         package let trash: BytePath?
         /// Why it was left.
         package let problem: String?
@@ -25,10 +25,10 @@ package struct DuplicateReview: Encodable, Sendable {
 
     package let folder: BytePath
     package let groups: [Group]
-    /// Files whose names make them copies and whose content does not: each group in page order, the plain name first.
+    /// Files named like copies but with different content: each group in page order, the plain name first.
     package let namesakes: [[BytePath]]
     package let unreadable: [BytePath]
-    /// nil where none were to be removed.
+    /// nil if removal was not requested.
     package var removed: [Removed]?
 
     package var copies: Int { groups.reduce(0) { $0 + $1.copies.count } }
@@ -59,7 +59,7 @@ extension DuplicateReview {
         return lines + ["\(what) of \(ComicText.count(groups.count, "comic")), \(ComicText.bytes(wasted))\(hint)"]
     }
 
-    /// What became of the copies.
+    /// The result of removing the copies.
     package var removalLines: [String] {
         guard let removed else { return [] }
         let done = removed.filter { $0.trash != nil }.count
@@ -71,7 +71,7 @@ extension DuplicateReview {
 }
 
 extension ComicOperations {
-    /// Compares what has the same size, byte for byte by SHA-256. Single pictures are not looked at.
+    /// Compares files of the same size by SHA-256. Single pictures are ignored.
     package func duplicates(_ meter: ProgressMeter) async throws -> DuplicateReview {
         let (found, unreadable) = try await named(root) { try await library.allComics() }
         let folder = root
@@ -91,8 +91,8 @@ extension ComicOperations {
             unreadable: unreadable.map { folder.appending($0) } + review.unreadable)
     }
 
-    /// Puts the copies into the trash. Each group's file that stays is read again first: no copy goes that is not
-    /// contained in it.
+    /// Moves the copies to the trash. The file to keep in each group is read again first, so that no copy is removed
+    /// unless the kept file contains it.
     package func removeCopies(_ review: DuplicateReview, _ meter: ProgressMeter) async -> DuplicateReview {
         var removed: [DuplicateReview.Removed] = []
         let trash = trash

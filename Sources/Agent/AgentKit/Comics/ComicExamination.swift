@@ -2,12 +2,12 @@ import ComicArchive
 import Glibc
 import Platform
 
-/// `steward doctor`, the part about what comics need: the program that unpacks them, and what it uses.
+/// `steward doctor`, the part about comics: the unpacking program and its tools.
 package struct ComicExamination: Sendable {
     package init() {}
 
-    /// Has the worker break a rule of its cage to see that the cage holds, and a thumbnail made; looks for the programs
-    /// that draw PDFs and unpack solid RAR archives.
+    /// Checks that the cage holds by having the worker break one of its rules, makes a thumbnail, and looks for the
+    /// programs that render PDFs and unpack solid RAR archives.
     package func findings() async -> [Examination.Finding] {
         [await archives(), await thumbnails(), documents(), solidArchives()]
     }

@@ -1,15 +1,15 @@
 import ComicArchive
 import Platform
 
-/// What is known of a comic's title, number and makers, and which source said so, for people and programs.
+/// A comic's title, number, creators and so on, with the source of each, for people and programs.
 package struct ComicFacts: Encodable, Sendable {
     package let metadata: ComicMetadata
-    /// By the field's name in `metadata`.
+    /// By field name in `metadata`.
     package let sources: [String: KnownMetadata.Source]
     /// Why a metadata file was not used, or not alone.
     package let notes: [String]
 
-    /// - Parameter path: of the comic, for what its own and its folder's name tell.
+    /// - Parameter path: the comic's, as its own and its folder's name are sources too.
     package init(_ found: [FoundMetadata], of path: BytePath) {
         let known = KnownMetadata(found, of: path)
         metadata = known.metadata
@@ -32,7 +32,7 @@ package struct ComicFacts: Encodable, Sendable {
             (self.key, self.label, self.value) = (key, label, value)
         }
 
-        /// A list, one after the other.
+        /// A field with several values, separated by commas.
         static func list(
             _ key: String, _ label: String, _ values: @escaping @Sendable (ComicMetadata) -> [String]
         ) -> Field {
@@ -67,7 +67,7 @@ package struct ComicFacts: Encodable, Sendable {
         Field("summary", "summary") { $0.summary },
     ]
 
-    /// One line a field, with where it comes from.
+    /// One line per field, with its source.
     func lines(width: Int?) -> [String] {
         var table = TextTable([.left, .left, .left], flexible: 1)
         for field in Self.fields {

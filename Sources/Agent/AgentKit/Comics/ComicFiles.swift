@@ -4,17 +4,17 @@ import OwnFiles
 import Platform
 import Synchronization
 
-/// What was done with a file of the library: `steward comics move` and `delete`.
+/// A library file that was moved: `steward comics move` and `delete`.
 package struct ComicMoved: Encodable, Sendable {
     package let from: BytePath
     package let to: BytePath
 }
 
-/// What a file is: `steward comics type`.
+/// A file's type: `steward comics type`.
 package struct ComicTyped: Encodable, Sendable {
     package let file: BytePath
     package let type: ComicFileType
-    /// What the name's extension says.
+    /// The type by the name's extension.
     package let named: ComicFileType
 
     package var line: String {
@@ -25,7 +25,7 @@ package struct ComicTyped: Encodable, Sendable {
 }
 
 extension ComicOperations {
-    /// By content, then by name. Links are followed.
+    /// By content, then by name. Symlinks are followed.
     func type(of path: BytePath) async throws -> ComicFileType {
         try await named(path) {
             try await lane.run {
@@ -47,15 +47,15 @@ extension ComicOperations {
             file: path, type: type, named: type == .folder ? .folder : ComicFileType(name: path.name))
     }
 
-    /// Moves a comic, or a folder, within the library. Where the name is taken it gets ` (1)`; nothing is overwritten.
-    /// What is known of its reading goes along.
+    /// Moves a comic or a folder within the library. If the name is taken, ` (1)` is appended; nothing is overwritten.
+    /// Its reading state moves along.
     ///
     /// - Parameters:
-    ///   - target: its new path, or the folder it is to go into.
-    ///   - isFolder: whether `target` is meant as a folder even where it does not exist yet.
+    ///   - target: its new path, or the folder to move it into.
+    ///   - isFolder: whether `target` is a folder even if it does not exist yet.
     package func move(_ source: BytePath, to target: BytePath, isFolder: Bool) async throws -> ComicMoved {
         let from = root.appending(try inside(source))
-        // The library's folder itself may be the target.
+        // The target may be the library's own folder.
         let within = Self.canonical(target) == root ? "" : try inside(target)
         let goesInto = try await lane.run { try FileStatus.of(Self.canonical(target))?.kind == .directory }
         let destination = goesInto || isFolder ? within.appending(name: from.name) : within
@@ -72,8 +72,8 @@ extension ComicOperations {
         }
     }
 
-    /// Puts a comic of the library into the trash. How far it was read is kept for the day it comes back; it only
-    /// leaves the list of what was read lately.
+    /// Moves a comic of the library to the trash. Its reading progress is kept in case it comes back; it only
+    /// disappears from the list of recently read comics.
     package func delete(_ path: BytePath) async throws -> ComicMoved {
         let relative = try inside(path)
         let file = root.appending(relative)

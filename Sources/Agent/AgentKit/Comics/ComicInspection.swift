@@ -2,7 +2,7 @@ import ComicArchive
 import OwnFiles
 import Platform
 
-/// What one look into an archive found: `steward comics inspect`.
+/// The result of inspecting one archive: `steward comics inspect`.
 package struct ComicInspection: Encodable, Sendable {
     package struct Skipped: Encodable, Sendable {
         package let name: BytePath
@@ -11,25 +11,25 @@ package struct ComicInspection: Encodable, Sendable {
 
     package let file: BytePath
     package let isAccepted: Bool
-    /// In one word, why it was refused.
+    /// Why it was refused, in one word.
     package let reason: RefusalReason?
-    /// Why it was refused and what to do, or why it could not be looked at.
+    /// Why it was refused and what to do, or why it could not be inspected.
     package let message: String?
-    /// It could not be read, so that nothing was found out.
+    /// It could not be read, so nothing is known about it.
     package let isUnread: Bool
     package let format: ArchiveFormat?
     package let isSolid: Bool?
-    /// Bytes of the file.
+    /// The file's size in bytes.
     package let size: Int64?
-    /// Bytes of all pages.
+    /// The total size of all pages in bytes.
     package let unpackedSize: Int64?
     package let entries: Int?
     package let facts: ComicFacts?
     package let pages: [ComicPageLine]
     package let skipped: [Skipped]
-    /// What is wrong and was let pass.
+    /// Defects that were tolerated.
     package let damage: [String]
-    /// What was said of it although nothing is amiss.
+    /// Remarks that are not defects.
     package let notes: [String]
 
     init(_ file: BytePath, _ verdict: Verdict) {
@@ -95,13 +95,13 @@ extension ComicInspection {
     /// For people.
     ///
     /// - Parameters:
-    ///   - isFull: metadata, pages and what was skipped; else one line.
+    ///   - isFull: includes metadata, pages and skipped entries; otherwise one line.
     ///   - width: of the terminal; nil in a pipe.
-    ///   - folder: files below it are named from there.
+    ///   - folder: files below it are shown relative to it.
     package func lines(isFull: Bool, width: Int?, from folder: BytePath) -> [String] {
         let name = file.relative(to: folder) ?? file
         guard isAccepted else {
-            // Most messages name the file as it was opened.
+            // Most messages contain the path that was opened.
             let text = message ?? "nothing is known of it"
             let opened = "\(ComicOperations.canonical(file)): "
             let rest = text.hasPrefix(opened) ? "\(name): \(text.dropFirst(opened.count))" : text
@@ -137,7 +137,7 @@ extension ComicInspection {
 }
 
 extension ComicOperations {
-    /// The comics among what a person named: files as they are, folders with all comics in them.
+    /// Expands the given paths to comics: files as they are, folders to all comics in them.
     ///
     /// - Throws: `Fault(.usage)` for a folder without comics.
     package func comics(among paths: [BytePath]) async throws -> [(path: BytePath, size: Int64)] {
@@ -161,13 +161,13 @@ extension ComicOperations {
         return found
     }
 
-    /// What a path leads to, links followed. Blocks.
+    /// The target of a path, with symlinks followed. Blocks.
     private static func followed(_ path: BytePath) throws -> (isFolder: Bool, size: Int64)? {
         guard let status = try FileStatus.of(canonical(path)) else { return nil }
         return (status.kind == .directory, status.size)
     }
 
-    /// Looks into each file and hands over what was found, one after the other.
+    /// Inspects the files one by one, passing each result to `each`.
     package func inspect(
         _ files: [(path: BytePath, size: Int64)], mode: ValidationMode, hashes: Bool, pages: PageExamination = .headers,
         _ meter: ProgressMeter, each: (ComicInspection) async throws -> Void
@@ -184,11 +184,11 @@ extension ComicOperations {
                 guard try await lane.run({ try Self.followed(file.path) }) != nil else {
                     throw ComicError.fileSystem(.fileNotFound(file.path)).fault()
                 }
-                // Links are followed here, as anybody would expect who names one.
+                // Symlinks are followed, as users expect for a path they name.
                 var verdict = try await validator.validate(
                     Self.canonical(file.path), mode: mode, hashes: hashes
                 ) { done in
-                    // Pages hardly shrink when they are packed, so that what was unpacked tells how far it has come.
+                    // Pages hardly compress, so the unpacked bytes are a good measure of progress.
                     meter.show(
                         start + min(done.bytes, file.size * 99 / 100), of: total,
                         "\(counted)\(name), \(ComicText.count(done.pages, "page"))")

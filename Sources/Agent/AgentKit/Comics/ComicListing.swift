@@ -6,17 +6,17 @@ import Platform
 /// The comics of a library: `steward comics list`.
 package struct ComicListing: Encodable, Sendable {
     package struct Comic: Encodable, Sendable {
-        /// Below the library's folder.
+        /// Relative to the library's folder.
         package let path: BytePath
         package let type: ComicFileType
-        /// Bytes; of a folder, those of its pictures.
+        /// In bytes; for a folder, the total of its pictures.
         package let size: Int64
         package let modified: Timestamp
-        /// Of a folder: how many pictures lie in it.
+        /// For a folder: its number of pictures.
         package let pictures: Int?
-        /// nil for one that was never opened.
+        /// nil if it was never opened.
         package let progress: ComicProgress?
-        /// Pages from 1.
+        /// Pages, from 1.
         package let bookmarks: [Int]
         package let isFavourite: Bool
     }
@@ -30,7 +30,7 @@ package struct ComicListing: Encodable, Sendable {
 
     package let library: BytePath
     package let comics: [Comic]
-    /// nil unless asked for.
+    /// nil unless requested.
     package let series: [Series]?
     package let unreadable: [BytePath]
 }
@@ -74,11 +74,11 @@ extension ComicListing {
 }
 
 extension ComicOperations {
-    /// Everything in the library that can be read.
+    /// All readable comics of the library.
     ///
     /// - Parameters:
-    ///   - recent: only what was read lately, newest first, at most so many.
-    ///   - bySeries: whether the series are told as well.
+    ///   - recent: only this many recently read comics, newest first.
+    ///   - bySeries: whether to include the series.
     package func list(
         by order: ComicFile.Order, recent: Int? = nil, bySeries: Bool = false, _ meter: ProgressMeter
     ) async throws -> ComicListing {
@@ -123,7 +123,7 @@ extension ComicOperations {
             unreadable: unreadable)
     }
 
-    /// Pictures in a folder are one comic, the folder; those beside the comics stand alone.
+    /// The pictures in a folder form one comic; those beside the comics count on their own.
     private static func withFolders(_ found: [ComicFile]) -> ([ComicFile], [BytePath: Int]) {
         let isInFolder = { (file: ComicFile) in file.type.family == .image && !file.path.parent.isEmpty }
         let folders = Dictionary(grouping: found.filter(isInFolder)) { $0.path.parent }.map { folder, pictures in
@@ -135,8 +135,8 @@ extension ComicOperations {
         return (found.filter { !isInFolder($0) } + folders, counts)
     }
 
-    /// What those files hold of which something may be kept: a file is read again only where its size is that of such a
-    /// comic, and it is not known from before.
+    /// Content hashes of the files that may have a reading state. A file is read only if its size matches such a comic
+    /// and its hash is not cached.
     private func contents(
         of files: [ComicFile], _ service: ProgressService?, _ meter: ProgressMeter
     ) async throws -> [BytePath: ContentHash] {
@@ -162,7 +162,7 @@ extension ComicOperations {
         return contents
     }
 
-    /// Runs `body`; where what goes wrong does not name the file, its message is made to.
+    /// Runs `body`; adds the file's path to errors that lack it.
     func named<R>(_ path: BytePath, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()

@@ -5,8 +5,8 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// What the commands on comics work with: one library's folder, reading progress, the caged worker and the trash. Each
-/// is opened when it is first needed, so that a command asks for no more than it uses.
+/// The context of the comic commands: a library folder, reading progress, the caged worker and the trash. Each is
+/// opened on first use, so that a command needs no more than it uses.
 package actor ComicOperations {
     package nonisolated let library: ComicLibrary
     package nonisolated let directories: Directories
@@ -14,7 +14,7 @@ package actor ComicOperations {
     private var opened: ProgressService?
     private var started: ArchiveWorker?
 
-    /// The library's folder, without symbolic links as far as it exists.
+    /// The library's folder, with symlinks resolved as far as it exists.
     package nonisolated var root: BytePath { library.root }
 
     /// - Parameter root: absolute.
@@ -56,22 +56,22 @@ package actor ComicOperations {
         if let opened { return opened }
         let state = directories.state
         let service = try await lane.run { try ProgressService.open(directory: state) }
-        // Another call may have opened it while this one waited.
+        // Another call may have opened it during the wait.
         if let opened { return opened }
         opened = service
         return service
     }
 
-    /// nil where nothing was ever read: looking must not make files.
+    /// nil if nothing was ever read: a read-only command must not create files.
     func progressIfAny() async throws -> ProgressService? {
         if let opened { return opened }
         let file = directories.state.appending("comics.sqlite")
         return try await lane.run { try FileStatus.of(file) } == nil ? nil : try await progress()
     }
 
-    /// Reads a whole file to learn what it holds.
+    /// Hashes a whole file.
     ///
-    /// - Throws: `Fault(.usage)` for a folder: what is in it has no content of its own.
+    /// - Throws: `Fault(.usage)` for a folder, which has no content of its own.
     func content(of path: BytePath, _ meter: ProgressMeter? = nil) async throws -> (ContentHash, Fingerprint) {
         try await lane.run {
             guard let status = try FileStatus.of(path) else { throw ComicError.fileSystem(.fileNotFound(path)) }
@@ -93,7 +93,7 @@ package actor ComicOperations {
         }
     }
 
-    /// Folds the progress into its file. To be called last.
+    /// Checkpoints and closes the progress database. Call this last.
     package func close() async throws {
         guard let opened else { return }
         self.opened = nil
@@ -102,8 +102,8 @@ package actor ComicOperations {
 }
 
 extension ComicOperations {
-    /// The path a person means: below the working directory where it is not absolute. Where no file has that name, the
-    /// spelling in which a command shows names that are no text (`\xFF`) is understood as well.
+    /// The path meant by an argument: relative to the working directory if not absolute. If there is no such file,
+    /// `\xFF` escapes are decoded, as commands print them for names that are not UTF-8.
     package static func path(_ argument: BytePath, from folder: BytePath) -> BytePath {
         func absolute(_ path: BytePath) -> BytePath { path.isAbsolute ? path : folder.appending(path) }
         let plain = absolute(argument)
@@ -113,7 +113,7 @@ extension ComicOperations {
         return tidy(absolute(BytePath(bytes: BytePath.unescape(text))))
     }
 
-    /// Without `.` and, where the part before is a real folder's name, without `..`.
+    /// Without `.`, and without `..` if the preceding component is a real folder's name.
     private static func tidy(_ path: BytePath) -> BytePath {
         let parts = path.components.filter { !$0.elementsEqual(".".utf8) }
         guard parts.count != path.components.count || parts.contains(where: { $0.elementsEqual("..".utf8) }) else {
@@ -123,7 +123,7 @@ extension ComicOperations {
         return parts.contains { $0.elementsEqual("..".utf8) } ? canonical(plain) : plain
     }
 
-    /// Without symbolic links in that part of the path which exists. Blocks.
+    /// Resolves symlinks in the part of the path that exists. Blocks.
     static func canonical(_ path: BytePath) -> BytePath {
         var existing = path
         var rest: [[UInt8]] = []
@@ -137,7 +137,7 @@ extension ComicOperations {
         return path
     }
 
-    /// Where a file of the library lies below its folder. The last part may be a link, which is meant itself.
+    /// The path of a library file relative to the library's folder. A symlink in the last component is not resolved.
     ///
     /// - Throws: `Fault(.usage)` for a path outside.
     package nonisolated func inside(_ path: BytePath) throws -> BytePath {

@@ -4,23 +4,23 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A page that was exported from a comic: `steward comics page`; or a small picture of one: `thumbnail`.
+/// A page exported from a comic (`steward comics page`), or its thumbnail (`thumbnail`).
 package struct ComicPicture: Encodable, Sendable {
     package let comic: BytePath
     /// From 1; nil for a thumbnail of the cover.
     package let page: Int?
-    /// How many there are; nil for a thumbnail.
+    /// Number of pages; nil for a thumbnail.
     package let pages: Int?
     /// Its path in the comic.
     package let name: String?
     package let format: String?
     package let width: Int?
     package let height: Int?
-    /// Bytes.
+    /// In bytes.
     package let size: Int64
-    /// nil where it went to standard output.
+    /// nil for standard output.
     package let output: BytePath?
-    /// What is odd about the name it was given.
+    /// A remark about the output's name.
     package let note: String?
 
     package var lines: [String] {
@@ -32,7 +32,7 @@ package struct ComicPicture: Encodable, Sendable {
     }
 }
 
-/// Which page is meant.
+/// The requested page.
 package enum PageChoice: Sendable, Equatable {
     /// From 1.
     case number(Int)
@@ -49,7 +49,7 @@ package enum PageChoice: Sendable, Equatable {
         }
     }
 
-    /// What it adds to the comic's name: `-p007`, `-cover`.
+    /// A suffix for the comic's name: `-p007`, `-cover`.
     func mark(index: Int, of count: Int) -> String {
         if self == .cover { return "-cover" }
         return "-p" + (index + 1).padded("\(count)".count)
@@ -57,7 +57,7 @@ package enum PageChoice: Sendable, Equatable {
 }
 
 extension ComicOperations {
-    /// Exports one page, its bytes as they were packed. Nothing else is unpacked, but where the archive is solid.
+    /// Exports one page, byte for byte. Nothing else is unpacked unless the archive is solid.
     package func exportPage(
         _ path: BytePath, _ choice: PageChoice, to target: PictureTarget
     ) async throws -> ComicPicture {
@@ -81,21 +81,21 @@ extension ComicOperations {
                 let mark = choice.mark(index: index, of: count)
                 return try await lane.run {
                     let source = try Descriptor(BytePath(file.path))
-                    // Gone before it is handed on: whoever reads our output may end us at any moment.
+                    // Removed before the output is written: the reader may end this process at any moment.
                     try folder.remove()
                     return try Self.deliver(source, entry, of: count, comic, mark, target)
                 }
             } catch {
-                // What went wrong is the news; what stays behind is removed the next time.
+                // The original error matters more; leftovers are removed next time.
                 try? await lane.run { try folder.remove() }
                 throw error
             }
         }
     }
 
-    /// A JPEG of a page, made to fit in a box; kept in the cache for the next time.
+    /// A JPEG of a page, scaled to fit; cached for next time.
     ///
-    /// - Parameter size: nil takes what a shelf of covers or an overview of pages shows.
+    /// - Parameter size: nil for the size used in cover lists and page overviews.
     package func exportThumbnail(
         _ path: BytePath, _ choice: PageChoice, size: ThumbnailSize?, to target: PictureTarget,
         complain: @escaping @Sendable (any Error) -> Void
@@ -133,7 +133,7 @@ extension ComicOperations {
         }
     }
 
-    /// The pages that ComicInfo.xml names; none where there is no such file or it cannot be read.
+    /// The pages listed in ComicInfo.xml; empty if it is missing or unreadable.
     private func statedPages(_ path: BytePath) async throws -> [ComicPageInfo] {
         guard try await type(of: path).archive != nil else { return [] }
         let headers = try await worker().list(path).headers.filter { EntryRole(of: $0) == .metadata && !$0.isEncrypted }
@@ -149,7 +149,7 @@ extension ComicOperations {
             }
             return try MetadataFile.comicInfo.parse(bytes).pages
         } catch is Fault {
-            // A cover is found without it; `inspect` tells what is wrong with it.
+            // The cover can be found without it; `inspect` reports the problem.
             try? await lane.run { try folder.remove() }
             return []
         }
@@ -178,7 +178,7 @@ extension ComicOperations {
             note: note(on: output, suffix: suffix))
     }
 
-    /// What is odd about a name whose ending is that of another kind of picture.
+    /// A remark if the output's extension does not match the picture's format.
     private static func note(on output: BytePath?, suffix: String?) -> String? {
         guard let output, let suffix, let given = output.stemAndExtension.extension,
             ComicFileType(name: output.name).family == .image

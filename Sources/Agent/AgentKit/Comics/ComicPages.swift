@@ -5,19 +5,19 @@ import Platform
 package struct ComicPageLine: Encodable, Sendable {
     /// From 1, in reading order.
     package let number: Int
-    /// Its path in the archive; bytes that are no text as `\xHH`.
+    /// Its path in the archive, with `\xHH` for bytes that are not UTF-8.
     package let name: String
-    /// Bytes.
+    /// In bytes.
     package let size: Int64
     package let format: String?
     package let width: Int?
     package let height: Int?
-    /// A spread of two pages, which a reader shows alone.
+    /// A double-page spread, which a reader shows alone.
     package let isDouble: Bool
     package let isCover: Bool
-    /// Called Deleted by the metadata: a reader passes over it.
+    /// Marked as Deleted by the metadata: readers skip it.
     package let isDeleted: Bool
-    /// SHA-256, where it was asked for.
+    /// SHA-256, if requested.
     package let hash: ContentHash?
     package let damage: String?
 

@@ -3,13 +3,13 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// How far one comic has been read: `steward comics progress` and `bookmark`.
+/// The reading state of one comic: `steward comics progress` and `bookmark`.
 package struct ComicReadingState: Encodable, Sendable {
     package let file: BytePath
     package let content: ContentHash
-    /// nil where it was never opened, or that was forgotten.
+    /// nil if it was never opened or was reset.
     package let progress: ComicProgress?
-    /// Pages from 1.
+    /// Pages, from 1.
     package let bookmarks: [Int]
 
     package func lines(zone: Zone) -> [String] {
@@ -19,12 +19,12 @@ package struct ComicReadingState: Encodable, Sendable {
     }
 }
 
-/// A comic that was marked: `steward comics favourite`.
+/// A favourite comic: `steward comics favourite`.
 package struct ComicFavourite: Encodable, Sendable {
     package let file: BytePath
     package let content: ContentHash
     package let added: Timestamp
-    /// Whether a file is there now; one that is away, as on a disk that is not mounted, stays marked.
+    /// Whether the file is there now; a missing one, for instance on an unmounted disk, stays a favourite.
     package let isThere: Bool
 
     package func line(zone: Zone) -> String {
@@ -34,16 +34,16 @@ package struct ComicFavourite: Encodable, Sendable {
 
 extension ComicOperations {
     package enum ReadingChange: Sendable, Equatable {
-        /// That page (from 1) is being read.
+        /// The current page, from 1.
         case page(Int)
-        /// Read to its end.
+        /// Finished.
         case done
-        /// As if it had never been opened: progress and bookmarks are forgotten.
+        /// As if it had never been opened: clears progress and bookmarks.
         case reset
     }
 
     package enum BookmarkChange: Sendable, Equatable {
-        /// Sets it where there is none, removes it where there is one.
+        /// Sets the bookmark, or removes it if set.
         case toggle(Int)
         case remove(Int)
     }
@@ -69,7 +69,7 @@ extension ComicOperations {
         }
     }
 
-    /// - Returns: the state, and whether the page has a bookmark now; nil where none was asked about.
+    /// - Returns: the state, and whether the page has a bookmark now; nil if no page was given.
     package func bookmark(
         _ path: BytePath, _ change: BookmarkChange? = nil, _ meter: ProgressMeter
     ) async throws -> (ComicReadingState, isSet: Bool?) {
@@ -93,7 +93,7 @@ extension ComicOperations {
         }
     }
 
-    /// Marks a comic as a favourite, or takes the mark away.
+    /// Adds or removes a favourite.
     package func setFavourite(_ isFavourite: Bool, _ path: BytePath, _ meter: ProgressMeter) async throws {
         let path = Self.canonical(path)
         try await named(path) {
@@ -102,7 +102,7 @@ extension ComicOperations {
         }
     }
 
-    /// Newest first, with whether a file is still where it was when it was marked.
+    /// Newest first, with whether the file is still where it was when marked.
     package func favourites() async throws -> [ComicFavourite] {
         let all = try await progressIfAny()?.favourites() ?? []
         return try await lane.run {

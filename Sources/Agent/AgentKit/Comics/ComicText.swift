@@ -3,9 +3,9 @@ import Foundation
 import Platform
 import Rules
 
-/// How the comic commands write things for people.
+/// Formats values of the comic commands for people.
 package enum ComicText {
-    /// `12.3 MiB`; whole bytes below 1 KiB.
+    /// `12.3 MiB`; plain bytes below 1 KiB.
     package static func bytes(_ count: Int64) -> String {
         let units = ["KiB", "MiB", "GiB", "TiB"]
         if count < 1024 { return "\(count) B" }
@@ -25,17 +25,17 @@ package enum ComicText {
         "\(number) \(number == 1 ? one : many ?? one + "s")"
     }
 
-    /// What an archive says of itself, as one line that a terminal shows and does nothing else with.
+    /// Text from an archive as one line, without terminal control characters.
     static func safe(_ text: String) -> String { SafeText.withoutControls(text) }
 
     static func size(_ image: ImageHeader) -> String { "\(image.width) × \(image.height)" }
 
-    /// `2026-11-21`, in that zone.
+    /// `2026-11-21`, in the given zone.
     static func day(_ time: Timestamp, _ zone: Zone) -> String {
         zone.local(at: time).civil.date.description
     }
 
-    /// A comic's kind as people call it: `CBZ`, `pictures in a folder`.
+    /// A comic's type as people write it: `CBZ`, `folder`.
     static func type(_ type: ComicFileType) -> String { type == .folder ? "folder" : type.rawValue.uppercased() }
 
     static func skip(_ reason: SkipReason) -> String {
@@ -58,7 +58,7 @@ package enum ComicText {
     }
 }
 
-/// How far a comic has been read, as commands say it: pages are counted from 1.
+/// Reading progress as commands show it, with pages counted from 1.
 package struct ComicProgress: Codable, Sendable, Equatable {
     package let page: Int
     package let pages: Int

@@ -2,20 +2,20 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Where a picture that was taken out of a comic, or made of it, is to go.
+/// The destination of a picture taken or generated from a comic.
 package enum PictureTarget: Sendable, Equatable {
     case standardOutput
-    /// A new file; or a folder, in which it gets a name of its own.
+    /// A new file; or a folder, in which it gets a generated name.
     case path(BytePath, isFolder: Bool, replaces: Bool)
 
-    /// Puts the picture there. Blocks.
+    /// Writes the picture to its destination. Blocks.
     ///
     /// - Parameters:
-    ///   - name: for a folder.
+    ///   - name: used in a folder.
     ///   - mode: of a new file.
     ///   - write: writes the whole picture to a file or pipe.
-    /// - Returns: the file it lies in; nil for standard output.
-    /// - Throws: `Fault` where something stands there already, or is no file that may be replaced.
+    /// - Returns: the file's path; nil for standard output.
+    /// - Throws: `Fault` if something exists there that may not be replaced.
     package func deliver(
         named name: @autoclosure () -> [UInt8], mode: mode_t = 0o644, write: (Descriptor) throws -> Void
     ) throws -> BytePath? {
@@ -31,7 +31,7 @@ package enum PictureTarget: Sendable, Equatable {
         return target
     }
 
-    /// Writes a file that gets its name when it is whole, so that nobody sees half a picture.
+    /// Writes a file that appears under its name only when complete.
     private static func save(
         at target: BytePath, replaces: Bool, _ mode: mode_t, _ write: (Descriptor) throws -> Void
     ) throws {
@@ -59,7 +59,7 @@ package enum PictureTarget: Sendable, Equatable {
         }
     }
 
-    /// Writes all bytes to a file or pipe, from where it stands.
+    /// Writes all bytes to a file or pipe, from its current position.
     package static func write(_ bytes: [UInt8], to target: Descriptor) throws {
         var rest = bytes[...]
         while !rest.isEmpty {

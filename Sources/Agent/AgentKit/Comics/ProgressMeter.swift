@@ -3,7 +3,7 @@ import Glibc
 import Platform
 import Synchronization
 
-/// One line on a terminal that says how far long work has come. May be told from any thread, as often as one likes.
+/// A progress line on the terminal. Thread-safe; cheap to update often.
 package final class ProgressMeter: Sendable {
     private struct State {
         var lastDrawn: Timestamp
@@ -15,7 +15,7 @@ package final class ProgressMeter: Sendable {
     private let now: @Sendable () -> Timestamp
     private let state: Mutex<State>
 
-    /// Nanoseconds until the line appears, and between two drawings of it.
+    /// Nanoseconds until the line appears, and between two updates.
     private static let delay: Int64 = 300_000_000
     private static let pace: Int64 = 100_000_000
 
@@ -29,19 +29,19 @@ package final class ProgressMeter: Sendable {
         state = Mutex(State(lastDrawn: Timestamp(nanoseconds: now().nanoseconds + Self.delay - Self.pace)))
     }
 
-    /// On standard error where that is a terminal that can move its cursor, unless `isOff`.
+    /// On standard error, if that is a terminal that can move its cursor, unless `isOff`.
     package static func standard(isOff: Bool = false) -> ProgressMeter {
         let isDumb = ["dumb", ""].contains(ProcessInfo.processInfo.environment["TERM"] ?? "")
         return ProgressMeter(width: isOff || isDumb ? nil : TextWidth.terminal(STDERR_FILENO)) { text in
             let bytes = Array(text.utf8)
-            // A terminal that takes nothing more is not worth waiting or failing for.
+            // A terminal that accepts no more output is not worth waiting or failing for.
             _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
         }
     }
 
     /// - Parameters:
-    ///   - done: of `total`, in whatever it is measured.
-    ///   - text: what is being done; shortened where it does not fit.
+    ///   - done: out of `total`, in any unit.
+    ///   - text: the current activity; shortened to fit.
     package func show(_ done: Int64, of total: Int64, _ text: @autoclosure () -> String) {
         guard let width else { return }
         let time = now()
@@ -54,7 +54,7 @@ package final class ProgressMeter: Sendable {
         if isDue { put("\r" + Self.line(done, total, ShownText.line(text()), width: width) + "\u{1B}[K") }
     }
 
-    /// Takes the line away; what is printed next begins where it stood.
+    /// Erases the line; later output starts in its place.
     package func clear() {
         let wasShown = state.withLock { state in
             defer { state.isShown = false }

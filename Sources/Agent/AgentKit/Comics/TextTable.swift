@@ -1,11 +1,11 @@
 import Glibc
 
-/// Columns for people: aligned, and no wider than the terminal.
+/// A table for people: aligned, and no wider than the terminal.
 package struct TextTable: Sendable {
     package enum Alignment: Sendable { case left, right }
 
     private let alignments: [Alignment]
-    /// The column that is shortened where a line would not fit; the others always stand whole.
+    /// The column that is shortened to make a line fit; the others are never shortened.
     private let flexible: Int
     private var rows: [[String]] = []
 
@@ -17,8 +17,8 @@ package struct TextTable: Sendable {
     package mutating func add(_ cells: [String]) { rows.append(cells) }
 
     /// - Parameters:
-    ///   - width: columns of the terminal; nil where nothing is to be shortened, as in a pipe.
-    ///   - indent: stands before every line.
+    ///   - width: columns of the terminal; nil for no shortening, as in a pipe.
+    ///   - indent: starts every line.
     package func lines(width: Int?, indent: String = "  ") -> [String] {
         var widths = alignments.indices.map { column in
             rows.map { column < $0.count ? TextWidth.of($0[column]) : 0 }.max() ?? 0
@@ -41,11 +41,11 @@ package struct TextTable: Sendable {
     }
 }
 
-/// How many columns of a terminal a text takes.
+/// The number of terminal columns that a text occupies.
 package enum TextWidth {
     package static func of(_ text: some StringProtocol) -> Int { text.unicodeScalars.reduce(0) { $0 + of($1) } }
 
-    /// 2 for the scripts that are written in squares and for most emoji, 0 for what stands on the letter before.
+    /// 2 for East Asian wide scripts and most emoji, 0 for combining characters.
     private static func of(_ scalar: Unicode.Scalar) -> Int {
         if scalar.value < 0x300 { return 1 }
         switch scalar.properties.generalCategory {
@@ -61,7 +61,7 @@ package enum TextWidth {
         }
     }
 
-    /// Takes the middle out, so that the beginning of a name and its number at the end can still be read.
+    /// Removes the middle, so that the beginning of a name and the number at its end stay readable.
     package static func shortened(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         guard width > 1 else { return width == 1 ? "…" : "" }
@@ -79,7 +79,7 @@ package enum TextWidth {
             })
     }
 
-    /// Columns of the terminal that `descriptor` is; nil where it is none.
+    /// The columns of a terminal; nil if `descriptor` is not a terminal.
     package static func terminal(_ descriptor: Int32) -> Int? {
         guard isatty(descriptor) == 1 else { return nil }
         var size = winsize()

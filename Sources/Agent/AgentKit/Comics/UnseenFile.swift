@@ -3,19 +3,19 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A file of a command that nobody sees before it is whole, and of which nothing stays behind when the command is ended
-/// before. It has no name until then (O_TMPFILE); on file systems without such files it has a hidden one beside the
-/// target, which goes when a signal ends the command, but not on SIGKILL. One at a time.
+/// An output file that is invisible until complete, and leaves nothing behind if the command ends earlier. Until then
+/// it is unnamed (O_TMPFILE); on file systems without that, it has a hidden name beside the target, which is removed if
+/// a signal ends the command, except for SIGKILL. Only one at a time.
 struct UnseenFile {
     /// Open for writing.
     let file: Descriptor
     private let folder: BytePath
-    /// What it is called meanwhile, where it has to have a name.
+    /// Its temporary name, if it needs one.
     private let hidden: BytePath?
 
     /// - Parameters:
-    ///   - target: what it is going to be called.
-    ///   - mayBeNameless: false takes a hidden name wherever it lies.
+    ///   - target: its final path.
+    ///   - mayBeNameless: false forces a hidden name.
     init(for target: BytePath, mode: mode_t, mayBeNameless: Bool = true) throws {
         folder = target.parent.isEmpty ? "." : target.parent
         if mayBeNameless, let nameless = Self.nameless(in: folder, target, mode) {
@@ -33,7 +33,7 @@ struct UnseenFile {
         }
     }
 
-    /// - Returns: nil where the file system has no such files, or /proc is not there to give it a name.
+    /// - Returns: nil if the file system does not support unnamed files, or /proc is not available to name them.
     private static func nameless(in folder: BytePath, _ target: BytePath, _ mode: mode_t) -> Descriptor? {
         let raw = folder.withCString { open($0, O_WRONLY | O_CLOEXEC | temporaryFile, mode) }
         guard raw >= 0 else { return nil }
@@ -43,8 +43,8 @@ struct UnseenFile {
 
     /// Gives the file its name, durably.
     ///
-    /// - Parameter replaces: a file that has the name already.
-    /// - Returns: false where the name is taken, and not to be replaced; the file is for the caller to discard then.
+    /// - Parameter replaces: whether an existing file may be replaced.
+    /// - Returns: false if the name is taken and must not be replaced; the caller must then discard the file.
     func become(_ target: BytePath, replaces: Bool) throws -> Bool {
         FaultPoint.reach("unseen")
         if let hidden, !replaces {
@@ -59,7 +59,7 @@ struct UnseenFile {
         }
         let temporary = hidden ?? Durable.temporaryName(in: folder)
         if hidden == nil {
-            // For the moment between the two names.
+            // Protects the moment between the two names.
             guard temporary.withCString({ steward_remove_at_end($0) }) == 0 else {
                 throw Fault.system("prepare", target)
             }
@@ -87,7 +87,7 @@ struct UnseenFile {
         throw Fault.system("name", target)
     }
 
-    /// Removes what has not become the target.
+    /// Removes the file unless it has become the target.
     func discard() throws {
         guard let hidden else { return }
         try Durable.remove(hidden)
@@ -95,5 +95,6 @@ struct UnseenFile {
     }
 }
 
-/// O_TMPFILE, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
+/// O_TMPFILE, which Glibc defines only for GNU sources; the value is the same on every architecture that Swift
+/// supports.
 private let temporaryFile: Int32 = 0o20_000_000 | O_DIRECTORY
