@@ -1,13 +1,13 @@
 import Platform
 
 extension Array {
-    /// The one of these that the beginning of an id means.
+    /// The only element whose id begins with the given text.
     ///
     /// - Parameters:
-    ///   - kind: what they are, in one word or a few: `job`.
-    ///   - text: the beginning that was given, safe to print.
-    ///   - command: which command shows their ids.
-    /// - Throws: `Fault(.usage)` where there is none, or more than one.
+    ///   - kind: what the elements are, for messages: `job`.
+    ///   - text: the beginning of the id, safe to print.
+    ///   - command: the command that lists the ids.
+    /// - Throws: `Fault(.usage)` if there is none, or more than one.
     package func only(_ kind: String, beginning text: String, shownBy command: String) throws -> Element {
         guard let first else {
             throw Fault(.usage, "no \(kind) has an id that begins with \(text); `\(command)` shows them")

@@ -4,8 +4,8 @@ import Rules
 import SQLiteFile
 import Watching
 
-/// `steward rebuild --accept`: takes the folder that stands at a place's path for the place. What was known of it and is not
-/// there is gone.
+/// `steward rebuild --accept`: accepts the folder at a place's path as the place. Known files that are not in it count
+/// as gone.
 package struct AcceptPlace: Command {
     package struct Answer: Codable, Sendable {
         let place: String

@@ -3,14 +3,14 @@ import Platform
 import SQLiteFile
 
 extension Directories {
-    /// Where the losses of all databases are noted that an agent and its commands use, `tk`'s too.
+    /// The registry of losses, for all databases used by an agent and its commands, including those of `tk`.
     package var losses: LossRegistry {
         let drafts = BackupStore.drafts(ProcessInfo.processInfo.environment)
         return LossRegistry([state, DotContext.folder(self)] + (drafts.map { [$0] } ?? []))
     }
 }
 
-/// `steward losses`: which databases were lost.
+/// `steward losses`: lists the lost databases.
 package struct ListLosses: Query {
     package static let name = "losses"
 
@@ -18,7 +18,7 @@ package struct ListLosses: Query {
 
     package func read(_ records: Records) async throws -> [StoreLoss] { try await read(records.directories.losses) }
 
-    /// Without a ledger, which may be what was lost.
+    /// Works without a ledger, which may itself be lost.
     package func read(_ losses: LossRegistry) async throws -> [StoreLoss] {
         try await BlockingPool("losses").run { try losses.standing() }
     }
@@ -28,10 +28,10 @@ package struct ListLosses: Query {
     }
 }
 
-/// `steward losses acknowledge`: says that a person knows which databases were lost.
+/// `steward losses acknowledge`: marks losses as known to a person.
 package struct AcknowledgeLosses: Command {
     package static let name = "acknowledge"
-    /// Of a loss, or its beginning; nil for all.
+    /// The id of a loss, or its beginning; nil for all.
     private let loss: String?
 
     package init(_ loss: String?) { self.loss = loss }
@@ -43,7 +43,7 @@ package struct AcknowledgeLosses: Command {
 
     /// Blocks.
     ///
-    /// - Throws: `Fault(.usage)` where there is no such loss.
+    /// - Throws: `Fault(.usage)` if there is no such loss.
     package func acknowledge(_ losses: LossRegistry) throws -> [StoreLoss] { try losses.acknowledge(loss) }
 
     package func lines(_ answer: [StoreLoss]) -> [String] {

@@ -2,11 +2,11 @@ import Ledger
 import Platform
 import Rules
 
-/// Where a command is carried out: in the agent, or, where none runs, in the command's own process, which has taken the
+/// Where a command runs: in the agent or, if none is running, in the command's own process, which then holds the
 /// agent's lock.
 package struct AgentContext: Sendable {
     package let core: AgentCore
-    /// Nil in a command's own process.
+    /// nil in a command's own process.
     let agent: Agent?
 
     init(_ agent: Agent) { (core, self.agent) = (agent.core, agent) }
@@ -16,7 +16,7 @@ package struct AgentContext: Sendable {
 
     var ledger: Ledger { core.ledger }
 
-    /// - Throws: `Fault` where there is no agent: a command that needs one says so (``Command/needsAgent``).
+    /// - Throws: `Fault` if no agent is running; a command that needs one declares that (``Command/needsAgent``).
     func requireAgent() throws -> Agent {
         guard let agent else { throw Fault(.failed, "no agent is running; start one with `steward run`") }
         return agent
@@ -24,7 +24,7 @@ package struct AgentContext: Sendable {
 
     /// The job whose id begins with `prefix`.
     ///
-    /// - Throws: `Fault(.usage)` where it is not exactly one.
+    /// - Throws: `Fault(.usage)` unless exactly one matches.
     func job(_ prefix: String) async throws -> JobRecord {
         guard !prefix.isEmpty else { throw Fault(.usage, "say which job is meant") }
         return try await ledger.read { try $0.jobs(idPrefix: prefix) }
@@ -39,14 +39,14 @@ package struct AgentContext: Sendable {
         return place
     }
 
-    /// Plans jobs for a place's files that are known.
+    /// Plans jobs for the known files of a place.
     ///
     /// - Parameters:
-    ///   - rules: whose jobs; nil for all rules.
-    ///   - again: whether also what they have dealt with already.
-    /// - Returns: how many jobs there are.
+    ///   - rules: the rules to plan; nil for all.
+    ///   - again: includes files that a rule has already handled.
+    /// - Returns: the number of jobs.
     func process(_ place: PlaceInfo, rules: Set<String>?, within: BytePath, again: Bool) async throws -> Int {
-        // What is known there by tokens alone would be passed over.
+        // Files known only by token would be skipped.
         if !ledger.names.isLearned(place.name),
             try await ledger.read({ try $0.versions(place.name, within: within).contains(where: \.isUnnamed) })
         {
@@ -61,7 +61,7 @@ package struct AgentContext: Sendable {
         return count
     }
 
-    /// Puts a file that was refused back where it was. Nobody's news meanwhile: it counts as seen once it is back.
+    /// Restores a file from quarantine. It is not news meanwhile, and counts as seen once it is back.
     func putBack(_ held: QuarantineRecord) async throws -> FileReference {
         let paths = [held.root.appending(held.path)]
         core.inWork.begin(paths)
@@ -70,7 +70,7 @@ package struct AgentContext: Sendable {
     }
 }
 
-/// A job, and what became of it.
+/// A job and its outcome.
 package struct JobLine: Codable, Sendable {
     let job: String
     let rule: String
@@ -83,7 +83,7 @@ package struct JobLine: Codable, Sendable {
     var line: String { "\(job.prefix(12))  \(rule): \(message)" }
 }
 
-/// How many jobs were planned.
+/// The number of jobs planned.
 package struct PlannedJobs: Codable, Sendable {
     let jobs: Int
 }

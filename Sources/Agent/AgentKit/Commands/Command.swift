@@ -2,26 +2,27 @@ import Foundation
 import JSONText
 import Platform
 
-/// What somebody asks of the agent: a value that holds its arguments, does the work, and says how the answer is shown. The
-/// command line makes one, the control socket carries it, and the agent runs it.
+/// A request to the agent: a value that holds its arguments, does the work, and formats the answer. The command line
+/// creates it, the control socket transports it, and the agent runs it.
 package protocol Command: Codable, Sendable {
     associatedtype Answer: Codable & Sendable
 
-    /// On the wire, and in messages about it.
+    /// On the wire and in messages.
     static var name: String { get }
-    /// Whether it changes nothing: then it is given up once nobody waits for the answer, and nobody has to hear of it.
+    /// Whether it is read-only: it is cancelled when its caller disconnects, and triggers no change notification.
     static var onlyLooks: Bool { get }
-    /// Whether only a running agent can do it. The others are done by the command itself where none runs.
+    /// Whether it needs a running agent. Otherwise the command does it itself if no agent is running.
     static var needsAgent: Bool { get }
-    /// Seconds in which an agent that works, and has started, has answered; nil where it may take as long as the work does.
+    /// Timeout in seconds for a healthy agent that has started; nil if it may take as long as the work does.
     static var patience: Int? { get }
 
-    /// Does it.
+    /// Performs the command.
     ///
-    /// - Throws: `Fault`; `.usage` where the arguments name nothing that there is.
+    /// - Throws: `Fault`; `.usage` if the arguments name something that does not exist.
     func run(in agent: AgentContext) async throws -> Answer
 
-    /// The answer for a terminal. As JSON it is what it encodes to, dates by ISO 8601, on the socket and on the command line.
+    /// The answer for the terminal. As JSON, on the socket and on the command line, it is encoded as is, with ISO 8601
+    /// dates.
     func lines(_ answer: Answer) -> [String]
 }
 
@@ -31,17 +32,17 @@ extension Command {
     package static var patience: Int? { nil }
 }
 
-/// What is not answered with one line: the connection is its own until it ends.
+/// A request with more than a one-line answer: it has the connection to itself until it ends.
 protocol Conversation: Codable, Sendable {
     static var name: String { get }
 
-    /// - Throws: `Fault` where the other side goes away.
+    /// - Throws: `Fault` if the peer disconnects.
     func hold(on connection: ControlConnection, with agent: Agent) async throws
 }
 
-/// A request as it goes over the socket, one line of JSON: the arguments, and beside them the name.
+/// A request on the wire, as one line of JSON: the name and the arguments.
 struct ControlRequest: Encodable {
-    /// What a request is read by.
+    /// Decodes only the name.
     struct Name: Codable { let command: String }
 
     private let name: Name
@@ -57,7 +58,7 @@ struct ControlRequest: Encodable {
     }
 }
 
-/// The answer, one line of JSON, or what went wrong.
+/// The reply, as one line of JSON: an answer or an error.
 enum ControlReply<Answer: Codable & Sendable>: Codable, Sendable {
     case answer(Answer)
     case refusal(ControlRefusal)
@@ -82,7 +83,7 @@ enum ControlReply<Answer: Codable & Sendable>: Codable, Sendable {
         }
     }
 
-    /// - Throws: `Fault` with what the agent complained of.
+    /// - Throws: `Fault` with the agent's error.
     func get() throws -> Answer {
         switch self {
         case .answer(let answer): return answer

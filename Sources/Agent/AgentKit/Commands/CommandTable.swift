@@ -2,11 +2,11 @@ import Foundation
 import JSONText
 import Platform
 
-/// What an agent answers, by the name that requests bear.
+/// The commands that an agent answers, by name on the wire.
 struct CommandTable: Sendable {
-    /// A request that has been read.
+    /// A decoded request.
     enum Received: Sendable {
-        /// - Parameter answer: carries it out; the line that is to be sent.
+        /// - Parameter answer: runs the command and returns the line to send.
         case command(onlyLooks: Bool, answer: @Sendable () async throws -> String)
         case conversation(@Sendable (ControlConnection) async throws -> Void)
     }
@@ -35,7 +35,7 @@ struct CommandTable: Sendable {
         }
     }
 
-    /// - Throws: `Fault` (`.usage`) that says what is wrong with a line that is no request.
+    /// - Throws: `Fault` (`.usage`) that says what is wrong with a malformed request.
     func read(_ line: Data) throws -> Received {
         guard let name = try? JSONDecoder().decode(ControlRequest.Name.self, from: line).command else {
             throw Fault(
@@ -60,7 +60,7 @@ struct CommandTable: Sendable {
 }
 
 extension CommandTable {
-    /// All that an agent answers.
+    /// Lists all commands.
     init(_ agent: Agent) {
         let context = AgentContext(agent)
         let commands: [any Command.Type] = [

@@ -4,12 +4,12 @@ import NoteActions
 import Platform
 import Rules
 
-/// `steward confirm`: says yes to one job, or to all of a rule, or to all.
+/// `steward confirm`: says yes to one job, to all jobs of a rule, or to all.
 package struct ConfirmJobs: Command {
     package static let name = "confirm"
     /// The beginning of a job's id; nil for all.
     private let job: String?
-    /// Whose jobs alone are meant; only without a job.
+    /// Limits the command to jobs of this rule; only without a job.
     private let rule: String?
 
     package init(job: String?, rule: String?) { (self.job, self.rule) = (job, rule) }
@@ -31,7 +31,7 @@ package struct ConfirmJobs: Command {
     }
 }
 
-/// `steward decline`: says no. The job ends, and the steps that follow are not done.
+/// `steward decline`: says no. The job ends, and its remaining steps are skipped.
 package struct DeclineJob: Command {
     package static let name = "decline"
     /// The beginning of its id.
@@ -46,7 +46,7 @@ package struct DeclineJob: Command {
     package func lines(_ answer: [JobLine]) -> [String] { answer.map(\.line) }
 }
 
-/// A question that waits, as `steward confirm` shows it.
+/// A pending question, as `steward confirm` shows it.
 package struct OpenQuestion: Codable, Sendable {
     package let job: String
     package let rule: String
@@ -54,9 +54,9 @@ package struct OpenQuestion: Codable, Sendable {
     package let path: BytePath
     package let text: String
     package let asked: Timestamp
-    /// When silence becomes a no.
+    /// When no answer becomes a no.
     package let until: Timestamp?
-    /// The note that holds the box.
+    /// The note that contains the box.
     package let note: BytePath?
 
     fileprivate var lines: [String] {
@@ -68,7 +68,7 @@ package struct OpenQuestion: Codable, Sendable {
     }
 }
 
-/// `steward confirm` without a job: what waits for an answer, in the order in which the jobs were planned.
+/// `steward confirm` without a job: the pending questions, in the order in which the jobs were planned.
 package struct ListQuestions: Query {
     package static let name = "questions"
 
@@ -89,17 +89,17 @@ package struct ListQuestions: Query {
     }
 }
 
-/// Answers to what jobs ask, by command or by a box ticked in a note.
+/// Answers to the questions of jobs, by command or by ticking a box in a note.
 struct JobAnswers {
     private let core: AgentCore
-    /// Nil where no agent runs.
+    /// nil if no agent is running.
     private let runner: Runner?
 
     init(_ core: AgentCore, _ runner: Runner?) { (self.core, self.runner) = (core, runner) }
 
     fileprivate init(_ agent: AgentContext) { self.init(agent.core, agent.agent?.runner) }
 
-    /// - Throws: `Fault(.usage)` where the job asks nothing.
+    /// - Throws: `Fault(.usage)` if the job has no open question.
     func give(_ answer: QuestionRecord.Answer, to job: JobRecord) async throws -> JobLine {
         let open = try await core.ledger.read { try $0.openQuestions() }
         guard let (question, _) = open.first(where: { $0.1.id == job.id }) else {
@@ -125,7 +125,7 @@ struct JobAnswers {
         return job
     }
 
-    /// Takes the boxes that were ticked in a note, which has been saved, for answers.
+    /// Takes ticked boxes in a saved note as answers.
     ///
     /// - Parameter note: absolute.
     /// - Returns: whether there were any that count (``TickPolicy``).
@@ -135,7 +135,7 @@ struct JobAnswers {
         let (files, policy, places) = (core.journal.files(), core.configuration.ticks, core.configuration.map)
         let ticks = try await BlockingPool("questions").run { () -> [Tick] in
             guard try files.status(note)?.kind == .file else { return [] }
-            // What is judged is the file that was read, whatever has its name by then.
+            // Permissions are checked on the very file that was read, even if it has been replaced since.
             let file = try files.file(note)
             let bytes = try file.readAll(limit: 64 << 20)
             return try open.compactMap { question, job in
@@ -159,12 +159,12 @@ struct JobAnswers {
         return ticks.contains { $0.objection == nil }
     }
 
-    /// A box that somebody has ticked.
+    /// A ticked box.
     private struct Tick {
         let question: QuestionRecord
         let job: JobRecord
         let isYes: Bool
-        /// Why it does not count; nil where it does.
+        /// Why it does not count; nil if it does.
         let objection: String?
     }
 

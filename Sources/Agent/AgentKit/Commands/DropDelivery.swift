@@ -3,7 +3,7 @@ import Platform
 import RuleActions
 import Rules
 
-/// `steward outbox drop`: takes an event out that is not to be sent.
+/// `steward outbox drop`: removes an event without sending it.
 package struct DropDelivery: Command {
     package static let name = "outbox-drop"
     /// Its id, or the beginning of its job's.

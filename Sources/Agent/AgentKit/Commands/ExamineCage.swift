@@ -1,6 +1,6 @@
 import Platform
 
-/// The part of `steward doctor` that only the agent can find out.
+/// The part of `steward doctor` that only the agent can check.
 package struct ExamineCage: Command {
     package static let name = "examine"
     package static let onlyLooks = true

@@ -4,7 +4,7 @@ import Platform
 package struct ExplainFile: Query {
     package static let name = "explain"
     private let path: BytePath
-    /// As if this had happened; nil for what it would be now.
+    /// The event to assume; nil for the one that applies now.
     private let event: String?
 
     /// - Parameter path: absolute.
@@ -12,7 +12,7 @@ package struct ExplainFile: Query {
 
     package func read(_ records: Records) async throws -> Explanation {
         let configuration = try records.requireConfiguration()
-        // It reads rules and the file itself, on a disk that may not answer.
+        // Reads rules and the file itself, possibly on a disk that hangs.
         return try await BlockingPool.run(for: Bulkhead("what is to be explained")) {
             try await .of(path, event: event, configuration, records.directories)
         }

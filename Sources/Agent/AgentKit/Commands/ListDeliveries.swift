@@ -3,7 +3,7 @@ import Platform
 import RuleActions
 import Rules
 
-/// An event of the outbox as commands show it.
+/// An outbox event as commands show it.
 package struct OutboxLine: Codable, Sendable {
     package let id: String
     package let job: String
@@ -13,21 +13,21 @@ package struct OutboxLine: Codable, Sendable {
     package let key: String
     package let state: DeliveryRecord.State
     package let attempts: Int
-    /// Bytes.
+    /// In bytes.
     package let size: Int
     package let created: Timestamp
-    /// Nil where it goes as soon as it can.
+    /// nil if it is sent as soon as possible.
     package let nextAttempt: Timestamp?
-    /// The HTTP status of the last answer.
+    /// The HTTP status of the last response.
     package let status: Int?
     package let problem: String?
-    /// The id of the event that has to go before it; nil where none has to.
+    /// The id of the event that must be sent first; nil if there is none.
     package let behind: String?
-    /// The id of the event that was given up and holds it up; nil for none.
+    /// The id of the given-up event that blocks it; nil if there is none.
     package let heldBy: String?
-    /// What it holds up itself, and how to go on; nil for nothing.
+    /// What it blocks itself, and how to proceed; nil for nothing.
     package let holds: String?
-    /// What has become of it, for people.
+    /// Its state, for people.
     package let fate: String
 
     init(_ delivery: DeliveryRecord, behind: String? = nil, heldBy: String? = nil, holds: String? = nil) {
@@ -48,7 +48,7 @@ package struct OutboxLine: Codable, Sendable {
         problem = delivery.problem
     }
 
-    /// For a terminal.
+    /// For the terminal.
     fileprivate var lines: [String] {
         [
             "\(DeliveryRecord.short(id))  \(created)  \(event) to \(target)\(path), \(size) bytes, in the order of \"\(key)\"",
@@ -59,7 +59,7 @@ package struct OutboxLine: Codable, Sendable {
 }
 
 extension DeliveryRecord {
-    /// What has become of it, for a terminal.
+    /// Its state, for the terminal.
     var fate: String {
         let tries = attempts == 0 ? "" : attempts == 1 ? ", one try" : ", \(attempts) tries"
         switch state {
@@ -75,30 +75,30 @@ extension DeliveryRecord {
 }
 
 extension HeldLane {
-    /// What it holds up, since when, and how to go on, for a terminal.
+    /// What it blocks, since when, and how to proceed; for the terminal.
     var advice: String {
         "holds up \(waiting == 1 ? "one event" : "\(waiting) events") behind it since \(since): "
             + "`steward outbox retry \(shortEvent)` sends it again, `steward outbox drop \(shortEvent)` takes it out; "
             + "then they go on"
     }
 
-    /// The same where the event itself is not shown.
+    /// The same, if the event itself is not shown.
     var line: String { "\(shortEvent) to \(target), given up, in the order of \"\(key)\": \(advice)" }
 }
 
-/// `steward outbox`: what is to be published and has not been, oldest first (`docs/publish.md`).
+/// `steward outbox`: events not yet published, oldest first (`docs/publish.md`).
 package struct ListDeliveries: Query {
     package static let name = "outbox"
 
     package init() {}
 
     package func read(_ records: Records) async throws -> [OutboxLine] {
-        // What waits is shown beside a broken configuration too; what holds it is not known then.
+        // Waiting events are shown even if the configuration is broken; then it is unknown which targets hold.
         let holding = (records.configuration?.publish ?? []).filter { $0.onDead == .hold }.map(\.name)
         let (found, lanes) =
             try await records.ledger?.read { (try $0.openDeliveries(), try $0.heldLanes(of: holding)) } ?? ([], [])
         let held = Dictionary(lanes.map { (DeliveryLane(target: $0.target, key: $0.key), $0) }) { first, _ in first }
-        // The first that is not given up goes before all others of its lane.
+        // The first event not given up comes before all others of its sequence.
         var heads: [DeliveryLane: DeliveryRecord] = [:]
         return found.map { delivery in
             let head = delivery.state == .dead ? nil : heads[delivery.lane]

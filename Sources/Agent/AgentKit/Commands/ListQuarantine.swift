@@ -7,7 +7,7 @@ package struct QuarantinedFile: Codable, Sendable {
     let path: BytePath
 }
 
-/// `steward quarantine`: what lies there, and why.
+/// `steward quarantine`: the quarantined files, with the reasons.
 package struct ListQuarantine: Query {
     package static let name = "quarantine"
 

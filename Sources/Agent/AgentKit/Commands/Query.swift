@@ -3,8 +3,8 @@ import Ledger
 import Platform
 import Rules
 
-/// A command that only reads what an agent keeps. The agent answers it; whoever may read its folders can do it there, beside
-/// a running agent or without one.
+/// A read-only command on the agent's records. The agent answers it; a user who may read its folders can also run it
+/// directly, with or without a running agent.
 package protocol Query: Command {
     func read(_ records: Records) async throws -> Answer
 }
@@ -15,10 +15,10 @@ extension Query {
     package func run(in agent: AgentContext) async throws -> Answer { try await read(Records(agent.core)) }
 }
 
-/// What an agent keeps, to be read.
+/// The agent's records, opened for reading.
 package struct Records: Sendable {
     let directories: Directories
-    /// Nil where no agent has begun one.
+    /// nil if no agent has created one.
     let ledger: Ledger?
     private let loaded: (configuration: Configuration?, diagnostics: [Diagnostic])
 
@@ -26,25 +26,25 @@ package struct Records: Sendable {
         (directories, ledger, loaded) = (core.directories, core.ledger, (core.configuration, []))
     }
 
-    /// As they lie on the disk. Blocks.
+    /// The records on disk. Blocks.
     ///
-    /// - Throws: where there is a ledger that cannot be read.
+    /// - Throws: if there is a ledger but it cannot be read.
     package init(_ directories: Directories) throws {
         self.directories = directories
         ledger = try Ledger.openForReading(directory: directories.state)
         loaded = Configuration.load(directories)
     }
 
-    /// Nil where it is broken: what is in the ledger can be read all the same.
+    /// nil if it is broken; the ledger can still be read.
     var configuration: Configuration? { loaded.configuration }
 
-    /// - Throws: ``Complaints`` where it is broken.
+    /// - Throws: ``Complaints`` if it is broken.
     func requireConfiguration() throws -> Configuration {
         guard let configuration else { throw Complaints(diagnostics: loaded.diagnostics) }
         return configuration
     }
 
-    /// - Throws: `Fault` where no agent has begun one.
+    /// - Throws: `Fault` if no agent has created one.
     func requireLedger() throws -> Ledger {
         guard let ledger else {
             throw Fault(.failed, "there is no ledger yet in \(directories.state); start the agent with `steward run`")

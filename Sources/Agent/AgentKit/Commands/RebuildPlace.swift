@@ -4,7 +4,7 @@ import Rules
 import SQLiteFile
 import Watching
 
-/// `steward rebuild --process`: after the ledger was lost, has a place's files dealt with as if they had just arrived.
+/// `steward rebuild --process`: after the loss of the ledger, handles a place's files as if they had just arrived.
 package struct RebuildPlace: Command {
     package static let name = "rebuild"
     private let place: String
@@ -14,7 +14,7 @@ package struct RebuildPlace: Command {
     package func run(in agent: AgentContext) async throws -> PlannedJobs {
         let count = try await agent.process(try agent.place(place), rules: nil, within: "", again: false)
         let (losses, file) = (agent.core.directories.losses, agent.ledger.file)
-        // Whoever asks for this knows of the loss.
+        // Asking for this acknowledges the loss.
         try await BlockingPool("losses").run {
             for loss in try losses.standing(of: file) { _ = try losses.acknowledge(loss.id) }
         }

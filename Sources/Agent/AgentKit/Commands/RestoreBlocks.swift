@@ -3,10 +3,10 @@ import NoteActions
 import Platform
 import Rules
 
-/// `steward blocks`: the blocks that their notes lack.
+/// `steward blocks`: blocks missing from their notes.
 package struct ListMissingBlocks: Query {
     package static let name = "blocks"
-    /// Whether those as well that somebody who had them took out.
+    /// Includes blocks that were removed on purpose.
     private let all: Bool
 
     package init(all: Bool) { self.all = all }
@@ -20,18 +20,18 @@ package struct ListMissingBlocks: Query {
     }
 }
 
-/// `steward blocks restore`: puts blocks back into their notes that a save has lost (`docs/design/stale-buffers.md`).
+/// `steward blocks restore`: restores blocks that a save has lost (`docs/design/stale-buffers.md`).
 package struct RestoreBlocks: Command {
     package struct Answer: Codable, Sendable {
         let restored: [MissingBlock]
-        /// Those that could not be put back.
+        /// Those that could not be restored.
         let missing: [MissingBlock]
     }
 
     package static let name = "blocks-restore"
-    /// One block's, with or without `^`; nil for all but those that somebody is known to have taken out.
+    /// A block's anchor, with or without `^`; nil for all, except those known to have been removed on purpose.
     private let anchor: String?
-    /// Where several notes miss a block of that anchor.
+    /// Needed if several notes miss a block with that anchor.
     private let note: BytePath?
 
     package init(_ anchor: String?, in note: BytePath?) { (self.anchor, self.note) = (anchor, note) }

@@ -3,18 +3,18 @@ import Platform
 import RuleActions
 import Rules
 
-/// `steward outbox retry --all`: has all events sent that wait or have been given up.
+/// `steward outbox retry --all`: resends all events that are waiting or were given up.
 package struct RetryDeliveries: Command {
-    /// How many events are to be sent again.
+    /// The number of events to resend.
     package struct Answer: Codable, Sendable {
         var events = 0
-        /// By the name of the target.
+        /// By target name.
         var targets: [String: Int] = [:]
     }
 
     package static let name = "outbox-retry-all"
 
-    /// So many events are one transaction: others have to come in between.
+    /// Events per transaction, so that other transactions get their turn.
     private static let batch = 1_000
 
     package init() {}
@@ -47,10 +47,10 @@ package struct RetryDeliveries: Command {
 }
 
 extension AgentContext {
-    /// Changes an event that waits or was given up.
+    /// Changes an event that is waiting or was given up.
     ///
-    /// - Parameter excuse: what is said of one that has been dealt with.
-    /// - Throws: `Fault(.usage)` where there is no such event.
+    /// - Parameter excuse: the message for an event that is already settled.
+    /// - Throws: `Fault(.usage)` if there is no such event.
     func change(
         _ event: String, orSay excuse: String,
         _ change: @escaping @Sendable (inout DeliveryRecord, LedgerTransaction) throws -> Void
@@ -66,7 +66,8 @@ extension AgentContext {
         }
     }
 
-    /// The event that `text` names: its id, that as `steward outbox` shows it, or the beginning of its job's.
+    /// The event that `text` names: by its id, by its abbreviated id from `steward outbox`, or by the beginning of its
+    /// job's id.
     private func delivery(_ text: String) async throws -> DeliveryRecord {
         let job = String(text.prefix { $0 != "." })
         guard !job.isEmpty else { throw Fault(.usage, "say which event is meant; `steward outbox` shows them") }

@@ -3,7 +3,7 @@ import Platform
 import RuleActions
 import Rules
 
-/// `steward outbox retry EVENT`: has an event sent as soon as can be, as if it had never been tried.
+/// `steward outbox retry EVENT`: resends an event as soon as possible, as if it had never been tried.
 package struct RetryDelivery: Command {
     package static let name = "outbox-retry"
     /// Its id, or the beginning of its job's.

@@ -2,8 +2,8 @@ import Ledger
 import Platform
 import Rules
 
-/// `steward retry`: makes parked, refused or waiting jobs ready again. What a refused one was about is taken out of quarantine
-/// first.
+/// `steward retry`: makes parked, refused or waiting jobs ready again. The file of a refused job is first restored from
+/// quarantine.
 package struct RetryJobs: Command {
     package static let name = "retry"
     /// The beginning of a job's id; nil for all parked and waiting ones.
@@ -15,7 +15,7 @@ package struct RetryJobs: Command {
         guard let job else {
             var lines: [JobLine] = []
             for job in try await agent.ledger.read({ try $0.jobs(in: [.parked, .waiting]) }) {
-                // One may have begun or ended meanwhile.
+                // A job may have started or ended meanwhile.
                 guard try await makeReady(job, in: agent) == nil else { continue }
                 lines.append(JobLine(job, "to be tried again"))
             }
@@ -34,7 +34,7 @@ package struct RetryJobs: Command {
 
     private static let retryable: Set<JobRecord.State> = [.parked, .handled, .waiting, .refused, .superseded]
 
-    /// - Returns: the state in which it cannot be tried again, where it is in such.
+    /// - Returns: the state that prevents a retry, if it does.
     private func makeReady(_ job: JobRecord, in agent: AgentContext) async throws -> JobRecord.State? {
         guard Self.retryable.contains(job.state) else { return job.state }
         let (registry, names) = (agent.core.registry, agent.ledger.names)
@@ -50,7 +50,7 @@ package struct RetryJobs: Command {
             ready.attempts = 0
             ready.nextAttempt = nil
             try transaction.update(ready)
-            // What may have happened once is only done again because a person asks for it here.
+            // An at-most-once step that may have run is repeated only here, on a person's request.
             for step in try transaction.steps(of: job.id) where step.state == .intended {
                 if registry[step.action]?.declaration.guarantee == .atMostOnce { try transaction.clearIntent(step) }
             }
@@ -63,7 +63,7 @@ package struct RetryJobs: Command {
         return state
     }
 
-    /// Puts a refused job's file back where it was; nil where it is not in quarantine.
+    /// Restores the file of a refused job; nil if it is not in quarantine.
     private func restoreFromQuarantine(_ job: JobRecord, in agent: AgentContext) async throws -> FileReference? {
         let all = try await agent.ledger.read { try $0.quarantine(in: [.held]) }
         guard let held = all.first(where: { $0.job == job.id }) else { return nil }

@@ -6,9 +6,9 @@ import Rules
 package struct CounterLine: Codable, Sendable {
     package let name: String
     package let next: Int64
-    /// The highest number that it has given; nil for none.
+    /// The highest number issued; nil if none was.
     package let highest: Int64?
-    /// When it gave the last one, and to which job.
+    /// When the last number was issued, and to which job.
     package let drawn: Timestamp?
     package let job: String?
 
@@ -27,7 +27,7 @@ package struct CounterLine: Codable, Sendable {
     }
 }
 
-/// `steward counters`: which number comes next, and which were given.
+/// `steward counters`: the next number of each counter, and the last one issued.
 package struct ListCounters: Query {
     package static let name = "counters"
 
@@ -42,21 +42,21 @@ package struct ListCounters: Query {
     }
 }
 
-/// `steward counters set`: sets the number that comes next (`docs/design/values.md`).
+/// `steward counters set`: sets the next number (`docs/design/values.md`).
 package struct SetCounter: Command {
     package static let name = "counter-set"
     /// `invoices`, or `invoices@2026`.
     private let counter: String
-    /// The number that comes next.
+    /// The next number.
     private let next: Int64
-    /// Also where numbers would be given a second time.
+    /// Allows numbers to be issued twice.
     private let isForced: Bool
 
     package init(_ counter: String, next: Int64, isForced: Bool) {
         (self.counter, self.next, self.isForced) = (counter, next, isForced)
     }
 
-    /// What numbers may be set to.
+    /// Valid values for the next number.
     private static let numbers: ClosedRange<Int64> = 0...1_000_000_000_000_000
 
     package func run(in agent: AgentContext) async throws -> CounterLine {

@@ -7,7 +7,7 @@ import Rules
 package struct SetPaused: Command {
     package struct Answer: Codable, Sendable {
         let paused: Bool
-        /// Whether an agent heard it; otherwise the next one does.
+        /// Whether a running agent applied it; otherwise the next one will.
         let isRunning: Bool
     }
 

@@ -3,10 +3,10 @@ import Ledger
 import Platform
 import Rules
 
-/// `steward due`: what time alone will bring, the earliest first.
+/// `steward due`: what will become due by time alone, the earliest first.
 package struct ShowDue: Query {
     package static let name = "due"
-    /// By name; nil for all places, and schedules.
+    /// The place's name; nil for all places, and schedules.
     private let place: String?
     private let limit: Int
 
@@ -27,22 +27,22 @@ package struct ShowDue: Query {
     }
 }
 
-/// What ``ShowDue`` answers.
+/// The answer of ``ShowDue``.
 package struct DueReport: Codable, Sendable {
     package struct Entry: Codable, Sendable {
-        /// Not before then.
+        /// The earliest time.
         package let due: Timestamp
-        /// The same by the agent's time zone.
+        /// The same in the agent's time zone.
         package let local: String
         package let rule: String
-        /// Nil for all files of the rule's places: a time of its schedule.
+        /// nil for a time of the rule's schedule, which is about all files of its places.
         package let place: String?
-        /// Below the place; a hidden file by the beginning of its token.
+        /// Relative to the place; a hidden file by its abbreviated token.
         package let file: String?
-        /// What the rule says of its schedule.
+        /// The schedule as the rule states it.
         package let schedule: String?
 
-        /// For a terminal.
+        /// For the terminal.
         var line: String {
             guard let place, let file else {
                 return "\(local)  \(rule): all its files (\(schedule ?? "by its schedule"))"
@@ -53,7 +53,7 @@ package struct DueReport: Codable, Sendable {
 
     package let entries: [Entry]
 
-    /// - Parameter timeZone: in which times are shown.
+    /// - Parameter timeZone: the zone in which times are shown.
     fileprivate static func of(
         _ ledger: Ledger, place: String?, limit: Int, timeZone: Zone
     ) async throws -> DueReport {
@@ -80,31 +80,31 @@ package struct DueReport: Codable, Sendable {
         return DueReport(entries: Array(all.prefix(limit)))
     }
 
-    /// As people read it, in their own zone.
+    /// Formatted for people, in their own zone.
     static func shown(_ time: Timestamp, _ timeZone: Zone) -> String {
         DateFormat("%F %T %z", timeZone: timeZone).string(time)
     }
 }
 
-/// When a file may come to be wanted by a rule, in `steward explain`.
+/// When a rule may start to match a file, in `steward explain`.
 package struct ComingRule: Codable, Sendable {
     package let rule: String
-    /// Not before then.
+    /// The earliest time.
     package let due: Timestamp
-    /// The same by the agent's time zone.
+    /// The same in the agent's time zone.
     package let local: String
-    /// The rule's schedule; nil where the file comes to meet its conditions.
+    /// The rule's schedule; nil if the file will meet its conditions.
     package let schedule: String?
-    /// Why the times of that schedule pass it over, and ``due`` brings nothing; nil where they do not.
+    /// Why that schedule skips the file, so that ``due`` has no effect; nil if it does not.
     package let passedOver: String?
 
-    /// What the rules in force say, whether or not an agent runs. Blocks.
+    /// By the rules in force, whether or not an agent is running. Blocks.
     ///
     /// - Parameters:
-    ///   - facts: of the file as it is now.
-    ///   - known: what the ledger has of it.
-    ///   - schedules: what the ledger has of those.
-    ///   - passedOver: why the times of a schedule pass it over, by the rules for which they do.
+    ///   - facts: the file as it is now.
+    ///   - known: the ledger's record of it.
+    ///   - schedules: the ledger's records of schedules.
+    ///   - passedOver: why a rule's schedule skips the file, by rule.
     static func of(
         _ facts: FileFacts, _ ruleSet: RuleSet, known: FileRecord?, schedules: [ScheduleRecord],
         passedOver: [String: String], _ timeZone: Zone
@@ -127,7 +127,7 @@ package struct ComingRule: Codable, Sendable {
         return found.sorted { ($0.due, $0.rule) < ($1.due, $1.rule) }
     }
 
-    /// For a terminal.
+    /// For the terminal.
     var line: String {
         guard let schedule else { return "\(rule): may come to want it \(local), if it stays as it is" }
         if let passedOver { return "\(rule): passes it over at each of its times, as \(passedOver) (\(schedule))" }

@@ -1,13 +1,13 @@
 import Ledger
 import Platform
 
-/// `steward log`: what was done, the newest last.
+/// `steward log`: what was done, newest last.
 package struct ShowHistory: Query {
     package static let name = "log"
     /// The beginning of a job's id; nil for all.
     private let job: String?
     private let limit: Int
-    /// Only what came after this entry; 0 for the last ones of all.
+    /// Only entries after this one; 0 for the last ones of all.
     private let after: Int64
 
     package init(job: String?, limit: Int, after: Int64 = 0) {

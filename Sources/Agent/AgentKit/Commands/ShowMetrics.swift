@@ -3,7 +3,7 @@ import Platform
 /// `steward metrics`
 package struct ShowMetrics: Command {
     package struct Answer: Codable, Sendable {
-        /// In the text format of Prometheus.
+        /// In the Prometheus text format.
         let metrics: String
     }
 

@@ -1,6 +1,6 @@
 import Platform
 
-/// `steward status`, of a running agent. Where none runs, ``StatusReport`` can be had from the ledger.
+/// `steward status` of a running agent. Without one, ``StatusReport`` reads the ledger.
 package struct ShowStatus: Command {
     package static let name = "status"
     package static let onlyLooks = true

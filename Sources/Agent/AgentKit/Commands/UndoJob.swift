@@ -2,7 +2,7 @@ import Ledger
 import Platform
 import Rules
 
-/// `steward undo`: takes back what a job did, last step first.
+/// `steward undo`: reverts a job, last step first.
 package struct UndoJob: Command {
     package static let name = "undo"
     /// The beginning of its id.

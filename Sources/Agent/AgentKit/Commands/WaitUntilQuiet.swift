@@ -3,10 +3,10 @@ import Platform
 import RuleActions
 import Rules
 
-/// `steward wait`: until nothing settles, is judged or is at work any more.
+/// `steward wait`: waits until no file is settling, being judged or being worked on.
 package struct WaitUntilQuiet: Command {
     package struct Answer: Codable, Sendable {
-        /// From when on nothing was pending; the wait itself goes on for a while, to be sure.
+        /// Since when nothing was pending; the wait itself lasts a little longer, to be sure.
         let quietSince: Timestamp
     }
 
@@ -16,7 +16,7 @@ package struct WaitUntilQuiet: Command {
 
     package init() {}
 
-    /// Quiet three times in a row: a job's product may be news in another place a moment later.
+    /// Requires three quiet checks in a row: a job's output may be news in another place a moment later.
     package func run(in context: AgentContext) async throws -> Answer {
         let agent = try context.requireAgent()
         var calm = 0
