@@ -11,11 +11,11 @@ import RuleActions
 import Rules
 import Watching
 
-/// `steward.yaml`, read and checked.
+/// The parsed and validated `steward.yaml`.
 package struct Configuration: Sendable {
     package struct Place: Sendable {
         package let info: PlaceInfo
-        /// Watched by events where the file system sends them, or asked again and again.
+        /// Watched through events if the file system sends them, otherwise polled.
         package let mode: WatchRoot.Mode
     }
 
@@ -23,48 +23,48 @@ package struct Configuration: Sendable {
     package var vaults: [VaultPlace] = []
     package var timeZone: Zone = .current
     package var device: String = hostName()
-    /// Globs of names that are never news, added to the standard list.
+    /// Globs for names to ignore, in addition to the standard list.
     package var ignore: [String] = []
-    /// What a capture completes.
+    /// The template for the sentence of a capture.
     package var sentence = SentenceTemplate.standard
     package var run = RunPolicy(isAllowed: false)
-    /// The programs by which people are told.
+    /// The programs for notifying people.
     package var notify = NotifyPolicy()
     /// Where rules may publish events.
     package var publish: [PublishTarget] = []
     package var patience = NoteTimeouts()
-    /// Whose ticks in notes answer what `confirm` asks.
+    /// Whose ticks in notes count as answers to `confirm`.
     package var ticks = TickPolicy()
     package var limits: [WorkKind: Int] = Self.standardLimits
-    /// Bytes that may lie in quarantine; a refused file beyond that is left where it is.
+    /// Quarantine limit in bytes; beyond it, a refused file is left where it is.
     package var quarantineLimit: Int64 = 20 << 30
-    /// Seconds for which ended jobs are remembered.
+    /// Seconds for which ended jobs are kept.
     package var history: Double = 90 * 86_400
-    /// Seconds between two looks at a place that sends no events.
+    /// Seconds between two polls of a place without events.
     package var poll: Double = 30
-    /// Seconds that a file must stand still where no rule says otherwise.
+    /// Default settle time in seconds.
     package var settle: Double = 1
-    /// Where metrics are served on this machine; nil for nowhere.
+    /// Where metrics are served on this machine; nil if they are not.
     package var metricsAddress: MetricsAddress?
-    /// Whose members may command the agent, besides its own user and root.
+    /// The group whose members may command the agent, in addition to its own user and root.
     package var controlGroup: gid_t?
     package var logLevel: Logger.Level = .info
     package var logsJSON = false
 
     package static let standardLimits: [WorkKind: Int] = [.disk: 512, .cpu: 2, .network: 8, .model: 2, .process: 2]
 
-    /// The name of the place that `init` makes for imported comics, and that the comic commands look into.
+    /// The name of the place that `init` creates for imported comics and that the comic commands use.
     package static let libraryName = "library"
 
     package var map: PlaceMap { PlaceMap(places.map(\.info)) }
 
-    /// Where imported comics lie; nil where no place of that name is configured.
+    /// The place of imported comics; nil if it is not configured.
     package var library: PlaceInfo? { places.map(\.info).first { $0.name == Self.libraryName } }
 
     package init() {}
 }
 
-/// A key of `steward.yaml`, for messages and the manual.
+/// The keys of `steward.yaml`, for messages and the manual.
 private enum Key {
     static let top = [
         "places", "time-zone", "device", "ignore", "run", "notes", "limits", "history", "poll", "settle", "log",
@@ -80,9 +80,9 @@ private enum Key {
 }
 
 extension Configuration {
-    /// Reads the file, reporting everything that is wrong with it. Blocks.
+    /// Reads the file and reports all its problems. Blocks.
     ///
-    /// - Returns: nil for the configuration where a complaint is an error.
+    /// - Returns: nil for the configuration if any problem is an error.
     package static func load(_ directories: Directories) -> (Configuration?, [Diagnostic]) {
         let file = directories.configuration
         let bytes: [UInt8]
@@ -236,7 +236,7 @@ extension Configuration {
         ticks.group = name
     }
 
-    /// What a place takes: how its files are reached, and how large they may be.
+    /// A place's rules for symlinks and its size limit.
     private static func readReach(_ part: YamlMapping, _ reader: YamlReader) -> (Root.Links, Int64) {
         var links = Root.Links.never
         if let node = part["follow-links"],

@@ -2,7 +2,7 @@ import OwnFiles
 import Rules
 
 extension RuleFileReader {
-    /// Reads them as configuration: wherever links lead.
+    /// Reads rule files as configuration: symlinks may lead anywhere.
     package static let configuration = RuleFileReader(names: ConfigurationFiles.names) {
         try ConfigurationFiles.read($0, limit: limit)
     }

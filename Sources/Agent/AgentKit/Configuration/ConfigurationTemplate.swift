@@ -1,8 +1,8 @@
 import Platform
 
-/// What `steward init` writes.
+/// The file written by `steward init`.
 package enum ConfigurationTemplate {
-    /// - Parameter base: the folder that the places are made in, as a person writes it.
+    /// - Parameter base: the folder for the places, as the user writes it.
     package static func text(base: String) -> String {
         """
         # Steward's configuration. `steward check` says whether it is valid, and where it is not.
@@ -83,7 +83,7 @@ package enum ConfigurationTemplate {
         """
     }
 
-    /// The patterns as comments, several to a line.
+    /// The patterns as comments, several per line.
     private static func listed(_ patterns: [String]) -> String {
         var lines: [String] = []
         var line = "#  "

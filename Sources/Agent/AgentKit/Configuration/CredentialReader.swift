@@ -1,26 +1,26 @@
 import Platform
 import Synchronization
 
-/// Reads credentials for the courier, whose tries must end though the folder that credentials lie in does not answer.
+/// Reads credentials for the courier with a timeout, so that a try ends even if their folder hangs.
 package final class CredentialReader: Sendable {
     private let read: @Sendable (_ name: String) throws -> SecretBytes?
     private let patience: Double
     private let atWork = Atomic<Int>(0)
 
-    /// So many threads at most are left with a file system that does not answer.
+    /// At most this many threads may be stuck in a file system that hangs.
     package static let most = 16
 
     /// - Parameters:
-    ///   - patience: the seconds that one may take to be read.
-    ///   - read: reads one by its name, nil where nobody has it; may block.
+    ///   - patience: timeout in seconds.
+    ///   - read: reads a credential by name, nil if there is none; may block.
     package init(patience: Double = 10, read: @escaping @Sendable (_ name: String) throws -> SecretBytes?) {
         self.patience = patience
         self.read = read
     }
 
-    /// - Parameter name: as the target says it.
-    /// - Returns: nil where nobody has it.
-    /// - Throws: `Fault(.transient)` where it is not read in time; `Fault` for one that must not be used.
+    /// - Parameter name: as the target specifies it.
+    /// - Returns: nil if there is none.
+    /// - Throws: `Fault(.transient)` on a timeout; `Fault` for a credential that must not be used.
     package func secret(_ name: String) async throws -> SecretBytes? {
         guard atWork.add(1, ordering: .relaxed).newValue <= Self.most else {
             atWork.subtract(1, ordering: .relaxed)

@@ -2,7 +2,7 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// Where the agent keeps what it knows: by XDG for a user, by systemd's variables for a service.
+/// The agent's directories: per XDG for a user, per systemd's variables for a service.
 package struct Directories: Sendable {
     /// The configuration file itself.
     package let configuration: BytePath
@@ -12,10 +12,10 @@ package struct Directories: Sendable {
     package let runtime: BytePath
     /// The dot store.
     package let data: BytePath
-    /// `rules.d`, the weakest first.
+    /// `rules.d` folders, lowest precedence first.
     package var rules: [BytePath]
-    /// The one of them that is the machine's, where the configuration is not: what rules there are about may be known to
-    /// the machine's own agent alone.
+    /// The machine-wide rules folder, if the configuration is not machine-wide too: its rules may refer to places that
+    /// only the machine's own agent knows.
     package var othersRules: BytePath?
     package let home: BytePath
     /// The user's home trash.
@@ -25,11 +25,11 @@ package struct Directories: Sendable {
     ///   - environment: HOME and XDG_*, or STATE_DIRECTORY and the like under systemd; STEWARD_STATE, STEWARD_RUNTIME,
     ///     STEWARD_DATA and STEWARD_RULES (a list with `:`) override each.
     ///   - configuration: the file given on the command line.
-    /// - Throws: `Fault(.usage)` where there is neither HOME nor a directory given.
+    /// - Throws: `Fault(.usage)` if there is neither HOME nor an explicit directory.
     package init(environment: [String: String], configuration given: BytePath? = nil) throws {
         func variable(_ names: String...) -> BytePath? {
             names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }.map { value in
-                // systemd gives several directories with colons; the first is the service's own.
+                // systemd separates several directories by colons; the first is the service's own.
                 BytePath(String(value.split(separator: ":").first ?? ""))
             }
         }
@@ -69,11 +69,11 @@ package struct Directories: Sendable {
     }
 
     package var socket: BytePath { runtime.appending("control.sock") }
-    /// Its being there says that an agent has kept a ledger here.
+    /// A file that exists once an agent has kept a ledger here.
     package var alive: BytePath { state.appending("alive") }
     package var quarantine: BytePath { state.appending("quarantine") }
 
-    /// What can be made again: thumbnails.
+    /// Files that can be regenerated: thumbnails.
     package var cache: BytePath {
         let environment = ProcessInfo.processInfo.environment
         if let service = environment["CACHE_DIRECTORY"]?.split(separator: ":").first {
@@ -83,10 +83,10 @@ package struct Directories: Sendable {
         return (base ?? home.appending(".cache")).appending("steward")
     }
 
-    /// What this host remembers of the vault of that name.
+    /// This host's own data about the vault of that name.
     package func vaultHost(_ name: String) -> BytePath { state.appending("vaults").appending(name) }
 
-    /// `~` is HOME; relative paths are below `base`.
+    /// Expands `~` to HOME; relative paths are below `base`.
     package func expand(_ text: String, base: BytePath) -> BytePath {
         if text == "~" { return home }
         if text.hasPrefix("~/") { return home.appending(String(text.dropFirst(2))) }

@@ -1,7 +1,7 @@
 import Platform
 import Rules
 
-/// The registry for what documents it, whatever is configured.
+/// The action registry for generated documentation, independent of any configuration.
 package enum Documentation {
     package static func registry() throws -> ActionRegistry {
         let directories = try Directories(environment: ["HOME": "/nonexistent"])

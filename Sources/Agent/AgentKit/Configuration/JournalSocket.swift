@@ -3,12 +3,12 @@ import Glibc
 import Logging
 import Platform
 
-/// The journal's own protocol: an entry is a datagram of fields, by which `journalctl STEWARD_RULE=…` finds it
+/// The journal's native protocol: an entry is a datagram of fields, which makes `journalctl STEWARD_RULE=…` work
 /// (systemd.io/JOURNAL_NATIVE_PROTOCOL).
 package final class JournalSocket: Sendable {
-    /// That of this machine, where standard error is the journal; nil elsewhere, and where no journal takes entries.
+    /// This machine's journal, if standard error is connected to it; otherwise nil, also if no journal accepts entries.
     package static let system: JournalSocket? = {
-        // Standard error is then a socket: a file whose numbers are the same by accident, or by a test, is none.
+        // Standard error must be a socket: a regular file may have the same numbers by accident or in a test.
         guard JournalStream.isStandardError, JournalStream.isSocket else { return nil }
         return JournalSocket("/run/systemd/journal/socket")
     }()
@@ -16,7 +16,7 @@ package final class JournalSocket: Sendable {
     private let descriptor: Int32
 
     /// - Parameter path: where the journal listens.
-    /// - Returns: nil where nobody listens there.
+    /// - Returns: nil if nothing listens there.
     package init?(_ path: BytePath) {
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
@@ -28,11 +28,11 @@ package final class JournalSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The bytes of an entry.
+    /// Encodes an entry.
     ///
     /// - Parameters:
-    ///   - message: shown already; its line breaks stay.
-    ///   - metadata: each becomes a field of the name `STEWARD_` and its key.
+    ///   - message: already escaped; its line breaks are kept.
+    ///   - metadata: each key becomes a field prefixed with `STEWARD_`.
     package static func entry(_ message: String, _ level: Logger.Level, _ metadata: Logger.Metadata) -> [UInt8] {
         var entry: [UInt8] = []
         add("MESSAGE", message, to: &entry)
@@ -44,10 +44,10 @@ package final class JournalSocket: Sendable {
         return entry
     }
 
-    /// Sends an entry. Does not wait: the stream, which does, takes what the journal has no room for.
+    /// Sends an entry without blocking. When the journal has no room, entries go to the stream, which blocks.
     ///
-    /// - Returns: false where the journal does not take it, because it is too long, or is not there just now: then it has to
-    ///   be told by the stream.
+    /// - Returns: false if the journal does not accept the entry, as it is too long or the journal is unavailable; it
+    ///   must then go to the stream.
     package func send(_ entry: [UInt8]) -> Bool {
         while true {
             let sent = entry.withUnsafeBytes {
@@ -58,7 +58,7 @@ package final class JournalSocket: Sendable {
         }
     }
 
-    /// A value with line breaks has its length before it, so that what comes from outside is never a field of its own.
+    /// A value with line breaks is length-prefixed, so that outside text cannot inject fields.
     private static func add(_ field: String, _ value: String, to entry: inout [UInt8]) {
         entry += Array(field.utf8)
         if value.utf8.contains(UInt8(ascii: "\n")) {
@@ -71,7 +71,7 @@ package final class JournalSocket: Sendable {
         entry.append(UInt8(ascii: "\n"))
     }
 
-    /// Capitals, digits and underscores, 64 at most: what the journal takes.
+    /// Upper case letters, digits and underscores, at most 64: the journal's rules.
     private static func name(_ key: String) -> String {
         let words = key.uppercased().unicodeScalars.map { scalar -> Character in
             ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar) ? Character(scalar) : "_"

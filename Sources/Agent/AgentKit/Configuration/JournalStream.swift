@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Logging
 
-/// The journal of systemd as this process's standard error.
+/// The systemd journal as this process's standard error.
 package enum JournalStream {
-    /// Whether standard error is the journal itself, and not only that of a process above (systemd.exec(5),
+    /// Whether standard error is the journal itself, not just that of a parent process (systemd.exec(5),
     /// `$JOURNAL_STREAM`: device and inode).
     package static let isStandardError: Bool = {
         var found = stat()
@@ -13,8 +13,8 @@ package enum JournalStream {
         return stream == "\(found.st_dev):\(found.st_ino)"
     }()
 
-    /// Text with the sign before each of its lines by which the journal, which takes every line for an entry and an unsigned
-    /// one for information, knows how grave it is (sd-daemon(3)); the text itself where nobody would read it so.
+    /// Prefixes each line with its syslog level (sd-daemon(3)), as the journal takes every line for an entry and one
+    /// without a prefix as informational. Returns the text unchanged if standard error is not the journal.
     package static func marked(_ text: String, _ level: Logger.Level) -> String {
         guard isStandardError else { return text }
         let mark = mark(level)
@@ -23,7 +23,7 @@ package enum JournalStream {
 
     private static func mark(_ level: Logger.Level) -> String { "<\(priority(level))>" }
 
-    /// How grave it is, as syslog(3) counts.
+    /// The syslog(3) priority.
     static func priority(_ level: Logger.Level) -> Int {
         switch level {
         case .critical: 2
@@ -35,7 +35,7 @@ package enum JournalStream {
         }
     }
 
-    /// Whether standard error is a socket, as that of the journal is.
+    /// Whether standard error is a socket, as the journal's is.
     static let isSocket: Bool = {
         var found = stat()
         return fstat(STDERR_FILENO, &found) == 0 && found.st_mode & S_IFMT == S_IFSOCK

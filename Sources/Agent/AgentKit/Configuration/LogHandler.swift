@@ -4,21 +4,21 @@ import Logging
 import Platform
 import Rules
 
-/// How a line of the log looks: for a person and the journal, or as JSON. What a message holds from outside is shown and
-/// does nothing, line breaks included.
+/// The format of log lines: for people and the journal, or as JSON. Outside text in a message is escaped, including
+/// line breaks.
 package struct LogFormat: Sendable {
     package var json = false
-    /// The journal stamps its lines itself.
+    /// The journal adds its own timestamps.
     package var stamps = !JournalStream.isStandardError
 
     package init(json: Bool = false, stamps: Bool = !JournalStream.isStandardError) {
         (self.json, self.stamps) = (json, stamps)
     }
 
-    /// What a line for a person says already in its words.
+    /// Metadata omitted in lines for people, as the message already says it.
     private static let inWords: Set<String> = [LogFields.place, LogFields.path]
 
-    /// - Parameter journal: the socket that it is meant for, if any.
+    /// - Parameter journal: the socket for which to build an entry as well, if any.
     func line(
         _ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, for journal: JournalSocket?
     ) -> LogLine {
@@ -44,16 +44,16 @@ package struct LogFormat: Sendable {
     }
 }
 
-/// One line a happening, on standard error or in the journal.
+/// Logs one line per event, to standard error or the journal.
 package struct StewardLogHandler: LogHandler {
     package var logLevel: Logger.Level
     package var metadata: Logger.Metadata = [:]
     private let format: LogFormat
     private let output: LogOutput
-    /// Has its lines written; nil where they are written at once, by whoever logs.
+    /// Writes the lines; nil if they are written synchronously.
     private let queue: LogQueue?
 
-    /// Of a command, which may wait for whoever reads what it says.
+    /// For a command, which may wait for a slow reader of its log.
     package init(level: Logger.Level, format: LogFormat = LogFormat(), output: LogOutput = LogOutput()) {
         logLevel = level
         self.format = format
@@ -61,7 +61,7 @@ package struct StewardLogHandler: LogHandler {
         queue = nil
     }
 
-    /// Of the agent, which never waits for that.
+    /// For the agent, which never waits for that.
     package init(level: Logger.Level, format: LogFormat, queue: LogQueue) {
         logLevel = level
         self.format = format

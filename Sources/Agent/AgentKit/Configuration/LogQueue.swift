@@ -4,20 +4,20 @@ import Logging
 import Platform
 import Synchronization
 
-/// A line of the log as it is written.
+/// A formatted log line.
 package struct LogLine: Sendable {
-    /// Without the line break at its end.
+    /// Without the newline.
     let text: String
     let level: Logger.Level
-    /// The same for the journal's socket; nil where there is no such socket.
+    /// The entry for the journal's socket; nil if there is no such socket.
     let entry: [UInt8]?
     let format: LogFormat
 
-    /// What it counts for while it waits.
+    /// Its share of the buffer, in bytes.
     var size: Int { text.utf8.count + (entry?.count ?? 0) + 64 }
 }
 
-/// Where the lines of the log end up.
+/// Where log lines are written.
 package struct LogOutput: Sendable {
     let descriptor: Int32
     let journal: JournalSocket?
@@ -26,7 +26,7 @@ package struct LogOutput: Sendable {
         (self.descriptor, self.journal) = (descriptor, journal)
     }
 
-    /// Writes a line. Blocks for as long as nobody reads.
+    /// Writes a line. Blocks while the reader is stalled.
     func write(_ line: LogLine) {
         if let journal, let entry = line.entry, journal.send(entry) { return }
         var rest = Array((JournalStream.marked(line.text, line.level) + "\n").utf8)[...]
@@ -35,30 +35,30 @@ package struct LogOutput: Sendable {
             if written > 0 {
                 rest = rest.dropFirst(written)
             } else if written < 0 && errno == EAGAIN {
-                // Whoever shares the pipe has made it non-blocking.
+                // Another process sharing the pipe has made it non-blocking.
                 var fds = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&fds, 1, -1)
             } else if written == 0 || errno != EINTR {
-                // Nobody will ever read it, or the disk is full: there is nowhere to complain.
+                // The reader is gone or the disk is full: there is nowhere to report that.
                 return
             }
         }
     }
 }
 
-/// Lines of the log that wait to be written, in a bounded buffer that one thread empties: whoever logs never waits for
-/// whoever reads. Lines that find no room are dropped and counted, and the log says in their place how many they were.
+/// Log lines waiting in a bounded buffer that one thread drains, so that logging never waits for a reader. Lines that
+/// do not fit are dropped and counted, and the log reports their number in their place.
 package final class LogQueue: Sendable {
     private struct State {
         var waiting: [LogLine] = []
-        /// Of those that wait and of those being written.
+        /// Lines waiting and being written.
         var lines = 0
         var bytes = 0
         var isWriting = false
-        /// Dropped since the log has last said so.
+        /// Dropped since the last report in the log.
         var untold = 0
         var lost = 0
-        /// That of the last line.
+        /// The format of the last line.
         var format = LogFormat()
     }
 
@@ -69,14 +69,14 @@ package final class LogQueue: Sendable {
     private let queue = DispatchQueue(label: "steward.log")
 
     /// - Parameters:
-    ///   - lines: that may wait at once.
-    ///   - bytes: that they may have together, about.
+    ///   - lines: maximum number of waiting lines.
+    ///   - bytes: their approximate maximum size.
     package init(_ output: LogOutput = LogOutput(), lines: Int = 8_192, bytes: Int = 2 << 20) {
         self.output = output
         (mostLines, mostBytes) = (lines, bytes)
     }
 
-    /// Lines that were dropped since the start.
+    /// Lines dropped since the start.
     package var lost: Int { state.withLock { $0.lost } }
 
     /// Appends a line, or drops it. Never blocks.
@@ -96,12 +96,12 @@ package final class LogQueue: Sendable {
         if mustStart { queue.async { self.write() } }
     }
 
-    /// Appends lines of our own that are laid out already, as the complaint of a command.
+    /// Appends preformatted lines of our own, such as a command's error.
     package func add(_ text: String, _ level: Logger.Level) {
         add(LogLine(text: text, level: level, entry: nil, format: state.withLock { $0.format }))
     }
 
-    /// Once lines were dropped, others are until half of the buffer is free: one gap in the log, not one every other line.
+    /// After a drop, lines are dropped until half of the buffer is free, so that the log has one gap rather than many.
     private func hasRoom(_ state: State) -> Bool {
         let share = state.untold > 0 ? 2 : 1
         return state.lines < mostLines / share && state.bytes < mostBytes / share
@@ -113,12 +113,12 @@ package final class LogQueue: Sendable {
         state.bytes += line.size
     }
 
-    /// What is to be said of the lines that were dropped.
+    /// The report about dropped lines.
     private static func gap(_ state: inout State) -> LogLine? {
         guard state.untold > 0 else { return nil }
         defer { state.untold = 0 }
         let lines = state.untold == 1 ? "1 line of the log was" : "\(state.untold) lines of the log were"
-        // No entry for the journal's socket: what it had no room for comes by the stream.
+        // Has no entry for the journal's socket: when that has no room, lines go to the stream.
         return state.format.line(.warning, "\(lines) lost here, as nobody read them in time", [:], for: nil)
     }
 
@@ -143,9 +143,9 @@ package final class LogQueue: Sendable {
         }
     }
 
-    /// Waits until what was added is written, at most for so many seconds: to be called at the end of the process.
+    /// Waits, with a timeout in seconds, until all lines are written. Call this at the end of the process.
     ///
-    /// - Returns: whether it is written.
+    /// - Returns: whether they were written.
     @discardableResult
     package func flush(within seconds: Double = 2) async throws -> Bool {
         let queue = queue

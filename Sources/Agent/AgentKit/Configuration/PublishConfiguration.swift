@@ -9,11 +9,11 @@ extension Configuration {
         "kind", "url", "token", "secret", "facet", "facet-prefix", "path", "allow-insecure-http", "timeout", "attempts",
         "give-up-after", "limit", "on-dead",
     ]
-    /// Keys that mean something to one kind of target alone.
+    /// Keys that are valid for only one kind of target.
     private static let ofKind: [String: PublishTarget.Kind] = [
         "secret": .webhook, "facet": .ron, "facet-prefix": .ron,
     ]
-    /// A body is in memory while it is sent, and in the ledger until then.
+    /// A body is held in memory while it is sent, and in the ledger until then.
     private static let mostBytes: Int64 = 16 << 20
 
     /// Reads `publish:`.

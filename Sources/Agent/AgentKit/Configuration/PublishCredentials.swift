@@ -2,14 +2,14 @@ import Platform
 import RuleActions
 import TKCore
 
-/// The tokens and secrets of targets, found as the keys of models are: in the environment (`NAME_API_KEY`), among systemd's
-/// credentials (`name_api_key`), or in a file of mode 0600 (`secrets/NAME` beside `steward.yaml`).
+/// The tokens and secrets of targets. Like the keys of models, they are looked up in the environment (`NAME_API_KEY`),
+/// among systemd credentials (`name_api_key`), and in a file of mode 0600 (`secrets/NAME` beside `steward.yaml`).
 package struct PublishCredentials: Sendable {
     private let secrets: SecretChain
 
     /// - Parameters:
-    ///   - directories: say where the configuration lies.
-    ///   - environment: may hold credentials, and names the folder of systemd's.
+    ///   - directories: where the configuration is.
+    ///   - environment: may contain credentials, and names systemd's credentials folder.
     package init(_ directories: Directories, environment: [String: String]) {
         secrets = SecretChain([
             EnvironmentSecrets(environment: environment, configured: nil),
@@ -18,25 +18,25 @@ package struct PublishCredentials: Sendable {
         ])
     }
 
-    /// Where files with credentials lie.
+    /// The folder of credential files.
     package static func folder(_ directories: Directories) -> BytePath {
         directories.configuration.parent.appending("secrets")
     }
 
-    /// Whether a credential can be called so; it becomes part of a file's name and of a variable's.
+    /// Whether it is a valid credential name; it becomes part of file and variable names.
     package static func isName(_ name: String) -> Bool { name.wholeMatch(of: /[a-z0-9][a-z0-9_-]{0,63}/) != nil }
 
-    /// Blocks for a moment.
+    /// Blocks briefly.
     ///
-    /// - Parameter name: as the target says it.
-    /// - Returns: nil where nobody has it.
-    /// - Throws: `Fault` for one that must not be used: others may read its file.
+    /// - Parameter name: as the target specifies it.
+    /// - Returns: nil if there is none.
+    /// - Throws: `Fault` for a credential that must not be used, as others may read its file.
     package func secret(_ name: String) throws -> SecretBytes? {
         try secrets.secret(for: name).map { SecretBytes(lockedWherePossible: $0.reveal().utf8) }
     }
 
-    /// - Parameter name: as the target says it.
-    /// - Returns: where it comes from, for people; nil where nobody has it.
+    /// - Parameter name: as the target specifies it.
+    /// - Returns: its source, for people; nil if there is none.
     /// - Throws: as ``secret(_:)``.
     package func origin(_ name: String) throws -> String? { try secrets.origin(for: name) }
 }

@@ -2,14 +2,14 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// What `steward init` does.
+/// Performs `steward init`.
 package struct Setup: Sendable {
     package struct Made: Codable, Sendable {
         package var configuration: BytePath
         package var created: [BytePath] = []
         package var existed: [BytePath] = []
 
-        /// For a terminal.
+        /// For the terminal.
         package func lines(dryRun: Bool) -> [String] {
             created.map { "\(dryRun ? "would make" : "made")   \($0)" }
                 + existed.map { "kept   \($0), which is there already" }
@@ -29,7 +29,7 @@ package struct Setup: Sendable {
         self.base = base
     }
 
-    /// Makes what is missing. Blocks.
+    /// Creates what is missing. Blocks.
     package func carryOut(dryRun: Bool) throws -> Made {
         var made = Made(configuration: directories.configuration)
         let root = directories.expand(base, base: BytePath.workingFolder)

@@ -5,7 +5,7 @@ import Rules
 extension Configuration {
     private static let vaultKeys = ["path", "lock-after"]
 
-    /// Reads `vaults:`, after the places: a vault lies neither in one nor around one.
+    /// Reads `vaults:`, after the places: a vault must not contain a place or be inside one.
     mutating func readVaults(_ node: YamlNode, _ reader: YamlReader, _ directories: Directories) {
         guard let mapping = reader.mapping(node, "`vaults`") else { return }
         for entry in mapping.entries {
