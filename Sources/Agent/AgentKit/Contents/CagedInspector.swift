@@ -4,16 +4,16 @@ import Platform
 import Rules
 import Sandbox
 
-/// Lets rules look into files: each by a caged process, and each content once.
+/// Lets rules look into files: in caged processes, and only once per content.
 package struct CagedInspector: ContentInspector {
     private let library: ContentLibrary
     private let pool: ContentPool
     private let timeZone: Zone
 
     /// - Parameters:
-    ///   - program: `steward-worker`; nil finds it when it is needed.
-    ///   - pool: whose tickets its processes are started with.
-    ///   - timeZone: in which a camera's clock is taken to have been, so that dates are shown as it showed them.
+    ///   - program: `steward-worker`; nil locates it when needed.
+    ///   - pool: provides the tickets for its processes.
+    ///   - timeZone: the assumed zone of cameras, so that dates are shown as the camera showed them.
     package init(program: BytePath? = nil, pool: ContentPool = ContentPool(width: 2), timeZone: Zone) {
         library = ContentLibrary(program: program)
         self.pool = pool
@@ -69,7 +69,7 @@ package struct CagedInspector: ContentInspector {
         }
     }
 
-    /// Nil for a moment that there was not.
+    /// nil for a time that does not exist.
     private func value(_ text: String, _ field: ContentField) -> Value? {
         switch field.kind {
         case .text: return .text(text)
@@ -81,10 +81,11 @@ package struct CagedInspector: ContentInspector {
         }
     }
 
-    /// `2026:11:23 09:30:15`, checked by whoever found it.
+    /// `2026:11:23 09:30:15`, already validated.
     private func moment(_ text: String) -> LocalTime? {
         let numbers = text.split { !$0.isNumber }.compactMap { Int($0) }
-        // No photograph is older than Niépce's: a clock that was never set shows such years. A second may be the 61st.
+        // No photograph is older than Niépce's; earlier years come from clocks that were never set. Second 60 is a leap
+        // second.
         guard numbers.count == 6, numbers[0] >= 1826, (0...60).contains(numbers[5]),
             let date = CivilDate(year: numbers[0], month: numbers[1], day: numbers[2]),
             let minute = CivilDateTime(date, hour: numbers[3], minute: numbers[4])

@@ -1,11 +1,11 @@
 import FileActions
 import Platform
 
-/// `steward doctor`, the part about rules that look into files: the program that reads them, and its cage.
+/// `steward doctor`, the part about rules that look into files: the worker program and its cage.
 package struct ContentExamination: Sendable {
     package init() {}
 
-    /// Has the worker break a rule of its cage to see that the cage holds.
+    /// Checks that the cage holds by having the worker break one of its rules.
     package func findings() async -> [Examination.Finding] {
         do {
             let end = try await BlockingPool("doctor.contents").run {

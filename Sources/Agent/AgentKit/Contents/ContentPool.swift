@@ -2,12 +2,11 @@ import Dispatch
 import Platform
 import Synchronization
 
-/// The pool of tickets for processes that look into files for rules: each of them is started with a ticket, and there are
-/// few. Whoever wants one waits in a queue of the place and the owner whose file it is. One of these queues is served until
-/// it has used ``quantum`` of processor time, and then goes behind the others: files that take long hold up their own place
-/// and owner, and nobody else.
+/// A limited number of tickets for processes that look into files for rules; each process needs one. Requests queue per
+/// place and file owner. A queue is served until it has used ``quantum`` of processor time, then goes to the back: slow
+/// files delay only their own place and owner.
 package final class ContentPool: Sendable {
-    /// Whose file it is.
+    /// The place and owner of a file.
     package struct Client: Hashable, Sendable {
         package let place: String
         package let user: UInt32
@@ -15,7 +14,7 @@ package final class ContentPool: Sendable {
         package init(place: String, user: UInt32) { (self.place, self.user) = (place, user) }
     }
 
-    /// The right to have one process look into a file. Given back by ``leave()``.
+    /// Permission for one process to look into a file. Returned by ``leave()``.
     package final class Ticket: Sendable {
         fileprivate let pool: ContentPool
         fileprivate let client: Client
@@ -26,20 +25,20 @@ package final class ContentPool: Sendable {
             (self.pool, self.client, self.id) = (pool, client, id)
         }
 
-        /// Counts processor time, in seconds, against whoever has the ticket.
+        /// Charges processor time, in seconds, to the ticket's client.
         package func spent(_ seconds: Double) { used.withLock { $0 += seconds } }
 
         /// - Throws: `CancellationError` once the agent stops.
         package func check() throws { try pool.check() }
 
-        /// To be called once.
+        /// Returns the ticket; call this once.
         package func leave() { pool.leave(self, used.withLock { $0 }) }
     }
 
-    /// A file that is being looked into.
+    /// A file being looked into.
     package struct Look: Sendable {
         package let place: String
-        /// Nil where only its place is known.
+        /// nil if only its place is known.
         package let path: BytePath?
         package let since: ContinuousClock.Instant
     }
@@ -54,22 +53,22 @@ package final class ContentPool: Sendable {
         var atWork: [Int: Look] = [:]
         var next = 0
         var queues: [Client: [Waiter]] = [:]
-        /// Those with a queue, in the order in which they are served.
+        /// Clients with a queue, in serving order.
         var turns: [Client] = []
-        /// Processor seconds since their turn began, of those that have a queue or are at work.
+        /// Processor seconds used in the current turn, by clients that are waiting or running.
         var used: [Client: Double] = [:]
     }
 
-    /// Seconds of the processor after which the next place or owner is served.
+    /// Processor seconds after which the next place or owner is served.
     package static let quantum = 10.0
 
     private let width: Int
     private let state = Mutex(State())
 
-    /// - Parameter width: how many processes may run at the same time.
+    /// - Parameter width: maximum number of simultaneous processes.
     package init(width: Int) { self.width = max(1, width) }
 
-    /// Has `go` called with a ticket, at once or later; with nil where the agent stops before there is one. It must not block.
+    /// Calls `go` with a ticket, now or later; with nil if the agent stops first. `go` must not block.
     package func enter(_ client: Client, for path: BytePath?, go: @escaping @Sendable (Ticket?) -> Void) {
         let isStopped = state.withLock { state in
             guard !state.isStopped else { return true }
@@ -95,13 +94,13 @@ package final class ContentPool: Sendable {
         return ticket
     }
 
-    /// What is being looked into, the oldest first.
+    /// The files being looked into, oldest first.
     package var looks: [Look] { state.withLock { $0.atWork.values.sorted { $0.since < $1.since } } }
 
-    /// How many wait for a ticket.
+    /// The number of waiting requests.
     package var waiting: Int { state.withLock { $0.queues.values.reduce(0) { $0 + $1.count } } }
 
-    /// No ticket is given any more, and those that are out are good for nothing.
+    /// Issues no more tickets, and invalidates those in use.
     package func stop() {
         let left = state.withLock { state in
             state.isStopped = true
@@ -145,7 +144,7 @@ package final class ContentPool: Sendable {
                     state.turns.append(client)
                 }
             } else {
-                // Who waits for nothing begins anew.
+                // A client with nothing queued, and whose place has nothing running, starts afresh.
                 let isHere = state.queues[client] != nil || state.atWork.values.contains { $0.place == look.place }
                 state.used[client] = isHere ? used : nil
             }
@@ -154,12 +153,12 @@ package final class ContentPool: Sendable {
     }
 }
 
-/// Whether what is being done may have a file looked into by a process.
+/// Whether the current judgement may start a process to look into a file.
 package enum ContentTurn: Sendable {
-    /// Not yet: it is done again when there is a ticket.
+    /// Not yet: the judgement is repeated once there is a ticket.
     case later
     case now(ContentPool.Ticket)
 
-    /// Nil for whoever waits for a ticket where it stands.
+    /// nil for callers that block until they get a ticket.
     @TaskLocal package static var current: ContentTurn?
 }
