@@ -3,17 +3,19 @@ import Glibc
 import Platform
 import Synchronization
 
-/// Sockets that systemd listens on and hands to the process that it starts for them (sd_listen_fds(3)).
+/// Sockets passed by systemd socket activation (sd_listen_fds(3)).
 package enum ActivationSocket {
-    /// Takes what was handed to this process: closed for programs that it starts, and forgotten in the environment, whose
-    /// readers would take other descriptors for theirs. Called once, before other threads read the environment.
+    /// Takes the sockets passed to this process. They are marked close-on-exec and removed from the environment;
+    /// otherwise child processes would mistake other descriptors for them. Call this once, before other threads read
+    /// the environment.
     ///
-    /// - Parameter path: where the socket that is wanted listens.
-    /// - Returns: that one; nil where none was given. Others are closed: nobody would ever answer there.
+    /// - Parameter path: the address of the wanted socket.
+    /// - Returns: the socket listening there; nil if none was passed. Others are closed: nothing would ever answer on
+    ///   them.
     package static func take(at path: BytePath) -> Descriptor? {
         let environment = ProcessInfo.processInfo.environment
         defer { for name in ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"] { unsetenv(name) } }
-        // Another process has been meant, and has handed its variables on.
+        // The variables were meant for another process, which passed its environment on.
         guard environment["LISTEN_PID"] == "\(getpid())", let count = environment["LISTEN_FDS"].flatMap(Int32.init),
             (1...64).contains(count)
         else { return nil }
@@ -26,7 +28,7 @@ package enum ActivationSocket {
         return found
     }
 
-    /// Where they begin.
+    /// The first descriptor passed.
     private static let first: Int32 = 3
 
     private static func listens(_ raw: Int32, at path: BytePath) -> Bool {
@@ -46,12 +48,12 @@ package enum ActivationSocket {
     }
 }
 
-/// By which a thread that waits for callers is told to end, without a word to the socket, which may be somebody else's.
+/// Stops a thread that waits for callers, without touching the socket, which may belong to someone else.
 final class Ending: Sendable {
-    /// The end that is closed when it is over.
+    /// The end that is closed to stop the thread.
     private let word = Mutex<Descriptor?>(nil)
 
-    /// - Throws: `Fault` where the system grants none.
+    /// - Throws: `Fault` if the system provides no sockets.
     func begin() throws -> Waiting {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -66,9 +68,9 @@ final class Ending: Sendable {
     struct Waiting: Sendable {
         let end: Descriptor
 
-        /// Blocks until somebody calls.
+        /// Blocks until there is a caller.
         ///
-        /// - Returns: false where that is over.
+        /// - Returns: false once stopped.
         func waitsForCaller(_ listener: Int32) -> Bool {
             while true {
                 var fds = [

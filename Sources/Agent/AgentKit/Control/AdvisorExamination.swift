@@ -2,8 +2,8 @@ import Foundation
 import Platform
 import TKCore
 
-/// `steward doctor`, the part about what reviews need: the advisors' data files, the settings of the agent's user, and
-/// the key of the provider. No provider is asked: that may cost money.
+/// `steward doctor`, the part about reviews: the advisors' data files, the settings of the agent's user, and the
+/// provider's key. Does not contact the provider, which may cost money.
 package struct AdvisorExamination: Sendable {
     private let environment: [String: String]
 
@@ -12,7 +12,7 @@ package struct AdvisorExamination: Sendable {
         self.environment = environment
     }
 
-    /// Blocks for a moment.
+    /// Blocks briefly.
     package func findings() -> [Examination.Finding] {
         do {
             let resources = try TKResources.locate(environment: environment)
@@ -45,7 +45,7 @@ package struct AdvisorExamination: Sendable {
             ).effective()
             let provider = configuration.provider
             let secrets = SecretChain(home: home, environment: environment, configured: provider)
-            // Read, not only looked for: a key that others may read is refused.
+            // Reads the key instead of only looking for it: a key that others may read is refused.
             let hasKey = try secrets.secret(for: provider) != nil
             let origin = try secrets.origin(for: provider) ?? ""
             return Examination.Finding(

@@ -3,7 +3,7 @@ import Rules
 import Watching
 
 extension Agent {
-    /// What a person should know of the agent as it runs: `status`, `health` and `doctor` tell it.
+    /// Warnings about the running agent, shown by `status`, `health` and `doctor`.
     func warnings() async -> [Examination.Finding] {
         let watch = source.status()
         var found: [Examination.Finding] = []

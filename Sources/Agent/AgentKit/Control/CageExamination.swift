@@ -3,15 +3,15 @@ import OwnFiles
 import Platform
 import Rules
 
-/// `steward doctor`, the part that only the daemon can find out: what the unit, the container or the user that it runs in
-/// allows it. It does what jobs do, so that nothing is well here that fails there.
+/// `steward doctor`, the part that only the daemon can check: what its unit, container or user allows it to do. It
+/// performs the same operations as jobs, so nothing passes here that would fail there.
 package struct CageExamination: Sendable {
     private let agent: Agent
     private var core: AgentCore { agent.core }
 
     init(_ agent: Agent) { self.agent = agent }
 
-    /// To be called in the daemon. Writes and removes a few bytes in places and in the state directory.
+    /// Call this in the daemon. Writes and removes a few bytes in places and in the state directory.
     func findings() async -> [Examination.Finding] {
         var all: [Examination.Finding] = []
         do {
@@ -35,7 +35,7 @@ package struct CageExamination: Sendable {
                 }
                 all +=
                     try await answer(within: 5) {
-                        // One that is not there is another finding.
+                        // A missing place is reported separately.
                         (try? FileStatus.of(place.root)) ?? nil == nil
                             ? [] : [folder(place.root, subject, needsLeases: true)]
                     } ?? [Examination.silent(subject, place.root)]
@@ -50,7 +50,7 @@ package struct CageExamination: Sendable {
         return all.map(Self.told)
     }
 
-    /// Beside what whoever asks finds out himself.
+    /// Marks the finding as the agent's, as opposed to the command's own.
     private static func told(_ finding: Examination.Finding) -> Examination.Finding {
         Examination.Finding("agent, \(finding.subject)", finding.message, remedy: finding.remedy)
     }
@@ -96,7 +96,7 @@ package struct CageExamination: Sendable {
 }
 
 extension CageExamination {
-    /// What the daemon found out, for a command; nothing where no daemon runs. Blocks until it has looked.
+    /// The daemon's findings, for a command; empty if no daemon is running. Blocks until the checks are done.
     package static func asked(_ socket: BytePath) -> [Examination.Finding] {
         do {
             return try ControlClient.ask(ExamineCage(), at: socket) ?? []

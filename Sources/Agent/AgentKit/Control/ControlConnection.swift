@@ -6,17 +6,17 @@ import Synchronization
 
 /// One end of a control connection. Blocks.
 final class ControlConnection: Sendable {
-    /// What is said over it is read and written here: whoever is slow holds up himself alone.
+    /// All I/O of this connection runs here, so that a slow peer delays only itself.
     let lane = BlockingPool("control")
     private let descriptor: Int32
-    /// See ``ChangeNotice`` for why it is a structure.
+    /// See ``ChangeNotice`` for why it is a struct.
     private struct Waiting {
         let goesOn: @Sendable (Duration) throws -> Void
     }
 
-    /// Asked while the other side takes nothing; nil gives it up.
+    /// Called while the peer reads nothing; nil fails on the socket's timeout.
     private let waiting = Mutex<Waiting?>(nil)
-    /// What was being written ended in its midst: more would be taken for the rest of it.
+    /// A write failed halfway: further data would be taken for the rest of it.
     private let isBroken = Atomic<Bool>(false)
 
     init(owning descriptor: Int32) {
@@ -24,11 +24,11 @@ final class ControlConnection: Sendable {
     }
 
     /// - Parameters:
-    ///   - patience: seconds that the other side may keep this one waiting; nil for any time.
-    ///   - anyone: whether it does not matter who listens: nothing is said to them.
-    /// - Returns: nil where nobody listens at `path`.
-    /// - Throws: `Fault`; with the code ``late`` where somebody listens, and takes no more callers for so long;
-    ///   where somebody listens whom this command does not trust (``TrustedListener``).
+    ///   - patience: timeout in seconds for each wait; nil for no limit.
+    ///   - anyone: skips the check of who listens, for a caller that sends nothing.
+    /// - Returns: nil if nothing listens at `path`.
+    /// - Throws: `Fault`; with the code ``late`` if the listener accepts no connection in time; if the listener is not
+    ///   trusted (``TrustedListener``).
     static func connect(_ path: BytePath, patience: Int? = nil, anyone: Bool = false) throws -> ControlConnection? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Fault.system("make a socket") }
@@ -49,23 +49,23 @@ final class ControlConnection: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Who is at the other end.
+    /// The peer's identity.
     func peer() throws -> SocketPeer { try SocketPeer(of: descriptor) }
 
-    /// The fault that says that the other side is not there any more.
+    /// The peer has disconnected.
     private static let away = Fault(.failed, "the other side went away")
-    /// An answer that cannot be understood.
+    /// The answer cannot be decoded.
     static let foreign = Fault(
         .failed, "the agent's answer cannot be understood; see whether it is of this version, and restart it")
-    /// In ``Fault/code``: it is there, and has taken longer than it may.
+    /// A ``Fault/code``: the peer is there but took too long.
     static let late = "connection-late"
 
-    /// Reads one line, or what comes until the other side has said all.
+    /// Reads one line, or until the peer stops sending.
     ///
     /// - Parameters:
-    ///   - limit: bytes; the rest of a longer line is read and forgotten, so that the other side can be told.
-    ///   - patience: for all of it.
-    /// - Throws: `Fault`; `.usage` where the line is too long, with the code ``late`` where it has not come in time.
+    ///   - limit: bytes; the rest of a longer line is read and discarded, so that the peer can be sent an error.
+    ///   - patience: for the whole line.
+    /// - Throws: `Fault`; `.usage` if the line is too long, with the code ``late`` if it did not arrive in time.
     func receiveLine(limit: Int = 16 << 20, within patience: Duration? = nil) throws -> Data {
         let start = ContinuousClock.now
         var line = Data()
@@ -80,7 +80,7 @@ final class ControlConnection: Sendable {
             let isWhole = got == 0 || line.last == UInt8(ascii: "\n")
             if line.count > limit {
                 isTooLong = true
-                // Its last byte tells whether more is to come.
+                // The last byte shows whether the line has ended.
                 line = line.suffix(1)
             }
             if isWhole && isTooLong {
@@ -96,17 +96,17 @@ final class ControlConnection: Sendable {
 
     func receive<T: Decodable>(_ type: T.Type) throws -> T {
         let decoder = JSONDecoder()
-        // As programs are shown them.
+        // The date format of JSON output.
         decoder.dateDecodingStrategy = .iso8601
         return try decoder.decode(type, from: receiveLine())
     }
 
-    /// - Parameter patience: for all of it; nil where every part that is taken begins it anew.
+    /// - Parameter patience: for the whole message; if nil, the timeout restarts with each partial write.
     func send(_ value: some Encodable, within patience: Duration? = nil) throws {
         try send(line: try JSONText.line(value), within: patience)
     }
 
-    /// - Parameter line: without its end.
+    /// - Parameter line: without the newline.
     func send(line: String, within patience: Duration? = nil) throws {
         try Array((line + "\n").utf8).withUnsafeBytes { try write($0, within: patience) }
     }
@@ -137,7 +137,7 @@ final class ControlConnection: Sendable {
         }
     }
 
-    /// Writes what fits at once, and forgets the rest: for a farewell on a thread that must not wait.
+    /// Sends what fits without blocking and drops the rest: for a final message from a thread that must not wait.
     func sendAtOnce(_ value: some Encodable) throws {
         let line = try JSONText.line(value) + "\n"
         _ = Array(line.utf8).withUnsafeBytes {
@@ -145,21 +145,21 @@ final class ControlConnection: Sendable {
         }
     }
 
-    /// Whether the other side has closed its end. One that has only said all there is to say still hears.
+    /// Whether the peer has closed the connection. A peer that has only finished sending can still receive.
     private var isLeft: Bool {
         var fds = pollfd(fd: descriptor, events: 0, revents: 0)
         return poll(&fds, 1, 0) > 0 && fds.revents & Int16(POLLHUP | POLLERR) != 0
     }
 
-    /// Returns when the other side has closed its end, or the task is cancelled.
+    /// Returns when the peer has closed the connection or the task is cancelled.
     func departure() async {
-        // Nothing that would block a thread for each command that waits.
+        // Polls, to avoid blocking a thread for each waiting command.
         while !isLeft {
             do { try await Task.sleep(for: .milliseconds(500)) } catch { return }
         }
     }
 
-    /// In ``Fault/code``: nothing more comes.
+    /// A ``Fault/code``: the connection has ended.
     static let ended = "connection-ended"
 
     /// Fills the whole buffer.
@@ -173,17 +173,17 @@ final class ControlConnection: Sendable {
         }
     }
 
-    /// A side that neither reads nor writes for so many seconds counts as gone.
+    /// A peer that neither reads nor writes for this many seconds counts as gone.
     func setTimeout(_ seconds: Int = 60) throws {
         waiting.withLock { $0 = nil }
         try limitWaits(to: seconds)
     }
 
-    /// From now on waits for a side that is there and takes nothing, until `check` throws.
+    /// From now on, waits for a connected peer that reads nothing until `check` throws.
     ///
     /// - Parameters:
-    ///   - seconds: how often `check` is called meanwhile.
-    ///   - check: told how long it has taken nothing.
+    ///   - seconds: the interval at which `check` is called meanwhile.
+    ///   - check: receives the time waited so far.
     func waitWithoutTimeout(
         asking seconds: Int = 1, _ check: @escaping @Sendable (_ waited: Duration) throws -> Void
     ) throws {
@@ -201,13 +201,13 @@ final class ControlConnection: Sendable {
     }
 }
 
-/// A command's side of the control socket.
+/// The command's end of the control socket.
 package enum ControlClient {
-    /// Asks the daemon. Blocks until it has answered.
+    /// Sends a command to the daemon. Blocks until it has answered.
     ///
-    /// - Parameter patience: seconds that it may take; nil for what is usual for the command, which may be any time.
-    /// - Returns: nil where no daemon listens.
-    /// - Throws: `Fault` with what the daemon complained of, or that it does not answer.
+    /// - Parameter patience: timeout in seconds; nil for the command's default, which may be none.
+    /// - Returns: nil if no daemon is listening.
+    /// - Throws: `Fault` with the daemon's error, or if it does not answer.
     package static func ask<C: Command>(
         _ command: C, at socket: BytePath, patience: Int? = nil
     ) throws -> C.Answer? {
@@ -240,7 +240,7 @@ package enum ControlClient {
         do {
             try connection.send(ControlRequest(command))
         } catch {
-            // Who is turned away is told so before he has asked.
+            // A server that is full sends its refusal before reading the request.
             guard let refusal = try? connection.receive(ControlRefusal.self) else { throw error }
             return .refusal(refusal)
         }

@@ -7,21 +7,21 @@ import OwnFiles
 import Platform
 import Synchronization
 
-/// The Unix socket between commands and the daemon: one request a connection. Its mode lets in the agent's user, and the
-/// group of the configuration; whoever comes is asked for by the kernel's word all the same (``SocketPeer``).
+/// The Unix socket between commands and the daemon: one request per connection. Its mode admits the agent's user and
+/// the configured group; each caller's credentials are checked with the kernel as well (``SocketPeer``).
 ///
-/// Each connection is read and written on a lane of its own, and only for so long: a command that dribbles, or takes
-/// nothing, holds up nobody else.
+/// Each connection does its I/O on its own thread and with timeouts: a command that dribbles or does not read delays no
+/// other.
 package final class ControlServer: Sendable {
     private let path: BytePath
-    /// The socket that systemd listens on, and hands on.
+    /// The socket inherited from systemd.
     private let given: Descriptor?
     private let ending: Ending
     private let log: Logger
     private let listener = Mutex<Int32?>(nil)
-    /// Held for as long as the path is this server's.
+    /// The lock file, held for as long as this server owns the path.
     private let held = Mutex<Descriptor?>(nil)
-    /// What this server has bound to the path.
+    /// The socket file that this server bound to the path.
     private let bound = Mutex<FileStatus?>(nil)
     private let lane = BlockingPool("control.listen")
     private let patience: Int
@@ -29,15 +29,16 @@ package final class ControlServer: Sendable {
     private let group: gid_t?
     private let open = Mutex(0)
 
-    /// Bytes of a request; an answer may have more.
+    /// Maximum request size in bytes; answers may be larger.
     private static let requestLimit = 1 << 20
 
     /// - Parameters:
-    ///   - given: a socket that listens at the path already and belongs to somebody else; nil to make one.
-    ///   - patience: seconds that a command may say nothing, or take nothing of its answer, before it counts as gone. For
-    ///     all of its request it has twice as long, and for all of the answer twelve times.
-    ///   - most: connections at the same time, those that wait for their answers among them; more are turned away.
-    ///   - group: whose members are answered, besides the agent's own user and root.
+    ///   - given: an inherited socket that already listens at the path; nil to create one.
+    ///   - patience: seconds without progress before a command counts as gone. The whole request may take twice as
+    ///     long, and
+    ///     the whole answer twelve times as long.
+    ///   - most: maximum simultaneous connections, including those waiting for an answer; more are refused.
+    ///   - group: its members are admitted, in addition to the agent's own user and root.
     package init(
         path: BytePath, given: Descriptor? = nil, patience: Int = 5, most: Int = 128, group: gid_t? = nil, log: Logger
     ) {
@@ -52,12 +53,12 @@ package final class ControlServer: Sendable {
 
     /// Listens and answers until ``stop()``.
     ///
-    /// - Throws: `Fault` where the socket cannot be made.
+    /// - Throws: `Fault` if the socket cannot be created.
     func run(_ commands: CommandTable) async throws {
         let descriptor = try await lane.run { try self.listen() }
         let ending = try await lane.run { try self.ending.begin() }
         let (connections, continuation) = AsyncStream.makeStream(of: ControlConnection.self)
-        // It blocks for as long as nobody calls.
+        // Blocks while there is no caller.
         Thread.detachNewThread {
             while ending.waitsForCaller(descriptor) {
                 let accepted = steward_accept(descriptor)
@@ -70,7 +71,7 @@ package final class ControlServer: Sendable {
                         self.log.debug("a command went away: \(explain(error))")
                     }
                 } else if Self.passes.contains(errno) {
-                    // The caller stays in the queue, so that accept(2) would fail again at once.
+                    // The caller stays in the queue, so accept(2) would fail again at once.
                     Thread.sleep(forTimeInterval: 0.2)
                 } else if ![EINTR, ECONNABORTED, EAGAIN].contains(errno) {
                     break
@@ -132,9 +133,9 @@ package final class ControlServer: Sendable {
         try await connection.lane.run { try connection.send(line: reply, within: .seconds(12 * patience)) }
     }
 
-    /// Where it only looks, it is given up once nobody is there to hear the answer.
+    /// A read-only command is cancelled once its caller has disconnected.
     ///
-    /// - Returns: nil where it was given up.
+    /// - Returns: nil if it was cancelled.
     private static func answer(
         _ answer: @Sendable @escaping () async throws -> String, _ onlyLooks: Bool, on connection: ControlConnection
     ) async throws -> String? {
@@ -150,7 +151,7 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// What is asked, or what a command is told whose request cannot be read.
+    /// The request, or the error to send if it cannot be read.
     private func request(
         _ connection: ControlConnection, _ commands: CommandTable
     ) async throws -> Result<CommandTable.Received, Fault> {
@@ -165,7 +166,7 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// What accept(2) lacks for the moment: descriptors or memory.
+    /// Errors of accept(2) that are temporary: lack of descriptors or memory.
     private static let passes: Set<Int32> = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
 
     package func stop() {
@@ -175,7 +176,7 @@ package final class ControlServer: Sendable {
         }
         guard let descriptor else { return }
         ending.end()
-        // One that was given stays with whoever listens when the agent does not; to shut it down would shut it for both.
+        // Never shut down an inherited socket: systemd keeps listening on it while the agent is stopped.
         guard given == nil else { return }
         if isMine { unlink(path.text) }
         shutdown(descriptor, Int32(SHUT_RDWR))
@@ -183,27 +184,27 @@ package final class ControlServer: Sendable {
         letGo()
     }
 
-    /// Whether what lies at the path is still what was bound to it.
+    /// Whether the file at the path is still the one this server bound.
     private var isMine: Bool {
         var there = stat()
         guard let bound = bound.withLock({ $0 }), lstat(path.text, &there) == 0 else { return false }
         return UInt64(there.st_dev) == bound.device && UInt64(there.st_ino) == bound.inode
     }
 
-    // MARK: Whose path it is
+    // MARK: Ownership of the path
 
-    /// Makes the path this server's until ``stop()``: the lock of a state directory says nothing of another agent that has
-    /// its state elsewhere. To be called before any work begins. Blocks.
+    /// Takes ownership of the path until ``stop()``: the state directory's lock does not exclude an agent that has its
+    /// state elsewhere. Call this before any work begins. Blocks.
     ///
-    /// - Throws: `Fault` where somebody else answers there.
+    /// - Throws: `Fault` if another server answers there.
     package func claim() throws {
         guard given == nil, held.withLock({ $0 == nil }) else { return }
         try Durable.makeDirectory(path.parent, mode: 0o700)
         let file = try Descriptor(path.parent.appending("control.lock"), O_RDWR | O_CREAT, mode: 0o600)
         guard try FileLock.acquire(.exclusive, on: file, by: .whole) else { throw taken }
-        // Whoever takes no such lock: systemd, which may have no agent yet for the socket that it listens on.
+        // Something that does not take the lock: systemd, which may listen on the socket before any agent runs.
         guard try !isAnswered() else {
-            // A program that is being started has a copy of the file until it runs.
+            // Release explicitly: a child process that is just being started has a copy of the descriptor until exec.
             try FileLock.release(file, by: .whole)
             throw taken
         }
@@ -226,20 +227,20 @@ package final class ControlServer: Sendable {
             path: path)
     }
 
-    /// For whoever comes, though a thread of this process may never end, and keep its files open.
+    /// Releases the path explicitly, since a stuck thread of this process may keep the lock file open.
     private func letGo() {
         held.withLock { held in
-            // Where that fails it goes with the file.
+            // If that fails, closing the file releases it.
             if let held { try? FileLock.release(held, by: .whole) }
             held = nil
         }
     }
 
-    /// Lets the group come as far as the socket.
+    /// Gives the group access to the socket's folder.
     private func openFolder() throws {
         guard group != nil else { return }
         let folder = path.parent
-        // Where it is systemd's or another's, they say who may enter.
+        // If the folder belongs to systemd or another user, that owner decides who may enter.
         guard try FileStatus.of(folder)?.owner == geteuid() else { return }
         guard admitGroup(folder, mode: 0o710) else {
             throw Fault.system("let the group of `control` into", folder)
@@ -258,7 +259,7 @@ package final class ControlServer: Sendable {
             return given.raw
         }
         try claim()
-        // So whatever lies here is left from an earlier life.
+        // So any file here is a leftover from an earlier run.
         try Durable.remove(path)
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Fault.system("make the control socket", path) }
@@ -268,7 +269,8 @@ package final class ControlServer: Sendable {
             throw Fault(
                 .usage, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
         }
-        // Its folder is the user's alone and nobody is listened to yet. Not by the mask, which is every thread's.
+        // The mode is set after bind, which is safe as nothing is accepted before listen(2). The umask would affect all
+        // threads.
         guard result == 0, admitGroup(path, mode: group == nil ? 0o600 : 0o660), Glibc.listen(descriptor, 16) == 0
         else {
             let fault = Fault.system("listen on the control socket", path)

@@ -7,7 +7,7 @@ import Platform
 import Rules
 import Watching
 
-/// `steward doctor`: what the machine must offer, and what to do where it does not.
+/// `steward doctor`: checks what the machine must offer, with a remedy for each failure.
 package struct Examination: Sendable {
     let configuration: Configuration
     let directories: Directories
@@ -17,13 +17,13 @@ package struct Examination: Sendable {
         self.directories = directories
     }
 
-    /// Looks at everything; writes and removes a few bytes in places and in the state directory.
+    /// Runs all checks; writes and removes a few bytes in places and in the state directory.
     package func findings() async throws -> [Finding] {
         var all = [agent()]
         var found: [Finding] = []
         var folders = 0
         for place in configuration.places.map(\.info) {
-            // Whether it answers at all is soon known; how many folders it has is not.
+            // A quick check that the place answers, before its folders are counted.
             guard try await answer(within: 5, { existsAt(place.root) }) != nil else {
                 found.append(Self.silent("place \(place.name)", place.root))
                 continue
@@ -77,9 +77,9 @@ package struct Examination: Sendable {
         return Int(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// One watch a folder; other programs of the user take from the same number.
+    /// Each folder needs one watch; the user's other programs share the limit.
     private func watches(_ folders: Int) -> Finding {
-        // The second one is that of a container.
+        // The second one is the container's limit.
         let limits: [BytePath] = ["/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches"]
         guard let limit = limits.compactMap(number).min() else {
             return Finding("watches", "the limit cannot be read here")
@@ -99,7 +99,7 @@ package struct Examination: Sendable {
         var open = [root]
         while let folder = open.popLast(), count < 1_000_000 {
             count += 1
-            // What cannot be read is counted by the look at its place.
+            // Unreadable folders are reported by the check of their place.
             for entry in (try? listDirectory(folder)) ?? [] where entry.isDirectory == true {
                 open.append(folder.appending(name: entry.name))
             }
@@ -125,7 +125,7 @@ package struct Examination: Sendable {
                 "place \(name)", "another folder stands at \(root), without the files that are known from there",
                 remedy: "mount it or put it back; if it is meant to be another: steward rebuild --accept \(name)")
         }
-        // Where an agent of this state directory runs, it says by itself whether the place is another's.
+        // A running agent of this state directory reports by itself that another agent is using the place.
         if StateLock.holder(of: directories.state) == nil, let folder = try FolderIdentity.open(root),
             let holder = try PlaceLock.holder(in: Folder(folder))
         {
@@ -141,7 +141,7 @@ package struct Examination: Sendable {
         return Finding("place \(name)", "\(root), writable, leases granted\(trash)")
     }
 
-    /// What in the place this user may not read; nil where that is nothing.
+    /// The files of the place that this user may not read; nil if there are none.
     private func denials(_ place: PlaceInfo) throws -> Finding? {
         let root = WatchRoot(name: place.name, path: place.root, excluded: configuration.map.nested(in: place))
         var found: [BytePath] = []
@@ -150,7 +150,7 @@ package struct Examination: Sendable {
         }
         found += report.unreadable.filter { ReadAccess.isDenial($0.fault.errno) }.map(\.path)
         guard !found.isEmpty else { return nil }
-        // Which names are hidden the rules say; of those there are no more than a number here.
+        // Rules determine which names are hidden; of hidden files only the number is shown.
         let rules = RuleSet(try AgentCore.forPlanning(configuration, directories).loadRules().rules)
         let open = found.filter { !rules.hidesName(place: place.name, name: $0.name) }
         var told = open.sorted().prefix(3).map(\.description)

@@ -5,14 +5,14 @@ import Platform
 import Rules
 import Watching
 
-/// `steward explain FILE`: what the rules say to a file, condition by condition; what they would do; what was done.
+/// `steward explain FILE`: which conditions of the rules a file meets, what the rules would do, and what was done.
 package struct Explanation: Codable, Sendable {
     package struct Plan: Codable, Sendable {
         package let rule: String
         package let steps: [String]
-        /// Why it would be done, where that is more than what has happened to the file.
+        /// The reason, if it is more than the file's event.
         package let why: String?
-        /// Why none of it was done, where that is so.
+        /// Why none of it was done, if so.
         package let notDone: String?
     }
 
@@ -24,7 +24,7 @@ package struct Explanation: Codable, Sendable {
         package let time: Timestamp
         package let problem: String?
         package let done: [String]
-        /// What has become of the events that it published.
+        /// The state of the events it published.
         package let deliveries: [String]
         package let undo: String?
     }
@@ -32,18 +32,18 @@ package struct Explanation: Codable, Sendable {
     package let path: BytePath
     package let place: String
     package let event: FileEvent
-    /// Whether the ledger has judged this very version.
+    /// Whether the ledger has judged exactly this version.
     package let isKnown: Bool
-    /// Why some of it cannot be told.
+    /// Why part of the explanation is missing.
     package let problem: String?
     package let rules: [RuleExplanation]
     package let plans: [Plan]
     package let past: [Past]
-    /// What time alone will bring, the earliest first.
+    /// What will become due by time alone, the earliest first.
     package let coming: [ComingRule]
     package let diagnostics: [Diagnostic]
 
-    /// - Parameter event: by name; nil for what it would be now.
+    /// - Parameter event: an event name; nil for the one that applies now.
     /// - Throws: `Fault(.usage)` for a file outside all places.
     package static func of(
         _ written: BytePath, event: String?, _ configuration: Configuration, _ directories: Directories
@@ -62,7 +62,7 @@ package struct Explanation: Codable, Sendable {
         let ruleSet = RuleSet(loaded.rules)
         core.planner.ruleSet = ruleSet
         let files = core.journal.files()
-        // What lies behind a link is reached by nobody: it is explained as a file that is not there.
+        // A file behind a symlink is out of reach, so it is explained as missing.
         var isBehindLink = false
         var status: FileStatus?
         do {
@@ -112,7 +112,7 @@ package struct Explanation: Codable, Sendable {
                 configuration.timeZone) : []
         var plans: [Plan] = []
         if ignored != nil {
-            // Nothing of it is ever seen.
+            // No rule ever sees it.
         } else if isRead {
             for explanation in explanations where explanation.verdict == .matches {
                 let facts = facts(as: found.event(for: explanation.rule))
@@ -138,7 +138,7 @@ package struct Explanation: Codable, Sendable {
             rules: explanations, plans: plans, past: past ?? [], coming: coming, diagnostics: loaded.diagnostics)
     }
 
-    /// Why the times of schedules pass a file over, by rule.
+    /// By rule, why its schedule skips a file.
     private static func reasonsToPassOver(
         _ path: BytePath, _ file: FileRecord?, _ ruleSet: RuleSet, _ ledger: Ledger?
     ) async throws -> [String: String] {
@@ -175,8 +175,8 @@ package struct Explanation: Codable, Sendable {
             ? nil : "this user may not read it; the agent takes a file when its user may: grant access to it"
     }
 
-    /// What each step would do; a step that needs what an earlier one finds out shows its template. Numbers of counters are
-    /// those that would come next: none is drawn.
+    /// What each step would do; a step that depends on an earlier one's result shows its template. Counter numbers are
+    /// previews: none is drawn.
     private static func steps(
         _ match: RuleMatch, _ facts: FileFacts, _ host: String, _ files: HeldFiles, _ ledger: Ledger?
     ) async throws -> [String] {
@@ -221,7 +221,7 @@ package struct Explanation: Codable, Sendable {
         return lines
     }
 
-    /// For a terminal.
+    /// For the terminal.
     package var lines: [String] {
         var out = [
             "\(path)", "in \(place), as \(event.rawValue)\(isKnown ? "; this version has been judged" : "")",

@@ -1,10 +1,10 @@
 extension Examination {
-    /// What was found out about one thing.
+    /// The result of one check.
     package struct Finding: Codable, Sendable {
         package let subject: String
         package let isWell: Bool
         package let message: String
-        /// What is to be done; nil where all is well.
+        /// What to do about it; nil if all is well.
         package let remedy: String?
 
         package init(_ subject: String, _ message: String, remedy: String? = nil) {
@@ -15,7 +15,7 @@ extension Examination {
         /// For the log and for `status`.
         var line: String { message + (remedy.map { "; \($0)" } ?? "") }
 
-        /// For a terminal.
+        /// For the terminal.
         package var lines: [String] {
             ["\(isWell ? "ok  " : "!   ") \(subject): \(message)"] + (remedy.map { ["     \($0)"] } ?? [])
         }

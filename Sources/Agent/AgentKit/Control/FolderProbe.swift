@@ -2,15 +2,15 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Does in a folder what jobs do there, with a file of its own that it removes again. Blocks.
+/// Performs the operations of jobs in a folder, on a temporary file of its own. Blocks.
 struct FolderProbe {
     private let folder: BytePath
 
     init(_ folder: BytePath) { self.folder = folder }
 
-    /// Whether it went well; nil then.
+    /// The first operation that failed; nil if all succeeded.
     ///
-    /// - Throws: `Fault` where no file can be made there for a reason that anybody would meet.
+    /// - Throws: `Fault` if no file can be created, for a reason that is not specific to the agent.
     func finding(_ subject: String, needsLeases: Bool = true) throws -> Examination.Finding? {
         func bad(_ message: String, _ remedy: String) -> Examination.Finding {
             Examination.Finding(subject, message, remedy: remedy)
@@ -44,11 +44,11 @@ struct FolderProbe {
                 "no attribute can be set on a file in \(folder) (\(fault.message))",
                 "`tag` fails there, and copies lose their tags; see what withholds fsetxattr from the agent")
         } catch {
-            // The file system has none, which `tag` says by itself.
+            // The file system does not support them; `tag` reports that itself.
         }
         return nil
     }
 
-    /// What a filter of system calls answers, and a kernel that lacks the call; for want of rights it is EACCES.
+    /// The errors of a system call filter or a kernel without the call; a lack of permission is EACCES.
     private static func isWithheld(_ code: Int32?) -> Bool { code == ENOSYS || code == EPERM }
 }

@@ -2,13 +2,13 @@ import Ledger
 import Platform
 import SQLiteFile
 
-/// `steward health`: whether all is well, and if not, what waits for a person.
+/// `steward health`: whether all is well, and if not, what needs a person's attention.
 package struct HealthReport: Codable, Sendable, Equatable {
     package struct Finding: Codable, Sendable, Equatable {
         /// One word, for programs.
         package let subject: String
         package let count: Int
-        /// What it is and what to do, in a line.
+        /// The problem and the remedy, in one line.
         package let message: String
     }
 
@@ -18,7 +18,7 @@ package struct HealthReport: Codable, Sendable, Equatable {
 
     private enum CodingKeys: CodingKey { case isRunning, isHealthy, findings }
 
-    /// - Parameter now: at which it is seen what is old.
+    /// - Parameter now: the time at which ages are computed.
     package init(_ status: StatusReport, now: Timestamp = .now()) {
         isRunning = status.isRunning
         var findings: [Finding] = []
@@ -76,13 +76,13 @@ package struct HealthReport: Codable, Sendable, Equatable {
         try container.encode(findings, forKey: .findings)
     }
 
-    /// For a terminal.
+    /// For the terminal.
     package var lines: [String] {
         if !isRunning { return ["not running"] }
         return isHealthy ? ["healthy"] : findings.map(\.message)
     }
 
-    /// What may be told to whoever asks over the network: no names.
+    /// What may be shown to anyone on the network: no names.
     package var counts: [String] {
         var sums: [String: Int] = [:]
         for finding in findings { sums[finding.subject, default: 0] += finding.count }

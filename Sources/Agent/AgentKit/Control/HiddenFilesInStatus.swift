@@ -2,7 +2,7 @@ import Ledger
 import Platform
 
 extension StatusReport {
-    /// Has hidden files told of by the beginnings of their tokens, as the log does.
+    /// Replaces the names of hidden files by abbreviated tokens, as in the log.
     mutating func hide(by names: HiddenNames) {
         for index in settling.indices {
             settling[index].path = names.told(settling[index].place, settling[index].path)
@@ -17,7 +17,7 @@ extension StatusReport {
         }
     }
 
-    /// - Parameter files: what is said of each, by their paths as they are shown.
+    /// - Parameter files: values by the displayed paths of files.
     private static func hidden<V>(_ files: [String: V], in place: String, by names: HiddenNames) -> [String: V] {
         let told = files.map { path, value in
             (names.told(place, BytePath(bytes: BytePath.unescape(path))).description, value)

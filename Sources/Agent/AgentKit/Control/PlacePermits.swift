@@ -3,18 +3,18 @@ import Platform
 import Rules
 import Watching
 
-/// What the files of a place do not permit this user, though a rule wants it done to them: as far as that shows before a
-/// job is parked for it.
+/// Finds operations wanted by rules that the permissions of a place's files deny to this user, before a job is parked
+/// because of that.
 package struct PlacePermits {
     private let core: AgentCore
 
     package init(_ core: AgentCore) { self.core = core }
 
-    /// What an action needs besides reading the file.
+    /// The permission that an action needs, in addition to reading the file.
     private enum Need: String {
-        /// Writing it, which an attribute asks for.
+        /// Writing the file, to set an attribute.
         case file
-        /// Writing the folder, which taking a name away asks for.
+        /// Writing the folder, to remove a name from it.
         case folder
     }
 
@@ -24,9 +24,9 @@ package struct PlacePermits {
         var files: [Need: [BytePath]] = [:]
     }
 
-    /// A warning for each step and place. Blocks; looks at every file of the places that such a step works in.
+    /// One warning per step and place. Blocks; checks every file of the places where such a step runs.
     package func warnings(_ rules: [Rule]) -> [Diagnostic] {
-        // A superuser is permitted everything.
+        // Root is denied nothing.
         guard geteuid() != 0 else { return [] }
         var seen: [String: Withheld] = [:]
         var found: [Diagnostic] = []
@@ -49,7 +49,7 @@ package struct PlacePermits {
         var withheld = Withheld()
         let watch = WatchRoot(
             name: place.name, path: place.root, excluded: core.configuration.map.nested(in: place))
-        // A place that is away or may not be read is the doctor's to tell of.
+        // A missing or unreadable place is reported by `doctor`.
         guard let root = try? core.journal.presence.root(of: place) else { return withheld }
         _ = try? Scanner.walk(root: watch, ignoring: IgnoreList(extra: core.configuration.ignore)) { path, status in
             guard status.kind == .file, let spot = try? root.spot(path) else { return }

@@ -2,21 +2,21 @@ import Foundation
 import Platform
 import RuleActions
 
-/// `steward doctor`, the part about where events are published: whether somebody answers there, and whether the credentials
-/// are to be had. No event and no credential is sent.
+/// `steward doctor`, the part about publishing: whether the targets answer and the credentials can be read. Sends no
+/// event and no credential.
 package struct PublishExamination: Sendable {
     private let configuration: Configuration
     private let directories: Directories
 
     /// - Parameters:
     ///   - configuration: names the targets.
-    ///   - directories: say where credentials lie.
+    ///   - directories: where credentials are stored.
     package init(_ configuration: Configuration, _ directories: Directories) {
         self.configuration = configuration
         self.directories = directories
     }
 
-    /// - Returns: one finding for each target, in the order of the configuration.
+    /// - Returns: one finding per target, in the order of the configuration.
     package func findings() async -> [Examination.Finding] {
         let senders = Couriers.senders(configuration.publish, directories, connections: 1)
         var all: [Examination.Finding] = []

@@ -2,19 +2,19 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Who is at the other end of a Unix socket, as the kernel knows it: of a caller the process that called connect(2), of a
+/// The peer of a Unix socket as the kernel identifies it: for a client the process that called connect(2), for a
 /// listener the one that called listen(2).
 struct SocketPeer: Sendable, Equatable {
     let user: uid_t
     let group: gid_t
-    /// The groups that it is in besides.
+    /// Its supplementary groups.
     let groups: [gid_t]
 
     init(user: uid_t, group: gid_t, groups: [gid_t] = []) {
         (self.user, self.group, self.groups) = (user, group, groups)
     }
 
-    /// - Throws: `Fault` where the kernel does not tell.
+    /// - Throws: `Fault` if the kernel does not provide the credentials.
     init(of descriptor: Int32) throws {
         // A `struct ucred`: process, user, group.
         var found: (pid_t, uid_t, gid_t) = (0, 0, 0)
@@ -39,7 +39,7 @@ struct SocketPeer: Sendable, Equatable {
         }
     }
 
-    /// Whether an agent of `user` answers this caller: itself, root, and who is in the group of the configuration.
+    /// Whether an agent of `user` answers this peer: the same user, root, or a member of the configured group.
     func mayCommand(agentOf user: uid_t = geteuid(), group: gid_t?) -> Bool {
         if self.user == user || self.user == 0 { return true }
         guard let group else { return false }
@@ -47,13 +47,13 @@ struct SocketPeer: Sendable, Equatable {
     }
 }
 
-/// Whom a command talks to: an agent of its own user, root, which systemd listens as, and the user to whom root or the
-/// command's own user has given the folder of the socket, as systemd gives /run/steward to the user of the service.
+/// Listeners that a command trusts: an agent of its own user; root, as which systemd listens; and a user who was given
+/// the socket's folder by root or by the command's user, as systemd gives /run/steward to the service's user.
 enum TrustedListener {
     /// - Parameters:
-    ///   - user: who listens.
-    ///   - own: whose command it is.
-    /// - Throws: `Fault` that says who it is, where it is somebody else. Blocks.
+    ///   - user: the listener's user.
+    ///   - own: the command's user.
+    /// - Throws: `Fault` naming the listener if it is not trusted. Blocks.
     static func check(_ user: uid_t, at socket: BytePath, own: uid_t = geteuid()) throws {
         if user == own || user == 0 { return }
         guard try !isGiven(socket.parent, to: user, own: own) else { return }
@@ -64,8 +64,8 @@ enum TrustedListener {
                 + "another folder (STEWARD_RUNTIME)", path: socket)
     }
 
-    /// Whether a folder is somebody's because root or the own user has made it theirs: folders of these, into which nobody
-    /// else may write, down to a folder of that user.
+    /// Whether root or the command's user has given a folder to `user`: on the way down to that user's folder, all
+    /// folders belong to root or to the command's user, and nobody else may write in them.
     private static func isGiven(_ folder: BytePath, to user: uid_t, own: uid_t) throws -> Bool {
         guard let real = folder.real else { return false }
         var path: BytePath = "/"
@@ -76,7 +76,7 @@ enum TrustedListener {
             if status.owner == user {
                 isTheirs = true
             } else {
-                // Whoever may write there can make a folder of their own in it; the sticky bit does not keep them from it.
+                // Anyone who can write there can create a folder of their own, even with the sticky bit set.
                 guard !isTheirs, status.owner == 0 || status.owner == own, status.mode & 0o022 == 0 else {
                     return false
                 }

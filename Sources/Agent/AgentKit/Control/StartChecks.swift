@@ -6,15 +6,15 @@ import Platform
 import SQLiteFile
 import Watching
 
-/// What a start and `doctor` look at alike, so that both find the same and say it in the same words.
+/// Checks shared by the start and `doctor`, so that both find the same and word it the same.
 extension Examination {
     package struct Check: Sendable {
         package enum Moment: Sendable {
-            /// Before a start opens its state; it goes no further where something is not well.
+            /// Before a start opens its state; a failure ends the start.
             case first
-            /// Once the state is open; the start logs what is not well and goes on.
+            /// After the state is open; the start logs failures and goes on.
             case opened
-            /// Never at a start, which finds the same out as it opens the databases; this reads all of them.
+            /// Only in `doctor`, as it reads whole databases; a start finds the same when it opens them.
             case asked
         }
 
@@ -32,7 +32,7 @@ extension Examination {
         Check(moment: .asked) { $0.damages() },
     ]
 
-    /// What is not well of what a start looks at then. Blocks.
+    /// The failed checks of a moment. Blocks.
     func complaints(_ moment: Check.Moment) -> [Finding] {
         Self.checks.filter { $0.moment == moment }.flatMap { $0.look(self) }.filter { !$0.isWell }
     }
@@ -47,7 +47,7 @@ extension Examination {
         ]
     }
 
-    /// The path, or what there is of it.
+    /// The path, or its nearest existing ancestor.
     private static func existing(_ path: BytePath) -> BytePath {
         var path = path
         while !path.isEmpty, (try? FileStatus.of(path)) ?? nil == nil { path = path.parent }
@@ -83,7 +83,7 @@ extension Examination {
         }
     }
 
-    /// What is wrong with the clock by what the ledger holds; nil for nothing.
+    /// Compares the clock with the ledger; nil if they agree.
     private func compared(_ now: Timestamp) throws -> Finding? {
         guard let ledger = try Ledger.openForReading(directory: directories.state) else { return nil }
         let (newest, kept) = try ledger.readBlocking { (try $0.newestEntry(), try $0.keptTime()) }
@@ -126,7 +126,7 @@ extension Examination {
         }
     }
 
-    /// Databases that the next one to open them sets aside, or refuses.
+    /// Databases that would be set aside or refused when next opened.
     private func damages() -> [Finding] {
         let stores = BackupStore.all(
             directories, vaults: [], places: [],

@@ -9,25 +9,25 @@ import Rules
 import SQLiteFile
 import Watching
 
-/// `steward status`: what the agent is doing, and what waits for a person.
+/// `steward status`: what the agent is doing, and what needs a person's attention.
 package struct StatusReport: Codable, Sendable {
     package struct Place: Codable, Sendable {
         package var name: String
         package var kind: PlaceKind
         package var path: BytePath
         package var isPresent: Bool
-        /// Whether another folder stands there than the one that the place's files are known from.
+        /// Whether the folder there is not the one from which the place's files are known.
         package var isReplaced: Bool
-        /// Who else looks after the place, so that nothing is done in it here; nil where nobody does.
+        /// The other agent using the place, so that this one does nothing there; nil if there is none.
         package var usedBy: String?
         /// `inotify`, or why the place is polled.
         package var mode: String
         package var watches: Int
-        /// Folders and files that the agent may not read, below the place.
+        /// Folders and files that the agent may not read, relative to the place.
         package var unreadable: [BytePath]
-        /// Files that are larger than the place takes, with their bytes; nil where no daemon runs.
+        /// Files above the place's size limit, with their size in bytes; nil if no daemon runs.
         package var tooLarge: [String: Int64]?
-        /// Files that are there and passed over for their names, and the patterns that say so; nil where no daemon runs.
+        /// Files skipped because of their names, with the matching patterns; nil if no daemon runs.
         package var passedOver: [String: String]?
     }
 
@@ -54,46 +54,46 @@ package struct StatusReport: Codable, Sendable {
     package var jobs: [String: Int]
     package var places: [Place]
     package var settling: [Pending]
-    /// Files that wait for a process which reads what is in them; nil for none.
+    /// Number of files waiting for a content worker; nil for none.
     package var unread: Int?
-    /// Notes that cannot be written just now, and why.
+    /// Notes that cannot be written just now, with the reasons.
     package var heldUpNotes: [String: String] = [:]
-    /// Calls that have not returned: of places, rules and notes whose file system does not answer.
+    /// Calls that have not returned, for places, rules and notes whose file system does not answer.
     package var hanging: [String] = []
-    /// Blocks that their notes lack, though nobody is known to have taken them out.
+    /// Blocks missing from their notes that nobody is known to have removed.
     package var missingBlocks: [MissingBlock] = []
     package var waiting: [Waiting]
     package var parked: [Waiting]
-    /// Jobs that wait for a person's word.
+    /// Jobs waiting for confirmation.
     package var asking: [Waiting] = []
-    /// Jobs that are being taken back: a next try tells when; where there is none, why it cannot be gone on with.
+    /// Jobs being undone: with the time of the next try, or with the reason why there is none.
     package var undoing: [Waiting] = []
-    /// Jobs that are ready and that no scheduler knows, which is a mistake in the program.
+    /// Ready jobs that no scheduler knows: a bug if not zero.
     package var unknownJobs: Int?
     package var quarantined: Int
-    /// The last backup that was finished; nil where none was ever made.
+    /// The last finished backup; nil if there is none.
     package var lastBackup: LastBackup?
-    /// When time alone brings something next; nil for never, as far as is known.
+    /// When time alone triggers something next; nil for never, as far as is known.
     package var nextDue: Timestamp?
-    /// What rules publish and has not been delivered.
+    /// Published events that have not been delivered.
     package var outbox = OutboxCounts()
-    /// Orders of events that wait behind one that was given up (`on-dead: hold`); a hundred at most.
+    /// Event sequences blocked by an event that was given up (`on-dead: hold`); at most a hundred.
     package var heldLanes: [HeldLane] = []
     package var overflows: Int
     package var watchLimitHit: Bool
     package var vaults: [VaultStatus] = []
-    /// Databases that were lost, as far as nobody has acknowledged it.
+    /// Lost databases that have not been acknowledged.
     package var losses: [StoreLoss] = []
-    /// Why ages and the history are not counted by the clock; nil where they are.
+    /// Why ages and history are not computed by the clock; nil if they are.
     package var clock: String?
-    /// Nil where no agent runs.
+    /// nil if no agent is running.
     package var work: WorkNumbers?
-    /// What somebody should know: a lost ledger, rules that were not reloaded.
+    /// Warnings for people: a lost ledger, rules that were not reloaded.
     package var warnings: [String]
 
     static func live(_ agent: Agent) async throws -> StatusReport {
         let watch = agent.source.status()
-        // From memory: a place that does not answer is not asked.
+        // From memory: a place that hangs is not accessed.
         let there = Dictionary(watch.roots.map { ($0.name, $0.present) }) { first, _ in first }
         var report = try await fromLedger(
             agent.core.ledger, agent.core.configuration, agent.core.directories.losses, there)
@@ -150,7 +150,7 @@ package struct StatusReport: Codable, Sendable {
         return report
     }
 
-    /// What the ledger alone tells, beside a daemon or without one.
+    /// The part that comes from the ledger, with or without a daemon.
     package static func fromLedger(
         _ ledger: Ledger, _ configuration: Configuration, _ losses: LossRegistry
     ) async throws -> StatusReport {
@@ -166,12 +166,12 @@ package struct StatusReport: Codable, Sendable {
         return report
     }
 
-    /// What is said of a place whose file system does not answer.
+    /// The message for a place whose file system does not answer.
     static func silent(_ path: BytePath, _ name: String) -> String {
         "the place \(name): nothing answers at \(path); see whether its disk, server or program still runs"
     }
 
-    /// - Parameter there: by name, whether a folder stands where the place should be.
+    /// - Parameter there: by name, whether the place's folder exists.
     private static func fromLedger(
         _ ledger: Ledger, _ configuration: Configuration, _ losses: LossRegistry, _ there: [String: Bool]
     ) async throws -> StatusReport {
@@ -228,10 +228,10 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
-    /// Whether calls made on behalf of this have not returned.
+    /// Whether calls made on its behalf have not returned.
     func isHanging(_ whose: Bulkhead) -> Bool { hanging.contains { $0.hasPrefix("\(whose.label):") } }
 
-    /// What is said of a place in whose stead another folder stands.
+    /// The message for a place whose folder is a different one.
     static func other(_ path: BytePath, _ name: String) -> String {
         "another folder stands at \(path), without the files that are known from there; nothing is concluded of those, and "
             + "nothing written, until the place is mounted or put back. If it is meant to be another: `steward rebuild "
@@ -243,7 +243,7 @@ package struct StatusReport: Codable, Sendable {
         return path.withCString { stat($0, &found) } == 0 && found.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// For a terminal.
+    /// For the terminal.
     package var lines: [String] {
         var out: [String] = []
         if isRunning {

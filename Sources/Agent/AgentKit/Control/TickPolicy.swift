@@ -3,24 +3,24 @@ import Platform
 
 /// Whose ticks in a note count as answers to `confirm` (`confirm:` in `steward.yaml`; `docs/security.md`).
 ///
-/// Nothing tells who has saved a file. What can be told is who may write it: with a restriction, a tick counts only in a note
-/// that nobody may write but those who may answer.
+/// Nothing records who saved a file, but its permissions show who could have. So with a restriction, a tick counts only
+/// in a note that nobody can write except those who may answer.
 package struct TickPolicy: Sendable, Equatable {
-    /// Whether the owner of the file that a question is about may answer.
+    /// Whether the owner of the file in question may answer.
     package var owner = false
-    /// The group whose members may answer, by its name.
+    /// The name of the group whose members may answer.
     package var group: String?
 
     package init() {}
 
-    /// Without a restriction whoever can write the note may answer.
+    /// Without a restriction, anyone who can write the note may answer.
     package var isRestricted: Bool { owner || group != nil }
 
-    /// Why a tick in the note does not count; nil where it does. Blocks: a directory service may be asked.
+    /// Why a tick in the note does not count; nil if it does. Blocks: a directory service may be queried.
     ///
     /// - Parameters:
-    ///   - note: the note in which the tick was read, opened.
-    ///   - asked: the owner of the file that the question is about; nil where there is none.
+    ///   - note: the open note in which the tick was read.
+    ///   - asked: the owner of the file in question; nil if there is none.
     package func objection(to note: Descriptor, asked: uid_t?) throws -> String? {
         guard isRestricted else { return nil }
         let group = group.flatMap { BackupOwners().group(named: $0) }
@@ -46,9 +46,9 @@ package struct TickPolicy: Sendable, Equatable {
     }
 }
 
-/// Who may write a file, by its owner, its mode and its access control list.
+/// The users who may write a file, by its owner, mode and access control list.
 private struct Writers {
-    /// The owner counts even where the mode lets them only read: they may change the mode.
+    /// Includes the owner even if the mode denies writing: the owner can change the mode.
     var users: [uid_t]
     var groups: [gid_t] = []
     var everybody: Bool
@@ -57,13 +57,13 @@ private struct Writers {
         let status = try file.status()
         users = [status.owner]
         everybody = status.mode & 0o002 != 0
-        // With a list, the bits of the group are the mask of all entries but the owner's.
+        // With an access control list, the group bits are the mask of all entries except the owner's.
         guard status.mode & 0o020 != 0 else { return }
         guard let list = try ExtendedAttributes.value("system.posix_acl_access", of: file) else {
             groups = [status.group]
             return
         }
-        // The kernel's form of it: a version of four bytes, then tag, permissions and id of each entry, little-endian.
+        // The kernel's format: a version of four bytes, then tag, permissions and id of each entry, little-endian.
         let entries = list.dropFirst(4)
         for start in stride(from: entries.startIndex, to: entries.endIndex - 7, by: 8) {
             let entry = entries[start..<start + 8]

@@ -4,7 +4,7 @@ import Glibc
 enum UnixAddress {
     /// Calls `body` with the address of `path`; a leading `@` means the abstract namespace.
     ///
-    /// - Returns: nil where the path is longer than an address can hold.
+    /// - Returns: nil if the path is too long for an address.
     static func with<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
