@@ -5,7 +5,7 @@ import Platform
 
 /// A capture as commands show it.
 package struct CaptureReport: Sendable, Codable {
-    /// A file of it.
+    /// An attached file.
     struct File: Codable {
         let name: String?
         let kind: String
@@ -15,7 +15,7 @@ package struct CaptureReport: Sendable, Codable {
         let sha256: String?
     }
 
-    /// What names it for ever.
+    /// Its permanent id.
     package let id: String
     let kind: String
     let moment: String
@@ -24,7 +24,7 @@ package struct CaptureReport: Sendable, Codable {
     let note: String?
     let link: String?
     let files: [File]
-    /// As the configuration words it.
+    /// Formatted by the configured template.
     let sentence: String
 
     init(_ record: ExperienceRecord, _ dots: DotContext) {
@@ -34,7 +34,7 @@ package struct CaptureReport: Sendable, Codable {
         (note, link) = (record.noteText, record.linkURL)
         sentence = dots.sentence.render(record)
         files = record.attachments.map { file in
-            // What the database says wrongly is `dots check`'s to name; the rest is shown all the same.
+            // Invalid values in the database are reported by `dots check`; the rest is still shown.
             File(
                 name: file.originalNameText, kind: file.type == .photo ? "photo" : "file",
                 path: try? dots.store.path(of: file), thumbnail: (try? dots.store.thumbnailPath(of: file)) ?? nil,
@@ -42,10 +42,10 @@ package struct CaptureReport: Sendable, Codable {
         }
     }
 
-    /// Enough of the id to name it by.
+    /// An abbreviated id that can be used as an argument.
     var shortID: String { String(id.prefix(8)) }
 
-    /// What it is, on one line.
+    /// A one-line summary.
     var content: String {
         let words = (note ?? link).map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
         let names = files.map { $0.name ?? "a file" }
@@ -60,7 +60,7 @@ package struct CaptureReport: Sendable, Codable {
         return "\(civil.date) \(civil.time.prefix(5))"
     }
 
-    /// One line that tells it from others.
+    /// One line that identifies it.
     package func line(on display: DotDisplay) -> String {
         ShownText.line("\(kind) \(shortID), \(clock(on: display)): \(content)")
     }

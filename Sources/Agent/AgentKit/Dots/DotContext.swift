@@ -4,28 +4,28 @@ import Foundation
 import Platform
 import SQLiteFile
 
-/// What the commands on dots work with: the store of captures, the zone of its days, and the present.
+/// The context of dot commands: the store of captures, the time zone of its days, and the current time.
 ///
-/// Several processes may use one store, so it makes no difference whether an agent runs.
+/// A store can be shared by several processes, so it makes no difference whether an agent is running.
 package struct DotContext: Sendable {
     package let store: CaptureStore
     package let timeZone: Zone
     /// When the command was given.
     package let now: Date
     package let sentence: SentenceTemplate
-    /// The agent's.
+    /// The agent's ledger.
     let ledger: BytePath
-    /// Told what a person should know beside the answer.
+    /// Receives notices for the user in addition to the answer.
     let notice: @Sendable (String) -> Void
 
     var bucketing: TimeBucketingService { TimeBucketingService(zone: timeZone) }
 
-    /// Where the store lies.
+    /// The store's location.
     package static func folder(_ directories: Directories) -> BytePath { directories.data.appending("captures") }
 
     /// - Parameters:
-    ///   - configuration: nil where there is none: the system's zone is taken, and the standard sentence.
-    ///   - now: what is taken for the present; nil is the clock's.
+    ///   - configuration: nil for the system's time zone and the standard sentence.
+    ///   - now: the current time; nil to use the clock.
     init(
         _ store: CaptureStore, _ configuration: Configuration?, _ directories: Directories, now: Date? = nil,
         notice: @escaping @Sendable (String) -> Void
@@ -38,27 +38,27 @@ package struct DotContext: Sendable {
         ledger = directories.state.appending("ledger.sqlite")
     }
 
-    /// Opens the store, or makes it, for a process of its own.
+    /// Opens or creates the store for a process of its own.
     ///
-    /// - Parameter notice: told besides how the store was found, and why there is no small picture of a photo.
+    /// - Parameter notice: also receives how the store was found, and why a photo has no thumbnail.
     package static func open(
         _ directories: Directories, _ configuration: Configuration?, now: Date? = nil,
         notice: @escaping @Sendable (String) -> Void
     ) async throws -> DotContext {
-        // The agent looks for damage when it starts; for a command that would take as long as reading everything.
+        // The agent checks for damage at its start; for a command that would take as long as reading everything.
         let opened = try await CaptureStore.open(
             in: folder(directories), checked: false, thumbnailer: CaptureThumbnails.maker(),
             complain: { notice(explain($0)) })
         for text in opened.notices { notice(text) }
-        // An empty store says nothing by itself of what it held before.
+        // An empty store does not show what it contained before.
         for loss in try await opened.store.losses() { notice(loss.line) }
         return DotContext(opened.store, configuration, directories, now: now, notice: notice)
     }
 
-    /// Folds the store's log in. To be called last.
+    /// Checkpoints and closes the store. Call this last.
     package func close() async throws { try await store.close() }
 
-    /// Runs a command's work; what the domain complains of becomes a fault.
+    /// Runs `body` and converts domain errors to faults.
     package static func faulting<R>(_ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
@@ -72,9 +72,9 @@ package struct DotContext: Sendable {
     }
 }
 
-/// Times and stretches of time as people write them on the command line.
+/// Parses times and time spans of the command line.
 extension DotContext {
-    /// A stretch of time: the name of a bucket, or a word for the one around the present.
+    /// A time span: the name of a bucket, or a word for the current one.
     func bucket(_ text: String) throws -> TimeBucket {
         guard let found = foundBucket(text) else {
             throw Fault(
@@ -86,7 +86,7 @@ extension DotContext {
         return found
     }
 
-    /// The same; nil where a text is none.
+    /// The same, but nil if the text is not valid.
     func foundBucket(_ text: String) -> TimeBucket? {
         switch text.lowercased() {
         case "now", "hour": return bucketing.bucket(.hour, containing: now)
@@ -101,7 +101,7 @@ extension DotContext {
         }
     }
 
-    /// When a capture is to have happened; nil is the present.
+    /// When a capture happened; nil is the present.
     func time(_ text: String?) throws -> Date {
         guard let text else { return now }
         guard let time = CaptureTime.parse(text, arrival: now, timeZone) else {
@@ -113,7 +113,7 @@ extension DotContext {
         return time
     }
 
-    /// What was meant by the moment; nil is now.
+    /// The moment of a capture; nil is now.
     func moment(_ text: String?) throws -> MomentType {
         guard let text else { return .now }
         guard let moment = CaptureTime.moment(text) else {

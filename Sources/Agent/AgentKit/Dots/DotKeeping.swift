@@ -1,21 +1,21 @@
 import DotLifePersistence
 import Platform
 
-/// What reads or writes folders of whoever asks. The command line alone does that, in a process of its own: the agent may be
-/// another user's, have no way to the folder, and leave files there that the person cannot change.
+/// Operations on the caller's folders. Only the command line runs them, in its own process: the agent may belong to
+/// another user, lack access to the folder, and leave files there that the caller cannot change.
 extension DotContext {
-    /// Writes all captures into a new folder.
+    /// Writes all captures to a new folder.
     package func export(to folder: BytePath) async throws -> StoreExport { try await store.export(to: folder) }
 
-    /// Takes in what ``export(to:)`` has written, and makes the small pictures that it leaves out. Where that fails,
-    /// ``notice`` is told: the captures are there all the same.
+    /// Imports the output of ``export(to:)`` and makes the thumbnails that it leaves out. If that fails, ``notice`` is
+    /// called; the captures are imported all the same.
     package func importCaptures(from folder: BytePath) async throws -> StoreImport {
         let report = try await store.importCaptures(from: folder)
         if report.added > 0 { await makeThumbnails() }
         return report
     }
 
-    /// Copies the store into a new folder.
+    /// Copies the store to a new folder.
     package func backUp(to folder: BytePath) async throws -> StoreBackup { try await store.backUp(to: folder) }
 
     private func makeThumbnails() async {

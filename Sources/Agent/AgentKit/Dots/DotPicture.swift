@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import Platform
 
-/// Makes a PNG of a picture of dots, by librsvg's program: a process of its own, which may have only so much time and
-/// memory. The picture is ours, and holds no word of a capture.
+/// Renders a picture of dots as PNG with librsvg's program, in a separate process with limits on time and memory. The
+/// picture is our own and contains no text of a capture.
 package enum DotPicture {
-    /// Dots of the PNG for a unit of the picture, so that it is sharp on today's screens too.
+    /// Pixels per unit of the picture, for sharp results on high-density screens.
     private static let zoom = "2"
     private static let seconds = "30"
 
-    /// - Throws: `Fault(.failed)` where the program is not installed, or makes nothing.
+    /// - Throws: `Fault(.failed)` if the program is not installed or produces nothing.
     package static func png(_ svg: String) async throws -> [UInt8] {
         try await BlockingPool("dots.png").run {
             let (input, output) = (try Descriptor(inMemory: "the grid"), try Descriptor(inMemory: "the PNG"))

@@ -1,14 +1,14 @@
 import DotLifeDomain
 import Platform
 
-/// Which grid of dots a person asks for: where a view begins, and steps or a scale from there.
+/// Which grid of dots to show: the view's first, or one reached by scale or zoom steps.
 package struct GridChoice: Sendable, Equatable {
     /// The commands.
     package enum View: String, Codable, CaseIterable, Sendable {
         case today, week, month, year
     }
 
-    /// The two directions of a ladder.
+    /// The two zoom directions.
     package enum Step: String, Codable, CaseIterable, Sendable {
         case `in`, out
     }
@@ -16,19 +16,19 @@ package struct GridChoice: Sendable, Equatable {
     /// The grids.
     enum Grid: Equatable {
         case level(ZoomLevel)
-        /// All days of a year, which lies on no ladder.
+        /// All days of a year; not reachable by zooming.
         case yearByDays
     }
 
     let grid: Grid
 
-    /// The size of the dots, for those that name one.
+    /// The names of the scales.
     package static let scales = GridScale.allCases.map(scaleName)
 
     /// - Parameters:
     ///   - scale: one of ``scales``, or nil for the view's first grid.
-    ///   - steps: taken one after the other.
-    /// - Throws: `Fault(.usage)` where the view has no such grid, or the ladder ends.
+    ///   - steps: applied in order.
+    /// - Throws: `Fault(.usage)` if the view has no such grid, or a step goes beyond the ladder.
     init(_ view: View, scale: String?, steps: [Step]) throws {
         var grid = Self.first(view)
         if let scale {
@@ -60,7 +60,7 @@ package struct GridChoice: Sendable, Equatable {
         switch view {
         case .today, .week:
             let ladder = ZoomLadder(for: view == .today ? .today : .week)
-            // A scale that the view has not falls back to another one there; here a person is told.
+            // The ladder falls back to another level for a missing scale; here the user gets an error instead.
             return GridScale.allCases.reduce(into: [:]) { grids, scale in
                 let level = ladder.level(for: scale)
                 if level.scale == scale { grids[scale] = .level(level) }

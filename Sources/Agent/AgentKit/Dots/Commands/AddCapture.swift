@@ -4,31 +4,31 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// `steward dots add`: stores a capture that a person adds by hand.
+/// `steward dots add`: stores a capture that a user adds by hand.
 package struct AddCapture: DotCommand {
     /// The four kinds.
     package enum Kind: Codable, Sendable {
         case note(text: String)
         case link(address: String)
-        /// One capture of all of them.
+        /// One capture with all of the pictures.
         case photo(pictures: [BytePath])
         case dot
     }
 
     package static let name = "dots-add"
     private let kind: Kind
-    /// What the moment means; nil is now.
+    /// The capture's moment; nil is now.
     private let moment: String?
-    /// When it was; nil is the present, of pictures when the first was taken.
+    /// When it happened; nil is the present, or for pictures, when the first was taken.
     private let time: String?
-    /// Files that go with it.
+    /// Attached files.
     private let attached: [BytePath]
 
     package init(_ kind: Kind, moment: String?, time: String?, attached: [BytePath]) {
         (self.kind, self.moment, self.time, self.attached) = (kind, moment, time, attached)
     }
 
-    /// Words alone: by a path, somebody could have the agent read what they may not.
+    /// Text only: through a path, a caller could make the agent read files that the caller may not.
     package func run(in agent: AgentContext) async throws -> CaptureReport {
         if case .photo = kind { throw Self.filesRefused }
         guard attached.isEmpty else { throw Self.filesRefused }
@@ -38,7 +38,7 @@ package struct AddCapture: DotCommand {
     private static let filesRefused = Fault(
         .usage, "the agent adds no files to the captures, as they are not its own to read; `steward dots add` does")
 
-    /// - Throws: `Fault(.usage)` where it is not valid, with what would be.
+    /// - Throws: `Fault(.usage)` for an invalid argument, with the valid forms.
     package func run(in dots: DotContext) async throws -> CaptureReport {
         let moment = try dots.moment(moment)
         let given = try time.map { try dots.time($0) }
@@ -73,7 +73,7 @@ package struct AddCapture: DotCommand {
         ["added the \(answer.kind) \(answer.shortID), \(answer.clock(on: display)), \(answer.moment)"]
     }
 
-    /// Bytes of a text, at most.
+    /// Maximum length of a text in bytes.
     package static let textLimit = CaptureReader.textLimit
 
     private static func source(_ path: BytePath) throws -> AttachmentSource {
@@ -87,7 +87,7 @@ package struct AddCapture: DotCommand {
         return try AttachmentSource(.file(path: path.bytes))
     }
 
-    /// A picture, and when its camera says that it was taken.
+    /// A picture, and when it was taken according to its camera.
     private static func picture(
         _ path: BytePath, _ zone: Zone, _ now: Date
     ) throws -> (source: AttachmentSource, taken: Date?) {

@@ -2,21 +2,21 @@ import DotLifePersistence
 import Platform
 import SQLiteFile
 
-/// `steward dots check`: looks through the store, and reads every file.
+/// `steward dots check`: checks the store and reads every file.
 package struct CheckCaptures: DotCommand {
-    /// What was wrong in the store, and what still is.
+    /// The problems found in the store, before and after repair.
     package struct Answer: Codable, Sendable {
         let check: StoreCheck
-        /// What has been put right.
+        /// Repaired problems.
         let mended: [StoreFinding]
-        /// Stores that were set aside and stood here before, as far as nobody has acknowledged it.
+        /// Earlier stores that were set aside and have not been acknowledged.
         let losses: [StoreLoss]
 
         package var isSound: Bool { check.findings.isEmpty && losses.isEmpty }
     }
 
     package static let name = "dots-check"
-    /// Whether it mends first what can be.
+    /// Whether to repair first.
     private let repairs: Bool
 
     package init(repairs: Bool) { self.repairs = repairs }

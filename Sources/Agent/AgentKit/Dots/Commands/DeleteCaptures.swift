@@ -3,7 +3,8 @@ import Foundation
 import Platform
 import SQLiteFile
 
-/// `steward dots delete`: removes captures for good, with their files. It asks nobody: the command line does, before.
+/// `steward dots delete`: permanently deletes captures and their files. Does not ask for confirmation: the command line
+/// does.
 package struct DeleteCaptures: DotCommand {
     package typealias Answer = [CaptureReport]
 
@@ -13,9 +14,9 @@ package struct DeleteCaptures: DotCommand {
 
     package init(_ ids: [String]) { self.ids = ids }
 
-    /// The captures that are meant, each once.
+    /// The captures to delete, without duplicates.
     ///
-    /// - Throws: `Fault(.usage)` where an id names none or several.
+    /// - Throws: `Fault(.usage)` if an id matches none or several.
     package func named(in dots: DotContext) async throws -> [CaptureReport] {
         var captures: [CaptureReport] = []
         for id in ids {
@@ -31,7 +32,7 @@ package struct DeleteCaptures: DotCommand {
             guard let id = UUID(uuidString: capture.id) else { continue }
             try await dots.store.delete(byID: id)
         }
-        // What took them in has passed through it.
+        // Their content has passed through the ledger, whose log may still contain it.
         let ledger = dots.ledger
         if try await !BlockingPool("dots.delete").run({ try SQLiteFile.emptyLog(of: ledger) }) {
             dots.notice("what the log of \(ledger) says of them stays for now: somebody has been reading it for long")

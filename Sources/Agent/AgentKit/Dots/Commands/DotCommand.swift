@@ -3,25 +3,26 @@ import Logging
 import NoteActions
 import Platform
 
-/// A command on the store of captures. Several processes may use one store: the command line runs it in its own, with or
-/// without an agent, and a running agent answers it over the control socket.
+/// A command on the store of captures. A store can be shared by several processes: the command line runs the command in
+/// its own, with or without an agent, and a running agent answers it over the control socket.
 ///
-/// What writes files for whoever asks is none (``DotContext/export(to:)``, pictures of grids): these are not the agent's to
-/// open. Over the socket no files are added (``AddCapture``), and ``CheckCaptures``, which reads every file, is not answered.
+/// Operations that write files for the caller are not commands (``DotContext/export(to:)``, pictures of grids): the
+/// agent must not open those paths. Over the socket, no files are added (``AddCapture``), and ``CheckCaptures``, which
+/// reads every file, is not answered.
 package protocol DotCommand: Command {
-    /// Does it.
+    /// Performs the command.
     ///
-    /// - Throws: `Fault`, or `ExperienceError`, of which ``DotContext/faulting(_:)`` makes one.
+    /// - Throws: `Fault`, or `ExperienceError`, which ``DotContext/faulting(_:)`` converts.
     func run(in dots: DotContext) async throws -> Answer
 
-    /// The answer for a terminal, safe to print: text from outside has been through `ShownText`, colours are our own.
+    /// The answer for the terminal, safe to print: outside text has been escaped by `ShownText`; colours are our own.
     func lines(_ answer: Answer, on display: DotDisplay) -> [String]
 }
 
-/// Where an answer is shown, and in which zone's time.
+/// Where an answer is shown, and the time zone for it.
 package struct DotDisplay: Sendable {
     package let timeZone: Zone
-    /// Columns; nil where it is no terminal: nothing is shortened then.
+    /// Columns; nil if it is not a terminal, so that nothing is shortened.
     package let width: Int?
     package let hasColour: Bool
 
@@ -33,7 +34,7 @@ package struct DotDisplay: Sendable {
 extension DotCommand {
     package func run(in agent: AgentContext) async throws -> Answer { try await runInStore(of: agent) }
 
-    /// With the agent's zone and sentence, at present.
+    /// With the agent's time zone and sentence template, and the current time.
     func runInStore(of agent: AgentContext) async throws -> Answer {
         let core = agent.core
         return try await core.captures.use { store in
@@ -42,15 +43,15 @@ extension DotCommand {
         }
     }
 
-    /// How many captures an answer of the agent may hold, which has it in memory as a whole.
+    /// The number of captures in an agent's answer, which is held in memory as a whole.
     ///
     /// - Parameter asked: nil asks for all.
-    /// - Throws: `Fault(.usage)` where it asks for none.
+    /// - Throws: `Fault(.usage)` if it is less than 1.
     static func limit(overSocket asked: Int?) throws -> Int {
         guard asked ?? 1 >= 1 else { throw Fault(.usage, "`limit` must be 1 or more; leave it out for all") }
         return min(asked ?? 500, 500)
     }
 
-    /// Where nothing is known of the display.
+    /// Used if nothing is known about the display.
     package func lines(_ answer: Answer) -> [String] { lines(answer, on: DotDisplay(timeZone: .current)) }
 }

@@ -1,15 +1,15 @@
 import DotLifePersistence
 import Platform
 
-/// A capture that was found by its words.
+/// A search result.
 package struct CaptureHit: Codable, Sendable {
     let capture: CaptureReport
-    /// The smaller, the better.
+    /// Lower is better.
     let rank: Double
     let snippet: [SnippetPart]
 }
 
-/// `steward dots search`: captures that have all of the words, or words that begin so, the best first.
+/// `steward dots search`: captures that contain all of the words as word prefixes, best match first.
 package struct SearchCaptures: DotCommand {
     package typealias Answer = [CaptureHit]
 
@@ -30,7 +30,7 @@ package struct SearchCaptures: DotCommand {
         }
     }
 
-    /// With colours, what matched is bold.
+    /// With colours, matches are bold.
     package func lines(_ answer: [CaptureHit], on display: DotDisplay) -> [String] {
         guard !answer.isEmpty else { return ["nothing has words that begin so: \(ShownText.line(words))"] }
         let kind = answer.map(\.capture.kind.count).max() ?? 0
@@ -38,7 +38,7 @@ package struct SearchCaptures: DotCommand {
             let capture = hit.capture
             let room = String(repeating: " ", count: kind - capture.kind.count)
             let text = hit.snippet.map { part in
-                // White space between the parts stays; within one it becomes a blank.
+                // White space between the parts is kept; inside a part it becomes a single space.
                 let plain = ShownText.line(part.text.replacing(/\s+/, with: " "))
                 return part.isMatch && display.hasColour ? "\u{1B}[1m\(plain)\u{1B}[0m" : plain
             }.joined()

@@ -1,7 +1,7 @@
 import DotLifePersistence
 import Platform
 
-/// `steward dots show ID`: one capture whole, and where its files lie.
+/// `steward dots show ID`: one complete capture, with the paths of its files.
 package struct ShowCapture: DotCommand {
     package typealias Answer = CaptureReport
 
@@ -26,9 +26,9 @@ package struct ShowCapture: DotCommand {
 }
 
 extension DotContext {
-    /// The capture that an id or its beginning names.
+    /// The capture with an id or its beginning.
     ///
-    /// - Throws: `Fault(.usage)` where none or several have it.
+    /// - Throws: `Fault(.usage)` if none or several match.
     func capture(_ id: String) async throws -> CaptureReport {
         guard Self.mayBeID(id) else {
             throw Fault(
@@ -41,7 +41,8 @@ extension DotContext {
         return CaptureReport(only, self)
     }
 
-    /// Whether a text names a capture, and no stretch of time. A year of four digits is a year; ids are shown with eight.
+    /// Whether a text is a capture's id rather than a time span. Four digits are a year; ids are shown with eight
+    /// characters.
     package func namesCapture(_ text: String) -> Bool {
         text.utf8.count >= 8 && Self.mayBeID(text) && foundBucket(text) == nil
     }

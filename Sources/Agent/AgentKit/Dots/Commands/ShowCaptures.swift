@@ -3,14 +3,14 @@ import DotLifePersistence
 import Foundation
 import Platform
 
-/// `steward dots show`: the captures of a stretch of time, newest first.
+/// `steward dots show`: the captures of a time span, newest first.
 package struct ShowCaptures: DotCommand {
     package struct Answer: Codable, Sendable {
         let bucket: String
         let title: String
         let start: Date
         let end: Date
-        /// All that there are; fewer may be listed.
+        /// The total number; fewer may be listed.
         let count: Int
         let captures: [CaptureReport]
 
@@ -19,9 +19,9 @@ package struct ShowCaptures: DotCommand {
 
     package static let name = "dots-show"
     package static let onlyLooks = true
-    /// A bucket's name, or a word for the one around the present.
+    /// A bucket's name, or a word for the current one.
     private let bucket: String
-    /// At most so many, the newest; nil lists all.
+    /// Maximum number to list, newest first; nil lists all.
     private let limit: Int?
 
     package init(_ bucket: String, limit: Int? = nil) { (self.bucket, self.limit) = (bucket, limit) }
@@ -66,7 +66,7 @@ package struct ShowCaptures: DotCommand {
         return table.lines(width: nil)
     }
 
-    /// The beginning of a text says what it is about.
+    /// Keeps the beginning of the text.
     private static func shortened(_ text: String, to room: Int?) -> String {
         guard let room, TextWidth.of(text) > room else { return text }
         var used = 1

@@ -2,8 +2,8 @@ import DotLifeDomain
 import Foundation
 import Platform
 
-/// `steward dots today`, `week`, `month` and `year`: a grid of dots. Pictures of it are written by the command line, into
-/// files of whoever asks.
+/// `steward dots today`, `week`, `month` and `year`: a grid of dots. Pictures of it are written by the command line, as
+/// the caller's own files.
 package struct ShowGrid: DotCommand {
     package typealias Answer = DotGridReport
 
@@ -12,9 +12,9 @@ package struct ShowGrid: DotCommand {
     private let view: GridChoice.View
     /// One of ``GridChoice/scales``; nil for the view's first grid.
     private let scale: String?
-    /// Steps from there.
+    /// Zoom steps from there.
     private let zoom: [GridChoice.Step]
-    /// A bucket's name or a word, of which the grid shows the day, week, month or year; nil is now.
+    /// A bucket's name or a word; the grid shows the day, week, month or year that contains it. nil is now.
     private let date: String?
 
     package init(_ view: GridChoice.View, scale: String? = nil, zoom: [GridChoice.Step] = [], date: String? = nil) {
@@ -39,7 +39,8 @@ package struct ShowGrid: DotCommand {
         }
     }
 
-    /// Which of its longer stretches a shorter one lies in its middle says: a week of two months that of its Thursday.
+    /// A shorter span belongs to the longer span that contains its middle: a week across two months to that of its
+    /// Thursday.
     private static func instant(of bucket: TimeBucket, for period: TimeBucketType) -> Date {
         guard bucket.type.rawValue < period.rawValue else { return bucket.start }
         return bucket.start.addingTimeInterval(bucket.end.timeIntervalSince(bucket.start) / 2)
@@ -52,7 +53,7 @@ package struct ShowGrid: DotCommand {
         return display.width == nil ? lines : lines + ["", Self.legend]
     }
 
-    /// What the signs on a terminal say.
+    /// Explains the symbols on the terminal.
     static let legend = "● with experiences  ○ without  · to come  [ ] now"
 }
 
@@ -61,10 +62,10 @@ package enum DotGridReport: Sendable {
     case level(DotGrid)
     case year(YearGrid)
 
-    /// A line for each dot.
+    /// One line per dot.
     package var plain: String { drawn(level: TerminalGrid.plain, year: TerminalGrid.plain) }
 
-    /// The picture.
+    /// The grid as a picture.
     ///
     /// - Parameter theme: one of ``themes``.
     package func svg(theme: String) -> String {
@@ -72,10 +73,10 @@ package enum DotGridReport: Sendable {
         return drawn(level: drawer.svg, year: drawer.svg)
     }
 
-    /// The sets of colours that there are.
+    /// The available colour themes.
     package static let themes = SVGTheme.allCases.map(\.rawValue)
 
-    /// What a picture of it is called in a folder.
+    /// The base name of its picture in a folder.
     package var name: String {
         drawn(
             level: { "dots-\($0.period.name)-\($0.level.scale.label.lowercased())" },
@@ -145,9 +146,9 @@ extension DotGridReport: Codable {
         try values.encode(period.end, forKey: .end)
     }
 
-    /// Counts and phases are taken; all else of a dot follows from its bucket, as when the grid was made.
+    /// Decodes counts and phases; everything else about a dot is derived from its bucket.
     ///
-    /// - Throws: `DecodingError`, also where the dots are not those of the grid.
+    /// - Throws: `DecodingError`, also if the dots do not match the grid.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func known<T>(_ key: CodingKeys, _ read: (String) -> T?) throws -> T {
