@@ -10,14 +10,14 @@ import Rules
 import SQLiteFile
 import Watching
 
-/// All numbers of an agent: what was counted since its start, and what the ledger and the watcher know at this moment. No
-/// place is asked, so that one that does not answer holds up no scrape.
+/// All metrics of an agent: counters since its start, and the current state of the ledger and the watcher. Places are
+/// not accessed, so one that hangs does not delay a scrape.
 package struct AgentMetrics: Sendable {
     private let agent: Agent
 
     package init(_ agent: Agent) { self.agent = agent }
 
-    /// In the text format of Prometheus.
+    /// In the Prometheus text format.
     package func document() async -> String { MetricText.document(await families()) }
 
     package func families() async -> [MetricFamily] {
@@ -47,7 +47,7 @@ package struct AgentMetrics: Sendable {
         MetricFamily(name, .counter, samples: [MetricSample(name, Double(value))])
     }
 
-    // MARK: What is in memory
+    // MARK: In memory
 
     private func watching() -> [MetricFamily] {
         let watch = agent.source.status()
@@ -77,7 +77,7 @@ package struct AgentMetrics: Sendable {
         ]
     }
 
-    /// Nothing where the ledger cannot be read: 0 would say that all is well.
+    /// Empty if the ledger cannot be read: 0 would mean that all is well.
     private func unknownJobs() async -> [MetricFamily] {
         guard let count = try? await agent.runner.unknownJobs() else { return [] }
         return [Self.gauge("steward_jobs_unknown", Double(count))]
@@ -91,9 +91,9 @@ package struct AgentMetrics: Sendable {
         return values.isEmpty ? [] : [Self.gauge("steward_vault_unlocked", values)]
     }
 
-    // MARK: What is on the disk
+    // MARK: On disk
 
-    /// What the ledger knows; nothing where it cannot be read, which ``MetricManual`` has another number for.
+    /// Metrics from the ledger. Empty if it cannot be read, for which ``MetricManual`` has a separate metric.
     private func stored() async -> [MetricFamily] {
         let roots = agent.source.status().roots
         let holding = agent.core.configuration.publish.filter { $0.onDead == .hold }.map(\.name)
@@ -136,13 +136,13 @@ package struct AgentMetrics: Sendable {
         return [gauge("steward_ledger_bytes", sizes)]
     }
 
-    /// Nothing where it cannot be seen, which `status` and `health` tell of. Blocks.
+    /// Empty if the losses cannot be read; `status` and `health` report that. Blocks.
     private static func losses(_ registry: LossRegistry) -> [MetricFamily] {
         guard let standing = try? registry.standing() else { return [] }
         return [gauge("steward_stores_lost", Double(standing.count))]
     }
 
-    /// Nothing where none is known; what cannot be read `status` and `health` tell of. Blocks.
+    /// Empty if no backup is known; an unreadable record is reported by `status` and `health`. Blocks.
     private static func lastBackup(in state: BytePath) -> [MetricFamily] {
         guard let last = try? LastBackup.read(in: state) else { return [] }
         return [gauge("steward_last_backup_timestamp_seconds", last.time.seconds)]

@@ -1,11 +1,11 @@
 import Metrics
 import Synchronization
 
-/// How often values lay within each of some bounds.
+/// A histogram: the number of values within each of several bounds.
 package struct Distribution: Sendable, Equatable {
-    /// The upper ends, each included, in their order; beyond the last lies all else.
+    /// Inclusive upper bounds in ascending order; the last bucket has none.
     package let bounds: [Double]
-    /// One for each bound, and one for what is beyond.
+    /// One per bound, and one for values beyond the last.
     package private(set) var counts: [Int]
     package private(set) var sum = 0.0
     package private(set) var count = 0
@@ -16,14 +16,14 @@ package struct Distribution: Sendable, Equatable {
     }
 
     package mutating func record(_ value: Double) {
-        // What is no number would make the sum none for ever.
+        // NaN or infinity would corrupt the sum for good.
         guard value.isFinite else { return }
         counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
         sum += value
         count += 1
     }
 
-    /// - Parameter other: with the same bounds; one with others counts for nothing.
+    /// - Parameter other: must have the same bounds, or it is ignored.
     package func adding(_ other: Distribution) -> Distribution {
         guard other.bounds == bounds else { return self }
         var all = self
@@ -33,11 +33,10 @@ package struct Distribution: Sendable, Equatable {
         return all
     }
 
-    /// The value that so great a part of all values does not exceed, as far as the bounds tell: between two of them it is
-    /// taken to grow evenly, and what lies beyond the last is the last.
+    /// A quantile, interpolated linearly within its bucket; beyond the last bound, the last bound.
     ///
     /// - Parameter part: from 0 to 1.
-    /// - Returns: nil where nothing has been recorded.
+    /// - Returns: nil if nothing has been recorded.
     package func quantile(_ part: Double) -> Double? {
         guard count > 0 else { return nil }
         let rank = part * Double(count)
@@ -54,7 +53,7 @@ package struct Distribution: Sendable, Equatable {
     }
 }
 
-/// A distribution that any thread records into.
+/// A thread-safe histogram.
 final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
     private let state: Mutex<Distribution>
     var distribution: Distribution { state.withLock { $0 } }

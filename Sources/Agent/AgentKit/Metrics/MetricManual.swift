@@ -1,15 +1,15 @@
-/// What each metric means: for whoever scrapes, and for `docs/operations.md`.
+/// The meaning of each metric, for scrapers and for `docs/operations.md`.
 package enum MetricManual {
-    /// A metric of ours.
+    /// One of the agent's own metrics.
     package struct Entry: Sendable {
         package let name: String
         package let kind: MetricKind
         package let help: String
-        /// Of a histogram.
+        /// For a histogram.
         let bounds: [Double]
     }
 
-    /// From a moment to hours: a job may wait for a person, or for a server that is away.
+    /// From moments to hours: a job may wait for a person, or for a server that is down.
     private static let waits = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 43_200]
     private static let work = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
     private static let sizes = [256.0, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 16_777_216]
@@ -26,7 +26,7 @@ package enum MetricManual {
         Entry(name: name, kind: .histogram, help: help, bounds: bounds)
     }
 
-    /// All metrics of ours, in the order in which the manual lists them.
+    /// All own metrics, in the order of the manual.
     package static let all: [Entry] = [
         gauge(
             "steward_jobs", "Jobs that the ledger remembers, by state: ready, waiting, asking, parked, done and so on."),
@@ -98,7 +98,7 @@ package enum MetricManual {
         gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds."),
     ]
 
-    /// What the client of RON counts.
+    /// Metrics of the RON client.
     private static let client: [Entry] = [
         counter("ron_client_calls_total", "Calls to an app plane, by method, path, status and problem."),
         histogram("ron_client_call_duration_seconds", "Duration of calls to an app plane."),

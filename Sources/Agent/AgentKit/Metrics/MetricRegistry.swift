@@ -2,11 +2,11 @@ import Metrics
 import Platform
 import Synchronization
 
-/// What the agent counts, by swift-metrics: a backend that keeps all of it in memory, for `steward metrics`, `steward
-/// status` and whoever scrapes. It belongs to one agent, and is handed to what counts; nothing is global.
+/// A swift-metrics backend that keeps everything in memory, for `steward metrics`, `steward status` and scrapers. Each
+/// agent has its own and passes it to the parts that count; nothing is global.
 ///
-/// However many names come from outside, what is kept is bounded: of one metric so many series are told apart, and what
-/// comes beyond them is counted under `other`.
+/// Memory stays bounded even if label values come from outside: each metric has a maximum number of series, and values
+/// beyond that are counted under `other`.
 package final class MetricRegistry: MetricsFactory {
     private struct Family {
         let kind: MetricKind
@@ -16,10 +16,10 @@ package final class MetricRegistry: MetricsFactory {
     private let families = Mutex<[String: Family]>([:])
     private let most: Int
 
-    /// - Parameter most: how many series of one metric are told apart.
+    /// - Parameter most: maximum number of series per metric.
     package init(most: Int = 1_000) { self.most = max(1, most) }
 
-    // MARK: What swift-metrics asks for
+    // MARK: swift-metrics
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(MetricName.counter(label), .counter, dimensions) { CountSeries() }
@@ -46,7 +46,7 @@ package final class MetricRegistry: MetricsFactory {
         return series(name, .histogram, dimensions) { HistogramSeries(bounds: MetricManual.bounds(of: name)) }
     }
 
-    // What was counted stays: a counter that began anew would be taken for one that has been reset.
+    // Keeps the value: a counter that restarts looks like a reset.
     package func destroyCounter(_ handler: any CounterHandler) {}
     package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
     package func destroyMeter(_ handler: any MeterHandler) {}
@@ -59,7 +59,7 @@ package final class MetricRegistry: MetricsFactory {
         let labels = dimensions.map { MetricLabel($0.0, $0.1) }.sorted()
         return families.withLock { families in
             var family = families[name] ?? Family(kind: kind)
-            // Two that do not agree on what a name means: the second is counted nowhere, the first stays right.
+            // Two uses disagree on the metric's kind: the second is not recorded, the first stays correct.
             guard family.kind == kind else { return make() }
             if let known = family.series[labels] { return known as? S ?? make() }
             let key = family.series.count < most ? labels : labels.map { MetricLabel($0.name, MetricLabel.other) }
@@ -72,7 +72,7 @@ package final class MetricRegistry: MetricsFactory {
 
     // MARK: Reading
 
-    /// All that has been counted, the series of one metric in the order of their labels.
+    /// All values, the series of each metric sorted by label.
     package func snapshot() -> [MetricFamily] {
         families.withLock { $0 }.map { name, family in
             MetricFamily(
@@ -82,11 +82,11 @@ package final class MetricRegistry: MetricsFactory {
         }
     }
 
-    /// What a counter says for each value of one of its labels, the others summed up.
+    /// A counter's sums by the values of one label.
     ///
     /// - Parameters:
-    ///   - name: as it is shown, with `_total`.
-    ///   - label: its name.
+    ///   - name: as exported, with `_total`.
+    ///   - label: the label's name.
     package func counts(_ name: String, by label: String) -> [String: Int] {
         let family = families.withLock { $0[name] }
         var sums: [String: Int] = [:]
@@ -98,7 +98,7 @@ package final class MetricRegistry: MetricsFactory {
         return sums
     }
 
-    /// A histogram with all of its series together; nil where nothing has been measured.
+    /// A histogram merged over all its series; nil if nothing has been measured.
     package func distribution(_ name: String) -> Distribution? {
         let family = families.withLock { $0[name] }
         var sum: Distribution?
@@ -110,12 +110,12 @@ package final class MetricRegistry: MetricsFactory {
     }
 }
 
-/// What one metric says for one set of labels. Counted from any thread, without allocating.
+/// One metric's values for one set of labels. Updated from any thread, without allocating.
 protocol MetricSeries: AnyObject, Sendable {
     func samples(of name: String, _ labels: [MetricLabel]) -> [MetricSample]
 }
 
-/// A whole number that only goes up.
+/// An integer that only increases.
 final class CountSeries: MetricSeries, CounterHandler {
     private let value = Atomic<Int64>(0)
     var count: Int { Int(value.load(ordering: .relaxed)) }
@@ -128,7 +128,7 @@ final class CountSeries: MetricSeries, CounterHandler {
     }
 }
 
-/// An amount that only goes up: dollars, seconds.
+/// An amount that only increases: dollars, seconds.
 final class AmountSeries: MetricSeries, FloatingPointCounterHandler {
     private let value = Mutex(0.0)
 
@@ -140,7 +140,7 @@ final class AmountSeries: MetricSeries, FloatingPointCounterHandler {
     }
 }
 
-/// What goes up and down.
+/// A value that goes up and down.
 final class LevelSeries: MetricSeries, MeterHandler, RecorderHandler {
     private let value = Mutex(0.0)
 

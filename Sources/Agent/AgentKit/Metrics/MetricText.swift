@@ -1,6 +1,6 @@
 import Platform
 
-/// What a metric is, in Prometheus' words.
+/// The metric types of Prometheus.
 package enum MetricKind: String, Sendable { case counter, gauge, histogram }
 
 /// A dimension and its value.
@@ -8,7 +8,7 @@ package struct MetricLabel: Hashable, Sendable, Comparable {
     package let name: String
     package let value: String
 
-    /// What stands for all values beyond those that are told apart.
+    /// Replaces label values beyond the maximum.
     static let other = "other"
 
     package init(_ name: String, _ value: String) {
@@ -21,7 +21,7 @@ package struct MetricLabel: Hashable, Sendable, Comparable {
     }
 }
 
-/// A number, of what.
+/// A value with its labels.
 package struct MetricSample: Sendable, Equatable {
     package let name: String
     package let labels: [MetricLabel]
@@ -35,7 +35,7 @@ package struct MetricSample: Sendable, Equatable {
 }
 
 extension MetricSample {
-    /// One without dimensions.
+    /// A sample without labels.
     package init(_ name: String, _ value: Double) { self.init(name, [], value) }
 }
 
@@ -52,7 +52,7 @@ package struct MetricFamily: Sendable {
     }
 }
 
-/// Names as Prometheus wants them.
+/// Metric names in Prometheus style.
 enum MetricName {
     static func plain(_ label: String) -> String {
         let allowed = label.unicodeScalars.map { scalar -> Character in
@@ -69,11 +69,11 @@ enum MetricName {
     private static func ending(_ end: String, _ name: String) -> String { name.hasSuffix(end) ? name : name + end }
 }
 
-/// Metrics in the text format of Prometheus, version 0.0.4.
+/// Metrics in the Prometheus text format, version 0.0.4.
 package enum MetricText {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// - Parameter families: those of one name are shown together.
+    /// - Parameter families: those with the same name are merged.
     package static func document(_ families: [MetricFamily]) -> String {
         var text = ""
         let named = Dictionary(grouping: families, by: \.name).sorted { $0.key < $1.key }
@@ -81,7 +81,7 @@ package enum MetricText {
             let kind = parts[0].kind
             text += "# HELP \(name) \(escaped(MetricManual.help(of: name)))\n# TYPE \(name) \(kind.rawValue)\n"
             let samples = parts.flatMap(\.samples)
-            // The parts of a histogram stay as they stand to one another.
+            // The buckets of a histogram keep their order.
             let lines = kind == .histogram ? samples.map(line) : samples.map(line).sorted()
             for line in lines { text += line + "\n" }
         }
@@ -94,14 +94,14 @@ package enum MetricText {
         return "\(sample.name){\(labels.joined(separator: ","))} \(number(sample.value))"
     }
 
-    /// Whole numbers without a fraction, as people write them.
+    /// Integers without a fraction, for readability.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
         return Int64(exactly: value).map { abs($0) < 1 << 53 ? "\($0)" : "\(value)" } ?? "\(value)"
     }
 
-    /// What would act on a terminal is shown first: the text is also printed.
+    /// Escapes terminal control characters first: the text may also be printed.
     private static func escaped(_ text: String) -> String {
         ShownText.line(text).replacing("\\", with: "\\\\")
     }

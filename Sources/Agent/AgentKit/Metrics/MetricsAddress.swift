@@ -1,9 +1,9 @@
 import Glibc
 import Rules
 
-/// Where metrics are served: an address of this machine that no other reaches, and a port.
+/// Where metrics are served: a loopback address and a port.
 package struct MetricsAddress: Sendable, Equatable, CustomStringConvertible {
-    /// Why a text is none, in words.
+    /// Why a text is not a valid address.
     package struct Complaint: Error {
         package let message: String
     }
@@ -39,8 +39,8 @@ package struct MetricsAddress: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Whether a request was meant for this machine, by its `Host` header. A page in a browser that has had its own name
-    /// point here (DNS rebinding) still says that name.
+    /// Whether a request's `Host` header names this machine. A web page that points its own name here (DNS rebinding)
+    /// still sends that name.
     static func isHere(_ header: String) -> Bool {
         var host = header
         if let colon = header.lastIndex(of: ":"), header[header.index(after: colon)...].allSatisfy(\.isNumber) {

@@ -5,7 +5,7 @@ import Platform
 
 /// Answers `GET /metrics` and `GET /health` on this machine.
 package struct MetricsServer: Sendable {
-    /// What there is to be read.
+    /// The content of the pages.
     package struct Pages: Sendable {
         package let metrics: @Sendable () async -> String
         package let health: @Sendable () async throws -> HealthReport
@@ -23,16 +23,16 @@ package struct MetricsServer: Sendable {
     private let address: MetricsAddress
     private let pages: Pages
     private let patience: Int
-    /// Seconds after which what is not known yet is said to be unknown.
+    /// Seconds after which a health check is reported as unknown.
     private let longest: Double
     private let most: Int
     private let log: Logger
 
     /// - Parameters:
-    ///   - address: where it listens.
+    ///   - address: where to listen.
     ///   - patience: seconds for a request and its answer; then the connection is closed.
-    ///   - longest: seconds for what there is to be read to be found out; nil for two thirds of the patience.
-    ///   - most: connections at the same time; more are closed at once.
+    ///   - longest: seconds for building a page; nil for two thirds of `patience`.
+    ///   - most: maximum simultaneous connections; more are closed at once.
     package init(
         _ address: MetricsAddress, patience: Int = 15, longest: Double? = nil, most: Int = 16, log: Logger, pages: Pages
     ) {
@@ -60,7 +60,7 @@ package struct MetricsServer: Sendable {
         case "/metrics": return Answer(type: MetricText.contentType, text: await pages.metrics())
         case "/health":
             do {
-                // A health check that hangs would keep the agent from ending.
+                // A health check that hangs would keep the agent from stopping.
                 guard let health = try await outcome(within: longest, pages.health) else {
                     return Answer(status: .internalServerError, text: "unknown\n")
                 }

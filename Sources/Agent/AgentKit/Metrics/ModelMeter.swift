@@ -2,9 +2,9 @@ import Metrics
 import NoteActions
 import TKCore
 
-/// Counts calls to language models, their tokens and what they cost.
+/// Counts calls to language models, with tokens and costs.
 enum ModelMeter {
-    /// - Returns: what is told of each call.
+    /// - Returns: a closure to call for each model call.
     static func telling(_ factory: any MetricsFactory) -> @Sendable (ModelCall) -> Void {
         { call in
             let model = [("provider", call.provider), ("model", call.model)]

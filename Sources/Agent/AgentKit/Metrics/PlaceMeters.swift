@@ -1,7 +1,7 @@
 import Metrics
 import Rules
 
-/// As what a file was judged.
+/// The outcome of a file's judgement.
 enum JudgedAs: String, CaseIterable, Sendable {
     case known, touched, news, again, unreadable, failed
     case tooLarge = "too-large"
@@ -17,7 +17,7 @@ enum JudgedAs: String, CaseIterable, Sendable {
     }
 }
 
-/// Counts what comes in, for each place. All of it is made at the start, so that a rate begins at nothing.
+/// Counts incoming files per place. All counters are created at the start, so that rates begin at zero.
 struct PlaceMeters: Sendable {
     private let judged: [String: [JudgedAs: Metrics.Counter]]
     private let settling: [String: Metrics.Timer]
@@ -45,7 +45,7 @@ struct PlaceMeters: Sendable {
 
     func judged(_ place: String, _ verdict: JudgedAs) { judged[place]?[verdict]?.increment() }
 
-    /// What is told how long a file of the place took to be whole.
+    /// Records how long a file of the place took to settle.
     func settling(_ place: String) -> @Sendable (_ seconds: Double) -> Void {
         let timer = settling[place]
         return { timer?.recordSeconds($0) }

@@ -2,9 +2,9 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// What the kernel says of this process, under the names that Prometheus' own clients use.
+/// The kernel's figures for this process, under the names used by Prometheus client libraries.
 enum ProcessNumbers {
-    /// Blocks for a moment. What the kernel does not tell is left out.
+    /// Blocks briefly. Figures that the kernel does not provide are omitted.
     static func families() -> [MetricFamily] {
         var families: [MetricFamily] = []
         func gauge(_ name: String, _ value: Double, _ kind: MetricKind = .gauge) {
@@ -26,7 +26,7 @@ enum ProcessNumbers {
             gauge("process_max_fds", Double(limit.rlim_cur))
         }
         if let open = try? listDirectory("/proc/self/fd") {
-            // One of them is the folder that was read for it.
+            // Minus the descriptor used for reading the folder.
             gauge("process_open_fds", Double(open.count - 1))
         }
         if let start = startTime() { gauge("process_start_time_seconds", start) }
@@ -35,7 +35,7 @@ enum ProcessNumbers {
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 
-    /// Counted by the kernel from its boot, in ticks (proc(5)).
+    /// The kernel counts it from boot, in ticks (proc(5)).
     private static func startTime() -> Double? {
         guard let text = text("/proc/self/stat"), let name = text.lastIndex(of: ")") else { return nil }
         let fields = text[name...].split(separator: " ")

@@ -4,25 +4,25 @@ import Platform
 import Rules
 import Watching
 
-/// What `steward status` says of the work, from the numbers that are scraped as well.
+/// The work section of `steward status`, from the same metrics that are scraped.
 package struct WorkNumbers: Codable, Sendable, Equatable {
-    /// Files that jobs are carried out for.
+    /// Files with a running job.
     package var atWork: Int
-    /// Jobs that are ready for their turn.
+    /// Jobs ready to run.
     package var queued: Int
-    /// Jobs that wait for their next try.
+    /// Jobs waiting for a retry.
     package var waiting: Int
-    /// When the oldest of those that are ready or wait was planned.
+    /// When the oldest ready or waiting job was planned.
     package var oldest: Timestamp?
-    /// How many have ended since the start, by result: done, parked, refused and so on.
+    /// Jobs ended since the start, by result: done, parked, refused and so on.
     package var ended: [String: Int]
-    /// Files that were judged since the start.
+    /// Files judged since the start.
     package var judged: Int
-    /// Seconds from a file's being judged to the last receipt, which half of the jobs that were done did not exceed, and
-    /// 99 of 100; nil before the first one.
+    /// Median and 99th percentile of the seconds from a file's judgement to its job's last receipt, for jobs that were
+    /// done; nil before the first one.
     package var median: Double?
     package var ninetyNine: Double?
-    /// Events of the kernel since the start, and times that all places were looked through.
+    /// Kernel events, and full rescans of all places, since the start.
     package var events: Int
     package var rescans: Int
 
@@ -39,7 +39,7 @@ package struct WorkNumbers: Codable, Sendable, Equatable {
             rescans: watch.rescans)
     }
 
-    /// For a terminal.
+    /// For the terminal.
     var lines: [String] {
         var out = [
             "work: \(atWork) at work, \(queued) queued, \(waiting) waiting for another try"
