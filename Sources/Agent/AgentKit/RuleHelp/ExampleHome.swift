@@ -11,15 +11,15 @@ import RuleActions
 import Rules
 import Watching
 
-/// A home that is made for one example and removed after it: real places, a real ledger, and the parts of the agent that
-/// carry out a rule. Nothing outside it is touched. Everything but ``run(_:_:)`` blocks.
+/// A temporary home for one example: real places, a real ledger, and the parts of the agent that run rules. Nothing
+/// outside it is touched. Everything but ``run(_:_:)`` blocks.
 struct ExampleHome: Sendable {
     let folder: BytePath
     let core: AgentCore
 
     /// - Parameters:
-    ///   - configuration: of the user; its places are made here, under their names.
-    ///   - names: what rules need besides, so that they can be read.
+    ///   - configuration: the user's; its places are created here under the same names.
+    ///   - names: other names that must exist for the rules to parse.
     init(_ configuration: Configuration, naming names: NamesInRules) throws {
         let folder = BytePath("\(NSTemporaryDirectory())/steward-examples-\(randomHex(8))")
         let directories = try Directories(environment: ["HOME": folder.text, "STEWARD_RULES": folder.text])
@@ -41,9 +41,9 @@ struct ExampleHome: Sendable {
             guard let nowhere = URL(string: "https://example.invalid") else { continue }
             own.publish.append(PublishTarget(name: name, kind: .webhook, url: nowhere))
         }
-        // So that such rules can be read; whether their steps are carried out is decided before.
+        // Allowed so that the rules parse; the caller has already decided whether the steps may run.
         own.run.isAllowed = true
-        // An editor's buffers are nobody's here.
+        // There are no editors here whose buffers to protect.
         own.patience.settle = 0
         self.folder = folder
         core = AgentCore(
@@ -52,7 +52,7 @@ struct ExampleHome: Sendable {
             log: Logger(label: "steward") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// The places that `steward init` makes.
+    /// The places that `steward init` creates.
     private static let standard: [String: PlaceKind] = [
         "notes": .notes, "drafts": .drafts, "comics": .inbox, "dropbox": .dropbox, Configuration.libraryName: .folder,
     ]
@@ -71,7 +71,7 @@ struct ExampleHome: Sendable {
 
     /// Writes a file as an example describes it.
     ///
-    /// - Parameter folder: that of the rule file, for `from`.
+    /// - Parameter folder: the rule file's folder, for `from`.
     func write(_ file: RuleExample.File, in place: PlaceInfo, beside folder: BytePath) throws {
         let path = place.root.appending(file.path)
         try Durable.makeDirectory(path.parent)
@@ -102,7 +102,7 @@ struct ExampleHome: Sendable {
         guard futimens(file.raw, [spec, spec]) == 0 else { throw Fault.system("set the time of", file.path) }
     }
 
-    /// What lies in the places, by place and path: `archive/2026/a.pdf`.
+    /// The files in the places, by place and path: `archive/2026/a.pdf`.
     func files() throws -> [String: BytePath] {
         var found: [String: BytePath] = [:]
         for place in core.places.places {
@@ -125,9 +125,9 @@ struct ExampleHome: Sendable {
 
     // MARK: Running
 
-    /// Has the file judged, or the folders that it lies in, and what follows from it carried out.
+    /// Judges the file, or the folders that contain it, and runs the resulting jobs.
     func run(_ place: PlaceInfo, _ path: BytePath, _ subject: RuleSubject = .files) async throws -> [JobRecord] {
-        // What is passed over, no rule ever sees.
+        // Ignored files never reach a rule.
         guard !IgnoreList(extra: core.configuration.ignore).ignores(anyPartOf: path) else { return [] }
         let jobs = try await planned(place, path, subject)
         guard !jobs.isEmpty else { return [] }
@@ -139,7 +139,7 @@ struct ExampleHome: Sendable {
         return try await core.ledger.read { transaction in try jobs.compactMap { try transaction.job($0.id) } }
     }
 
-    /// Of folders in each other the outermost that a rule wants.
+    /// Of nested folders, the outermost that a rule matches.
     private func planned(_ place: PlaceInfo, _ path: BytePath, _ subject: RuleSubject) async throws -> [PlannedJob] {
         if subject == .files {
             guard case .news(_, let jobs) = try await core.judge.judge(place, path) else { return [] }

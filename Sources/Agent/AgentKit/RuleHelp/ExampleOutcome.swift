@@ -3,10 +3,10 @@ import OwnFiles
 import Platform
 import Rules
 
-/// What an example has led to, compared with what was expected.
+/// The outcome of an example, for comparison with its expectations.
 struct ExampleOutcome: Sendable {
     private let jobs: [JobRecord]
-    /// Where the file was: `downloads/a.pdf`.
+    /// The file's original location: `downloads/a.pdf`.
     private let origin: String
     private let hash: ContentHash
     private let hashes: [String: ContentHash]
@@ -14,10 +14,10 @@ struct ExampleOutcome: Sendable {
     private let tags: [String: [String]]
     private let trashed: Set<ContentHash>
 
-    /// Texts are compared up to so many bytes.
+    /// Size limit for comparing texts, in bytes.
     private static let longest: Int64 = 16 << 20
 
-    /// Looks at what lies where. Blocks.
+    /// Records the resulting files. Blocks.
     init(_ home: ExampleHome, jobs: [JobRecord], place: String, path: BytePath, hash: ContentHash) throws {
         self.jobs = jobs
         self.hash = hash
@@ -26,7 +26,7 @@ struct ExampleOutcome: Sendable {
         var texts: [String: String] = [:]
         var tags: [String: [String]] = [:]
         for (name, path) in try home.files() {
-            // What is no file has no content, and is nobody's to follow.
+            // Anything but a regular file has no content, and symlinks are not followed.
             guard let status = try FileStatus.of(path), status.kind == .file else { continue }
             let file = try Descriptor(path)
             hashes[name] = try ContentHash.of(file)
@@ -38,7 +38,7 @@ struct ExampleOutcome: Sendable {
         trashed = Set(try home.trash().map { try ContentHash.ofFile($0) })
     }
 
-    /// Why the jobs did not end well, where the example does not expect that.
+    /// Why the jobs failed, unless the example expects that.
     func trouble(_ example: RuleExample) -> String? {
         for expectation in example.expectations {
             if case .refused = expectation.what { return nil }
@@ -46,7 +46,7 @@ struct ExampleOutcome: Sendable {
         return jobs.first { $0.state != .done }.map { "it was not done: \($0.problem ?? $0.state.rawValue)" }
     }
 
-    /// Nil where it is as expected.
+    /// nil if the expectation is met.
     func complaint(_ expected: RuleExample.Expectation.What) -> String? {
         switch expected {
         case .matches(let wanted):
@@ -86,7 +86,7 @@ struct ExampleOutcome: Sendable {
 
     private func list(_ tags: [String]) -> String { tags.isEmpty ? "none" : tags.joined(separator: ", ") }
 
-    /// A name alone is one in the file's own folder.
+    /// A bare name refers to the file's own folder.
     private func whole(_ target: String) -> String {
         guard !target.contains("/"), let cut = origin.lastIndex(of: "/") else { return target }
         return origin[...cut] + target
@@ -94,7 +94,7 @@ struct ExampleOutcome: Sendable {
 
     private func lies(_ path: String) -> Bool { names(path).contains { hashes[$0] == hash } }
 
-    /// The files of that name, or that the name matches as a glob.
+    /// The files with that name, or matching it as a glob.
     private func names(_ path: String) -> [String] {
         if hashes[path] != nil { return [path] }
         guard let glob = try? TextGlob(path) else { return [] }

@@ -2,38 +2,38 @@ import OwnFiles
 import Platform
 import Rules
 
-/// `steward rules test`: the examples beside rules, each carried out in a throw-away home of its own.
+/// `steward rules test`: runs the examples of rules, each in its own temporary home.
 package struct ExampleReport: Codable, Sendable {
     package struct Result: Codable, Sendable {
         package let file: String
         package let line: Int
         package let rule: String
         package let example: String
-        /// Why it was not carried out.
+        /// Why it was not run.
         package let skipped: String?
-        /// What is not as expected.
+        /// The unmet expectations.
         package let complaints: [Diagnostic]
     }
 
     package var results: [Result] = []
-    /// What is wrong with the rule files themselves.
+    /// Problems of the rule files themselves.
     package var diagnostics: [Diagnostic] = []
 
     package var isGood: Bool { !diagnostics.hasErrors && results.allSatisfy(\.complaints.isEmpty) }
 
-    /// Carries out the examples of some rule files.
+    /// Runs the examples of some rule files.
     ///
     /// - Parameters:
-    ///   - files: nil for those in force.
-    ///   - rule: the only rule whose examples are carried out.
+    ///   - files: nil for the rules in force.
+    ///   - rule: limits the run to the examples of this rule.
     ///   - allowsPrograms: whether steps may run programs: for real, and with this user's rights.
-    ///   - configuration: whose places there are, besides those that the rules name; nil where there is none.
-    /// - Throws: `Fault` where a file cannot be read, or no home can be made.
+    ///   - configuration: provides places in addition to those named in the rules; nil if there is none.
+    /// - Throws: `Fault` if a file cannot be read or no home can be created.
     package static func of(
         _ files: [BytePath]?, rule: String?, allowsPrograms: Bool, _ configuration: Configuration?,
         _ directories: Directories
     ) async throws -> ExampleReport {
-        // Notes are written under leases, whose breaking would end this process.
+        // Notes are written under leases; the default action of a lease break signal would end this process.
         Lease.ignoreBreakSignal()
         let configuration = configuration ?? Configuration()
         let all = try await BlockingPool("examples").run { () -> [(BytePath, [UInt8])] in
@@ -61,7 +61,7 @@ package struct ExampleReport: Codable, Sendable {
                 try ExampleHome(configuration, naming: names)
             }
             do {
-                // Anew for each home: actions know the places that they were made for.
+                // Parsed again for each home, because actions are bound to its places.
                 let (rules, found) = home.core.parse(file, bytes)
                 let examples = rules.filter { only == nil || $0.name == only }.flatMap { rule in
                     rule.examples.map { (rule, $0) }
@@ -75,7 +75,7 @@ package struct ExampleReport: Codable, Sendable {
                 try await BlockingPool("examples").run { try home.close() }
                 if number >= examples.count { return }
             } catch {
-                // What went wrong is told, and not that its home could not be removed either.
+                // The original error matters more than a failed cleanup.
                 try? await BlockingPool("examples").run { try home.close() }
                 throw error
             }
@@ -100,7 +100,7 @@ package struct ExampleReport: Codable, Sendable {
             complaints: complaints)
     }
 
-    /// For a terminal.
+    /// For the terminal.
     package var lines: [String] {
         var out = diagnostics.flatMap(\.lines)
         for result in results {
@@ -122,7 +122,7 @@ package struct ExampleReport: Codable, Sendable {
 }
 
 extension AgentCore {
-    /// The rules of one file's text, for these places.
+    /// Parses rules against these places.
     func parse(_ file: BytePath, _ bytes: [UInt8]) -> ([Rule], [Diagnostic]) {
         RuleDirectories.parse(
             file: file.description, bytes: bytes, registry: registry, places: configuration.places.map(\.info),

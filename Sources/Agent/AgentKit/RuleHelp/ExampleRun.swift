@@ -4,15 +4,15 @@ import OwnFiles
 import Platform
 import Rules
 
-/// One example, carried out.
+/// Runs one example.
 struct ExampleRun {
     let rule: Rule
     let example: RuleExample
     let home: ExampleHome
-    /// That of the rule file, for `from`.
+    /// The rule file's folder, for `from`.
     let folder: BytePath
 
-    /// Why a rule's examples are not carried out; nil where they are.
+    /// Why a rule's examples are not run; nil if they are.
     static func obstacle(_ rule: Rule, allowsPrograms: Bool) -> String? {
         if rule.ownSteps.contains(where: { $0.action.work == .model }) { return "a step would ask a model" }
         if rule.ownSteps.contains(where: { $0.action.hidesNames }) { return "a step needs a vault" }
@@ -22,7 +22,7 @@ struct ExampleRun {
         return nil
     }
 
-    /// What is not as expected, nothing where all is.
+    /// The unmet expectations; empty if there are none.
     func complaints() async throws -> [Diagnostic] {
         let (place, path) = (try home.place(example.file.place ?? rule.places[0].name), example.file.path)
         home.core.planner.ruleSet = RuleSet([rule])

@@ -1,6 +1,6 @@
 import Platform
 
-/// Paths as a tree for a terminal: folders before files, each with what is to be said of it.
+/// Paths as a tree for the terminal: folders before files, each with an optional note.
 package struct FileTree: Sendable {
     private struct Node {
         var children: [[UInt8]: Node] = [:]
@@ -13,8 +13,8 @@ package struct FileTree: Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - root: what the path lies below: the name of a place.
-    ///   - note: said behind the name.
+    ///   - root: the name of the place that contains the path.
+    ///   - note: shown after the name.
     package mutating func add(_ path: BytePath, in root: String, note: String? = nil) {
         let number = roots.firstIndex { $0.name == root } ?? roots.count
         if number == roots.count { roots.append((root, Node())) }
@@ -31,7 +31,7 @@ package struct FileTree: Sendable {
 
     package var isEmpty: Bool { roots.isEmpty }
 
-    /// One line each, without anything that a terminal would obey.
+    /// One line per entry, without terminal control characters.
     package var lines: [String] {
         roots.flatMap { root in ["\(root.name)/"] + Self.lines(root.node, indent: "") }
     }

@@ -1,15 +1,15 @@
 import Rules
 
-/// What a rule file names, whether or not it is configured.
+/// The names used in a rule file, configured or not.
 struct NamesInRules {
     private(set) var places: Set<String> = []
     private(set) var vaults: Set<String> = []
-    /// Of events that are published.
+    /// Targets for published events.
     private(set) var targets: Set<String> = []
 
-    /// Keys whose values are names of places, wherever they stand.
+    /// Keys whose values are place names, at any level.
     private static let placeKeys: Set<String> = ["in", "place"]
-    /// Keys whose values are paths that begin with the name of a place.
+    /// Keys whose values are paths that begin with a place name.
     private static let pathKeys: Set<String> = ["moved-to", "copied-to"]
 
     init(file: String, bytes: [UInt8]) {
@@ -45,7 +45,7 @@ struct NamesInRules {
         }
     }
 
-    /// What can be the name of a folder, and is no pattern.
+    /// Whether it is a valid folder name and not a pattern.
     private static func isName(_ text: String) -> Bool {
         let isPlain = !text.contains { "/*?[]{}\0".contains($0) }
         return isPlain && !text.isEmpty && text != "." && text != ".." && text.utf8.count < 200

@@ -2,27 +2,27 @@ import Foundation
 import Platform
 import Rules
 
-/// organize's actions as steps.
+/// Converts organize's actions to steps.
 struct OrganizeActions {
     private(set) var places: OrganizePlaces
     private(set) var steps: [String] = []
     private(set) var notes: [OrganizeImport.Note] = []
-    /// What is dropped: the other steps may not be done without it.
+    /// Actions that cannot be converted; the other steps must not run without them.
     private(set) var losses: [OrganizeImport.Note] = []
 
-    /// Whether organize's next action would be about the copy.
+    /// Whether organize's next action would apply to the copy.
     private var goesOnWithCopy = false
-    /// Whether somebody is asked, or the file is of some age, before what cannot be taken back.
+    /// Whether an irreversible step is preceded by a question or a minimum age.
     private var mayDelete: Bool
 
     private let subject: RuleSubject
     private let filters: Set<String>
-    /// Those that take whole folders.
+    /// Actions that apply to whole folders.
     private static let ofFolders: Set = ["move", "rename", "trash", "delete", "confirm", "echo"]
 
     /// - Parameters:
-    ///   - mayDelete: whether the file is of some age.
-    ///   - filters: the names of the rule's filters: what placeholders can speak of.
+    ///   - mayDelete: whether the rule requires a minimum age.
+    ///   - filters: the rule's filters, whose values placeholders can use.
     init(
         _ node: YamlNode?, _ places: OrganizePlaces, of subject: RuleSubject, mayDelete: Bool, filters: Set<String>
     ) throws(OrganizeLoss) {
@@ -109,7 +109,7 @@ struct OrganizeActions {
         }
     }
 
-    /// - Returns: nil where a placeholder cannot be carried over, which is a loss.
+    /// - Returns: nil if a placeholder cannot be converted, which is recorded as a loss.
     private mutating func template(_ text: String, _ position: SourcePosition) -> String? {
         if text.contains("{%") || text.contains("{#") || text.contains("$") {
             lose(position, "`\(printable(text))` is more than text with placeholders")
@@ -139,7 +139,7 @@ struct OrganizeActions {
         }
         guard let written else { throw OrganizeLoss(position, "\(what) has no `dest`") }
         guard let dest = template(written, position) else { return }
-        // As organize decides it: what ends with a slash, or has no ending, is a folder.
+        // organize's rule: a path that ends with a slash or has no extension is a folder.
         let parts = Self.parts(dest)
         let last = parts.last ?? ""
         let hasEnding = last.contains("file.path") || last.contains("file.name") || Self.literal(last).contains(".")
@@ -150,7 +150,7 @@ struct OrganizeActions {
             folders.append("{{ file.folder }}")
             name = nil
         }
-        // A place is a folder that no value has a share in.
+        // A place must be a folder with a constant path.
         let fixed = folders.prefix { !$0.contains("{{") }
         let root = fixed.count == 1 && fixed[0].isEmpty ? "/" : fixed.joined(separator: "/")
         guard OrganizePlaces.isPlain(root) else {
@@ -170,7 +170,7 @@ struct OrganizeActions {
         steps.append("\(step)\(arguments)\(exists) }")
     }
 
-    /// Between its slashes; those within a value part nothing.
+    /// Splits at slashes, except for those inside placeholders.
     private static func parts(_ template: String) -> [String] {
         var parts = [""]
         var depth = 0
@@ -182,15 +182,15 @@ struct OrganizeActions {
         return parts
     }
 
-    /// What no value has a share in.
+    /// The text without its placeholders.
     private static func literal(_ template: String) -> String {
         template.replacing(/\{\{.*?\}\}/, with: "")
     }
 
-    /// How organize names what finds its name taken.
+    /// organize's default name for a file whose name is taken.
     private static let usualName = "{name} {counter}{extension}"
 
-    /// What is done where the name is taken.
+    /// What to do if the name is taken.
     private mutating func conflict(
         _ keys: inout OrganizeKeys, _ position: SourcePosition
     ) throws(OrganizeLoss) -> String {

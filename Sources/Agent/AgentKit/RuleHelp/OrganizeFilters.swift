@@ -2,42 +2,42 @@ import Foundation
 import Platform
 import Rules
 
-/// organize's filters as conditions.
+/// Converts organize's filters to conditions.
 struct OrganizeFilters {
-    /// What must hold, all of it.
+    /// The conditions, all of which must hold.
     private(set) var conditions: [String] = []
     private(set) var notes: [OrganizeImport.Note] = []
-    /// Why the rule may not be in force though every filter has a condition.
+    /// Reasons to disable the rule although every filter has a condition.
     private(set) var losses: [OrganizeImport.Note] = []
-    /// Whether a file must have come to some age.
+    /// Whether the rule requires a minimum age.
     private(set) var asksForAge = false
-    /// The filters' names: what placeholders may speak of.
+    /// The names of the filters, whose values placeholders can use.
     private(set) var names: Set<String> = []
 
     private let places: [String]
     private let subject: RuleSubject
-    /// Whether the rule looks at all files of its places.
+    /// Whether the rule covers all files of its places.
     private let areWhole: Bool
     private let mode: String
 
-    /// What a filter asks.
+    /// The test of a filter.
     private enum Test {
         case always
         case never
-        /// All of them must hold. What is not exact says no more often than organize does; turned round it would take more.
-        /// `besides` must hold whether it is turned round or not.
+        /// All of the conditions must hold. An inexact test matches no more files than organize's does, so its negation
+        /// would match too many. `besides` must hold in either case.
         case asks([String], isExact: Bool = true, besides: [String] = [])
     }
 
-    /// Those that ask nothing about what is in a file.
+    /// Filters that do not look into files.
     private static let ofFolders: Set = [
         "name", "regex", "empty", "lastmodified", "created", "date_added", "date_lastused",
     ]
 
     /// - Parameters:
     ///   - mode: `all`, `any` or `none`.
-    ///   - areWhole: whether the rule looks at all files of the places.
-    /// - Throws: ``OrganizeLoss`` for what cannot be carried over without taking other files.
+    ///   - areWhole: whether the rule covers all files of its places.
+    /// - Throws: ``OrganizeLoss`` for a filter that cannot be converted without matching other files.
     init(
         _ node: YamlNode?, mode: String, of subject: RuleSubject, places: [String], areWhole: Bool,
         rule: SourcePosition
@@ -82,7 +82,7 @@ struct OrganizeFilters {
         conditions = ["any: [\(asked.map(Self.braced).joined(separator: ", "))]"]
     }
 
-    /// Conditions as one.
+    /// Combines conditions into one.
     static func braced(_ conditions: [String]) -> String {
         conditions.count == 1
             ? "{ \(conditions[0]) }" : "{ all: [\(conditions.map { "{ \($0) }" }.joined(separator: ", "))] }"
@@ -127,7 +127,7 @@ struct OrganizeFilters {
         case "filecontent":
             return try OrganizeKeys.read(value, what, bare: "expr") { keys throws(OrganizeLoss) in
                 let expression = try Self.expression(try keys.text("expr") ?? "(?P<all>.*)", position)
-                // organize reads no other files.
+                // organize reads only these files.
                 return .asks(
                     [
                         "extension: [md, txt, log, pdf, docx]",
@@ -137,7 +137,7 @@ struct OrganizeFilters {
         case "regex":
             return try OrganizeKeys.read(value, what, bare: "expr") { keys throws(OrganizeLoss) in
                 guard let text = try keys.text("expr") else { throw OrganizeLoss(position, "\(what) has no `expr`") }
-                // organize sees an accent and its letter as one character, and `.` ends with a line.
+                // organize sees a letter and its accent as one character, and its `.` stops at a line break.
                 return .asks(
                     ["name-matches: \(YamlText.scalar(try Self.expression(text, position)))"],
                     besides: [#"not: { name: "*[\u0001-\u001F\u007F-\u009F\u0300-\u036F\u2028\u2029]*" }"#])
@@ -170,7 +170,7 @@ struct OrganizeFilters {
         var endings = try node?.organizeTexts("an extension") ?? []
         if let text = node?.scalar { endings = text.split(whereSeparator: \.isWhitespace).map(String.init) }
         if endings.isEmpty { return .always }
-        // organize compares with what follows the last dot.
+        // organize compares with the part after the last dot.
         let found = endings.map { ($0.hasPrefix(".") ? String($0.dropFirst()) : $0).lowercased() }
             .filter { !$0.isEmpty && !$0.contains(".") && !$0.contains(where: \.isWhitespace) }
         guard !found.isEmpty else { return .never }
@@ -207,7 +207,7 @@ struct OrganizeFilters {
             if texts.isEmpty { return .never }
             if !texts.contains("") { try add(texts.map { before + OrganizeText.literal($0) + after }) }
         }
-        // A line break is what even `*` does not match.
+        // Not even `*` matches a line break.
         return .asks(lines.isEmpty ? ["stem: \"*\""] : lines)
     }
 
@@ -222,7 +222,7 @@ struct OrganizeFilters {
                 let sign = match.1.hasPrefix("=") || match.1.isEmpty ? "" : "\(match.1) "
                 let number = match.2.hasPrefix(".") ? "0\(match.2)" : String(match.2)
                 let unit = match.3.map { "\($0.uppercased())\(match.4 ?? "")B" } ?? "B"
-                // A part of a byte is cut off here.
+                // The size must be a whole number of bytes.
                 guard let factor = Quantity.bytes("1 \(unit)"), let count = Double(number),
                     case let bytes = count * Double(factor), bytes < 1e15, bytes == bytes.rounded()
                 else { throw OrganizeLoss(position, "the size `\(printable(String(part)))` cannot be carried over") }
@@ -257,7 +257,7 @@ struct OrganizeFilters {
         return .asks(["duplicate-of: { in: \(searched), original: \(original) }"], isExact: false)
     }
 
-    /// organize's tags, as the library exifread calls them, and what they are here.
+    /// Tag names as in the library exifread, which organize uses, and their equivalents here.
     private static let exifKeys = ["image.make": "make", "image.model": "model", "exif.lensmodel": "lens"]
 
     private func exif(_ value: YamlNode?, _ position: SourcePosition) throws(OrganizeLoss) -> Test {
@@ -272,7 +272,7 @@ struct OrganizeFilters {
             }
             wanted += keys.takeAll().map { ($0.key, $0.value) }
         }
-        // A picture that says anything at all of itself.
+        // A picture with any metadata at all.
         if wanted.isEmpty {
             let tests = ["make", "model", "taken"].map { "{ exif: { \($0): present } }" }
             return .asks(["any: [\(tests.joined(separator: ", "))]"], isExact: false)
@@ -312,7 +312,7 @@ struct OrganizeFilters {
         if subject == .folders {
             lose(position, "a folder is as old as the file in it that was changed last here, not as its list of names")
         }
-        // Both are said so that fewer files are taken than by the calendar, never more.
+        // Both are rounded so that fewer files match than by the calendar, never more.
         let (year, month) = isNewer ? (365, 28) : (366, 31)
         let isByCalendar = numbers["years"] != 0 || numbers["months"] != 0
         if isByCalendar { note(position, "a year counts as \(year) days here, a month as \(month)") }

@@ -3,11 +3,11 @@ import OwnFiles
 import Platform
 import Rules
 
-/// `steward rules import`: a configuration of organize (https://organize.readthedocs.io, version 3) as rules of Steward.
-/// What cannot be carried over is said by line, and stands in the rules as a comment. A rule that would do more without it is
-/// not in force.
+/// `steward rules import`: converts a configuration of organize (https://organize.readthedocs.io, version 3) to rules
+/// of Steward. Anything that cannot be converted is reported with its line and included as a comment. A rule that would
+/// do more without it is disabled.
 package struct OrganizeImport: Codable, Sendable {
-    /// What a person should know of a line of organize's file.
+    /// A note about a line of organize's file.
     package struct Note: Codable, Sendable, Equatable {
         package let line: Int
         package let message: String
@@ -16,9 +16,9 @@ package struct OrganizeImport: Codable, Sendable {
     /// A folder that the rules need as a place.
     package struct Place: Codable, Sendable, Equatable {
         package let name: String
-        /// As organize's file writes it.
+        /// As written in organize's file.
         package let path: String
-        /// Whether the configuration has it already.
+        /// Whether it is already configured.
         package let isConfigured: Bool
     }
 
@@ -26,16 +26,16 @@ package struct OrganizeImport: Codable, Sendable {
     package let text: String
     package let notes: [Note]
     package let places: [Place]
-    /// How many rules were carried over, of how many.
+    /// The number of rules converted, and the total.
     package let rules: Int
     package let of: Int
 
     /// - Parameters:
-    ///   - known: the places of the configuration: their names are used.
-    ///   - home: what `~` stands for.
-    /// - Throws: `Complaints` for a file that is no configuration of organize.
+    ///   - known: the configured places, whose names are used.
+    ///   - home: the folder for `~`.
+    /// - Throws: `Complaints` if the file is not a configuration of organize.
     package init(file: String, bytes: [UInt8], known: [PlaceInfo], home: BytePath) throws {
-        // As organize reads it: a letter and its accent are one character.
+        // Unicode-normalized as in organize: a letter and its accent become one character.
         let reader = YamlReader(file: file, bytes: bytes.composed)
         guard !reader.diagnostics.hasErrors, let root = reader.root, case .mapping(let entries) = root.content,
             let list = entries.first(where: { $0.key == "rules" })?.value, let rules = reader.sequence(list, "`rules`")
@@ -46,7 +46,7 @@ package struct OrganizeImport: Codable, Sendable {
             throw Complaints(diagnostics: found.isEmpty ? [missing] : found)
         }
         var book = OrganizePlaces(known: known, home: home)
-        // First all folders that rules look into: what goes into one of them is no place of its own.
+        // Collect all source folders first: a target inside one of them needs no place of its own.
         for rule in rules { for folder in OrganizeRule.folders(of: rule) { book.expect(folder) } }
         let comments = OrganizeComments(reader.source.lines)
         var lines: [String] = [
@@ -71,7 +71,7 @@ package struct OrganizeImport: Codable, Sendable {
         of = rules.count
     }
 
-    /// For a terminal: what a person has to do and to know.
+    /// For the terminal: what the user must do and know.
     package var advice: [String] {
         let missing = places.filter { !$0.isConfigured }
         var out = notes.map { "line \($0.line): \($0.message)" }
@@ -82,9 +82,9 @@ package struct OrganizeImport: Codable, Sendable {
         return out + ["", "\(rules) of \(of) rules were carried over."]
     }
 
-    /// Writes the rules, durably, unless there is a file of that name. Blocks.
+    /// Writes the rules durably, unless the file exists. Blocks.
     ///
-    /// - Throws: `Fault(.usage)` where the name is taken.
+    /// - Throws: `Fault(.usage)` if the name is taken.
     package func write(to target: BytePath) throws {
         let staged = try Durable.stage(Array(text.utf8), for: target, mode: 0o644)
         guard try Durable.renameNew(staged, to: target) else {
@@ -104,12 +104,12 @@ struct OrganizeComments {
         }
     }
 
-    /// Of the lines above `end` and below `start`.
+    /// The comments strictly between the lines `start` and `end`.
     func between(_ start: Int, _ end: Int) -> [String] {
         lines.filter { $0.number > start && $0.number < end }.map(\.text)
     }
 
-    /// What stands behind a `#` that begins a comment; within quotes it begins none.
+    /// The text after a `#` that begins a comment; inside quotes it does not.
     private static func comment(in line: String) -> String? {
         var quote: Character?
         var previous: Character = " "

@@ -1,8 +1,8 @@
 import Platform
 import Rules
 
-/// Why a rule of organize's cannot be carried over. Whoever meets something that he does not understand throws it, and the
-/// whole rule is left out: what is dropped may be what protects a file.
+/// Why a rule of organize cannot be converted. Thrown for anything not understood, so that the whole rule is left out:
+/// the missing part may be the one that protects a file.
 struct OrganizeLoss: Error {
     let line: Int
     let message: String
@@ -12,16 +12,16 @@ struct OrganizeLoss: Error {
     }
 }
 
-/// A mapping of organize's file whose keys are taken one by one. A key that nobody has taken is a loss.
+/// A mapping in organize's file whose keys are consumed one by one. An unconsumed key is a loss.
 struct OrganizeKeys {
     private var left: [YamlEntry]
     private let what: String
 
     /// - Parameters:
-    ///   - node: nil, or nothing, for a mapping without keys.
-    ///   - bare: the key that a value stands for which is no mapping; nil where there has to be a mapping.
-    ///   - body: takes the keys that it knows.
-    /// - Throws: what `body` throws, and ``OrganizeLoss`` for the first key that is left.
+    ///   - node: nil or null for an empty mapping.
+    ///   - bare: the key implied by a value that is not a mapping; nil if a mapping is required.
+    ///   - body: consumes the keys that it knows.
+    /// - Throws: the errors of `body`, and ``OrganizeLoss`` for the first key left over.
     static func read<R>(
         _ node: YamlNode?, _ what: String, bare: String? = nil,
         _ body: (inout OrganizeKeys) throws(OrganizeLoss) -> R
@@ -55,7 +55,7 @@ struct OrganizeKeys {
         return left.remove(at: index).value
     }
 
-    /// All that are left, as they stand: for those who give any key a meaning.
+    /// Consumes all remaining keys, for filters and actions that accept arbitrary ones.
     mutating func takeAll() -> [YamlEntry] {
         defer { left = [] }
         return left
@@ -66,7 +66,7 @@ struct OrganizeKeys {
         return try node.organizeText("`\(key)` of \(what)")
     }
 
-    /// One of a few words; the first where nothing is said.
+    /// One of several words; the first by default.
     mutating func choice(_ key: String, _ words: [String]) throws(OrganizeLoss) -> String {
         guard let node = take(key) else { return words[0] }
         guard let word = node.scalar, words.contains(word) else {
@@ -84,7 +84,7 @@ struct OrganizeKeys {
         }
     }
 
-    /// A whole number that is not negative; nil where nothing is said.
+    /// A non-negative integer; nil if the key is missing.
     mutating func number(_ key: String) throws(OrganizeLoss) -> Int? {
         guard let node = take(key) else { return nil }
         guard let text = node.scalar, let number = Int(text), (0...1_000_000).contains(number),
@@ -95,7 +95,7 @@ struct OrganizeKeys {
 }
 
 extension YamlNode {
-    /// The lists in lists that organize takes for one list; a single value is a list of one, nothing is an empty list.
+    /// Flattens nested lists as organize does; a single value becomes a list of one, null an empty list.
     var organizeItems: [YamlNode] {
         guard case .sequence(let items) = content else { return isNull ? [] : [self] }
         return items.flatMap { item in
@@ -104,10 +104,10 @@ extension YamlNode {
         }
     }
 
-    /// Text that Python's YAML reads as that very text.
+    /// Text that Python's YAML parser reads as the same text.
     ///
-    /// - Throws: ``OrganizeLoss`` for what is no text, and for text without quotes that Python reads as something else: a
-    ///   truth, a date, a number that it writes otherwise.
+    /// - Throws: ``OrganizeLoss`` for a node that is not text, and for unquoted text that Python reads as something
+    ///   else: a boolean, a date, or a number that it formats differently.
     func organizeText(_ what: String) throws(OrganizeLoss) -> String {
         guard case .scalar(let text, let plain) = content, !isNull else {
             throw OrganizeLoss(position, "\(what) must be text, not \(kindName)")
@@ -129,7 +129,7 @@ extension YamlNode {
         guard let first = word.first, first.isNumber || "+-.".contains(first), word.contains(where: \.isNumber),
             word.allSatisfy({ $0.isHexDigit || "+-._:xot z".contains($0) })
         else { return [".inf", ".nan", "+.inf", "-.inf"].contains(word) }
-        // A number that both write alike.
+        // A number that both format the same.
         return !(word.count < 16 && word.allSatisfy(\.isNumber) && (word == "0" || first != "0"))
     }
 }

@@ -1,23 +1,23 @@
 import Platform
 import Rules
 
-/// A folder, or several, that a rule of organize's looks into, and what it passes over there.
+/// One or more source folders of an organize rule, with the files to skip there.
 struct OrganizeLocation {
     let paths: [String]
     let position: SourcePosition
     private var least = 0
-    /// How many folders lie between it and a file at most; nil for any number. ``inherits`` says that the rule tells.
+    /// Maximum number of folders between it and a file; nil for any depth. If ``inherits`` is set, the rule decides.
     private var most: Int?
     private var inherits = true
     private var wanted: [String]?
     private var wantedFolders: [String]?
     private var notWanted = ["thumbs.db", "desktop.ini", "~$*", ".DS_Store", ".localized"]
     private var notWantedFolders = [".git", ".svn"]
-    /// Whether it says itself what is passed over.
+    /// Whether it sets its own exclusions.
     private var isChosen = false
     private(set) var notes: [OrganizeImport.Note] = []
 
-    /// So many folders deep a file is found whose folders' names have to match.
+    /// Maximum folder depth for name patterns on folders.
     private static let deepest = 8
 
     static func all(_ node: YamlNode?) throws(OrganizeLoss) -> [OrganizeLocation] {
@@ -66,7 +66,7 @@ struct OrganizeLocation {
         notWantedFolders = Self.each(notWantedFolders)
     }
 
-    /// Nil where the key is not there, or says nothing.
+    /// nil if the key is missing or null.
     private static func globs(_ keys: inout OrganizeKeys, _ key: String) throws(OrganizeLoss) -> [String]? {
         guard let node = keys.take(key), !node.isNull else { return nil }
         var globs: [String] = []
@@ -83,13 +83,13 @@ struct OrganizeLocation {
         globs.enumerated().filter { globs.firstIndex(of: $0.element) == $0.offset }.map(\.element)
     }
 
-    /// Whether every file is meant, however deep it lies, but for what organize passes over by itself.
+    /// Whether it covers every file at any depth, apart from organize's default exclusions.
     func isWhole(recurses: Bool) -> Bool { !isChosen && least == 0 && (inherits ? recurses : most == nil) }
 
-    /// What has to hold for a file or folder there.
+    /// The conditions for a file or folder to be covered.
     ///
     /// - Parameter recurses: whether the rule says `subfolders: true`.
-    /// - Throws: ``OrganizeLoss`` where nothing could ever be found.
+    /// - Throws: ``OrganizeLoss`` if nothing could ever match.
     mutating func conditions(recurses: Bool, of subject: RuleSubject) throws(OrganizeLoss) -> [String] {
         var most = inherits ? (recurses ? nil : 0) : most
         if wanted?.isEmpty == true, subject == .files {
@@ -102,7 +102,7 @@ struct OrganizeLocation {
         var out: [String] = []
         if least > 0 { out.append("depth: \">= \(least)\"") }
         if let most { out.append(most == 0 ? "depth: 0" : "depth: \"<= \(most)\"") }
-        // A rule about folders that does not say how deep is about those directly in the place.
+        // Without a depth, a rule about folders covers only those directly in the place.
         if subject == .folders, out.isEmpty { out.append("depth: \">= 0\"") }
         if let wantedFolders, subject == .folders || most != 0 {
             out.append("path: \(YamlText.list(paths(through: wantedFolders, to: most, of: subject)))")
@@ -119,11 +119,11 @@ struct OrganizeLocation {
         return out
     }
 
-    /// Paths whose every folder has a name that is wanted, one glob for each number of folders.
+    /// Path globs that require every folder to match one of the names, one glob per depth.
     private mutating func paths(through globs: [String], to most: Int?, of subject: RuleSubject) -> [String] {
         let plain = globs.map { $0.replacing(",", with: "\\,") }
         let folder = plain.count == 1 ? plain[0] : "{\(plain.joined(separator: ","))}"
-        // A glob has at most so many combinations of what stands in braces.
+        // A glob may expand to at most this many brace combinations.
         var depth = 1
         while depth < min(Self.deepest, most ?? .max), Self.power(plain.count, depth + 2) <= 1024 { depth += 1 }
         if depth < most ?? .max {

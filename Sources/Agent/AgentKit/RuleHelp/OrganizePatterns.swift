@@ -1,8 +1,8 @@
 import Foundation
 
-/// Patterns as Python reads them, as patterns that mean the same here. What is not known to mean the same is none.
+/// Converts Python's patterns to equivalent ones. Returns nil unless the meaning is known to be the same.
 enum OrganizePatterns {
-    /// A pattern of Python's `fnmatch` as a glob; nil for sets of characters that the two may read differently.
+    /// Converts an `fnmatch` pattern to a glob; nil for character sets that may be read differently.
     static func glob(_ pattern: String) -> String? {
         var out = ""
         var rest = pattern[...]
@@ -32,7 +32,7 @@ enum OrganizePatterns {
         return rest[index...].firstIndex(of: "]")
     }
 
-    /// Letters, digits and a few signs, and ranges of letters or digits.
+    /// Letters, digits and a few symbols, and ranges of letters or digits.
     private static func set(_ inside: Substring) -> String? {
         let isNegated = inside.first == "!"
         let members = Array(isNegated ? inside.dropFirst() : inside)
@@ -47,13 +47,13 @@ enum OrganizePatterns {
         return "[\(isNegated ? "!" : "")\(String(members))]"
     }
 
-    /// A glob in which the case of letters does not count; nil where that is more than a letter's two forms.
+    /// A case-insensitive glob; nil if a letter has more than two forms.
     static func anyCase(_ glob: String) -> String? {
         guard !glob.contains("["), glob.allSatisfy({ $0.isASCII || !$0.isLetter }) else { return nil }
         return glob.map { $0.isLetter ? "[\($0.lowercased())\($0.uppercased())]" : String($0) }.joined()
     }
 
-    /// A regular expression of Python's `re`; nil for what another engine may read differently.
+    /// Converts a regular expression of Python's `re`; nil if another engine may read it differently.
     static func expression(_ pattern: String) -> String? {
         var reader = ExpressionReader(rest: Array(pattern)[...])
         guard reader.read(), (try? NSRegularExpression(pattern: reader.out)) != nil else { return nil }
@@ -61,7 +61,7 @@ enum OrganizePatterns {
     }
 }
 
-/// Takes over what is known to mean the same in Python and in ICU, and stops at anything else.
+/// Copies constructs known to mean the same in Python and ICU, and stops at anything else.
 private struct ExpressionReader {
     var rest: ArraySlice<Character>
     var out = ""
@@ -164,7 +164,7 @@ private struct ExpressionReader {
             case "\\":
                 guard escape(inSet: true) else { return false }
             case "-":
-                // At an end it stands for itself, and nothing says so to both like a backslash.
+                // At either end it is literal; a backslash makes that clear to both engines.
                 if previous == nil || rest.first == "]" {
                     out += "\\-"
                 } else {

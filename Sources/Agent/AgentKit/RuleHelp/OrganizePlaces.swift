@@ -1,11 +1,11 @@
 import Platform
 import Rules
 
-/// Which folder of organize's file is which place.
+/// Maps folders in organize's file to places.
 struct OrganizePlaces {
     private struct Entry {
         let name: String
-        /// As it was written.
+        /// As written.
         let path: String
         let root: BytePath
         let isConfigured: Bool
@@ -20,25 +20,25 @@ struct OrganizePlaces {
         entries = known.map { Entry(name: $0.name, path: $0.root.text, root: $0.root, isConfigured: true) }
     }
 
-    /// Those that rules name, in the order in which they came.
+    /// The places used by rules, in order of appearance.
     var used: [OrganizeImport.Place] {
         entries.filter(\.isUsed).map {
             OrganizeImport.Place(name: $0.name, path: $0.path, isConfigured: $0.isConfigured)
         }
     }
 
-    /// Whether a folder is named as it stands there, from the root or from the home: what has placeholders or variables, or
-    /// is taken from where organize happens to be started, may be any folder.
+    /// Whether a path names one particular folder, from the root or from the home. With placeholders or variables, or
+    /// relative to organize's working directory, it could be any folder.
     static func isPlain(_ written: String) -> Bool {
         (written == "~" || written.hasPrefix("~/") || written.hasPrefix("/"))
             && !written.contains { "{}$".contains($0) } && !written.contains("://")
             && !written.split(separator: "/").contains { $0 == "." || $0 == ".." }
     }
 
-    /// Makes the folder a place that rules may come to use, where it is none.
+    /// Makes the folder available as a place, if it is not one yet.
     mutating func expect(_ written: String) { _ = index(of: written) }
 
-    /// The name of the place at that folder, which is made one where it is none.
+    /// The name of the place at that folder, which is added if needed.
     mutating func add(_ written: String) -> String {
         let number = index(of: written)
         entries[number].isUsed = true
@@ -52,7 +52,7 @@ struct OrganizePlaces {
         return entries.count - 1
     }
 
-    /// The innermost place that a plain folder lies in, and the folder below it; a place of its own where it lies in none.
+    /// The innermost place that contains a plain folder, and the path below it; adds a place if none does.
     mutating func locate(_ written: String) -> (place: String, folder: String) {
         let path = absolute(written)
         let found = entries.indices.filter { path.isWithin(entries[$0].root) }.max {

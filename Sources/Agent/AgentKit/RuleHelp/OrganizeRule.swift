@@ -2,11 +2,11 @@ import Foundation
 import Platform
 import Rules
 
-/// One rule of organize's, being carried over: whole, or not at all.
+/// Converts one rule of organize: completely or not at all.
 ///
-/// Nothing may be lost on the way that keeps organize from a file. So whoever meets what he does not understand throws an
-/// ``OrganizeLoss``, and the rule is left out. Where the conditions are whole but a step is not, or the rule is one that
-/// organize does not run by itself, it is written as a comment, with the reasons above it.
+/// Nothing that keeps organize away from a file may be lost. So anything not understood throws an ``OrganizeLoss``, and
+/// the rule is left out. If the conditions are complete but a step is not, or organize does not run the rule by
+/// default, the rule becomes a comment preceded by the reasons.
 struct OrganizeRule {
     private let node: YamlNode
     private let number: Int
@@ -20,7 +20,7 @@ struct OrganizeRule {
         self.comment = comment
     }
 
-    /// The only key of an item in a list of filters or actions, or the word that stands there alone.
+    /// The single key of an item in a list of filters or actions, or the item itself if it is a word.
     static func named(
         _ item: YamlNode, _ what: String
     ) throws(OrganizeLoss) -> (name: String, value: YamlNode?, position: SourcePosition) {
@@ -31,7 +31,7 @@ struct OrganizeRule {
         return (entry.key, entry.value, entry.keyPosition)
     }
 
-    /// The folders that the rule looks into; none where that cannot be said.
+    /// The rule's source folders; empty if they cannot be determined.
     static func folders(of rule: YamlNode) -> [String] {
         guard case .mapping(let entries) = rule.content,
             let all = try? OrganizeLocation.all(entries.first { $0.key == "locations" }?.value)
@@ -39,18 +39,18 @@ struct OrganizeRule {
         return all.flatMap(\.paths)
     }
 
-    /// What there is of the rule, before it is written.
+    /// The parts of a converted rule.
     private struct Draft {
         var name: String
         /// The rule's lines.
         var lines: [String] = []
-        /// What a person should know.
+        /// Notes for the user.
         var notes: [OrganizeImport.Note] = []
-        /// Why it may not be in force.
+        /// Why it must be disabled.
         var losses: [OrganizeImport.Note] = []
     }
 
-    /// The rule as lines of a rule file; as comments, where it is not carried over.
+    /// The rule as lines of a rule file; as comments if it is not converted.
     mutating func lines(_ places: inout OrganizePlaces) -> [String] {
         let title = name
         do throws(OrganizeLoss) {
@@ -104,7 +104,7 @@ struct OrganizeRule {
         } else if tags != nil {
             throw OrganizeLoss(position, "`tags` must be a list")
         }
-        // organize runs what is tagged `always` whatever it is asked for.
+        // organize always runs rules tagged `always`.
         if !words.isEmpty, !words.contains("always") {
             let shown = printable(words.joined(separator: ", "))
             lose("organize can be told to run, or not to run, rules by their tags (\(shown)); Steward cannot")
@@ -143,7 +143,7 @@ struct OrganizeRule {
         return draft
     }
 
-    /// What has to hold for a file to be one that the rule looks at, each place having conditions of its own.
+    /// The conditions for a file to be in one of the rule's locations, each with its own.
     private static func found(
         in looks: [(place: String, conditions: [String])], of subject: RuleSubject
     ) -> [String] {

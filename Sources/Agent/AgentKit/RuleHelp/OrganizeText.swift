@@ -1,8 +1,8 @@
 import Foundation
 
-/// organize's placeholders (`{name}`) as templates.
+/// Converts organize's placeholders (`{name}`) to templates.
 enum OrganizeText {
-    /// What the text is as a template, and which of its placeholders cannot be carried over.
+    /// The text as a template, and the placeholders that cannot be converted.
     static func template(_ text: String) -> (text: String, missing: [String]) {
         var out = ""
         var missing: [String] = []
@@ -39,10 +39,10 @@ enum OrganizeText {
     private static let parts = [
         "year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S",
     ]
-    /// Python's methods of texts, and the filters that do the same.
+    /// Python's string methods and the equivalent filters.
     private static let methods = ["lower": "lower", "upper": "upper", "title": "title", "strip": "trim"]
 
-    /// A group's name, whose letters and digits are all that regular expressions take here: `the_number` is `theNumber`.
+    /// A group name without underscores, which regular expressions do not allow here: `the_number` becomes `theNumber`.
     static func group(_ name: String) -> String {
         let words = name.split(separator: "_").map(String.init)
         return (words.first ?? "group") + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
@@ -50,7 +50,7 @@ enum OrganizeText {
 
     private static func value(_ inner: String) -> String? {
         if let value = values[inner] { return value }
-        // organize calls what can be called: `{extension.upper}` is `{extension.upper()}`.
+        // organize calls methods without parentheses too: `{extension.upper}` is `{extension.upper()}`.
         let called = inner.hasSuffix("()") ? String(inner.dropLast(2)) : inner
         for (method, filter) in methods where called.hasSuffix("." + method) {
             return value(String(called.dropLast(method.count + 1))).map { "\($0) | \(filter)" }
@@ -63,7 +63,7 @@ enum OrganizeText {
         for (name, value) in dates where inner == name || inner.hasPrefix(name + ".") {
             let rest = String(inner.dropFirst(name.count + 1))
             if rest.isEmpty { return "\(value) | date: \"%Y-%m-%d %H:%M:%S\"" }
-            // organize's numbers have no leading zero; a folder called 03 sorts where 3 does not.
+            // organize's numbers have no leading zero, and a folder named 03 sorts differently from 3.
             if let part = parts[rest] { return "\(value) | date: \"\(part)\"" }
             if rest.hasPrefix("strftime("), rest.hasSuffix(")") {
                 let format = rest.dropFirst("strftime(".count).dropLast().trimmingCharacters(in: ["'", "\"", " "])
@@ -73,7 +73,7 @@ enum OrganizeText {
         return nil
     }
 
-    /// The filters without which organize knows nothing of the text's placeholders.
+    /// The filters that organize needs for the text's placeholders.
     static func filters(in text: String) -> [String] {
         let always = [
             "path", "basedir", "location", "relative_path", "rule", "rule_nr", "env", "now", "utcnow", "today",
@@ -82,7 +82,7 @@ enum OrganizeText {
         return Set(roots).subtracting(always).sorted()
     }
 
-    /// Text that stands for itself in a glob.
+    /// Escapes text for use in a glob.
     static func literal(_ text: String) -> String {
         text.map { "*?[]{}\\!".contains($0) ? "\\\($0)" : String($0) }.joined()
     }

@@ -1,23 +1,23 @@
 import Platform
 import Rules
 
-/// Where files would lie after steps that nobody carries out: what is on the disk, less what has left, with what has come.
+/// The files after simulated steps: those on the disk, minus the removed ones, plus the new ones.
 struct RehearsedFiles {
-    /// What has come to lie there, with its content.
+    /// New files, with their content.
     private(set) var made: [BytePath: ContentHash] = [:]
     private(set) var left: Set<BytePath> = []
     private let files: HeldFiles
 
     init(_ files: HeldFiles) { self.files = files }
 
-    /// What a name is taken by.
+    /// What occupies a name.
     private enum Taken {
         case by(ContentHash)
-        /// By no file, or by one that cannot be read.
+        /// Something other than a readable file.
         case bySomething
     }
 
-    /// The name that a file of that content would really get; nil where it would stay where it is. Blocks.
+    /// The name that a file with this content would actually get; nil if it would stay where it is. Blocks.
     func landing(_ target: BytePath, _ ifTaken: Forecast.IfTaken, _ content: ContentHash) throws -> BytePath? {
         for candidate in Mover.alternatives(target).prefix(1000) {
             guard let taken = try taken(candidate) else { return candidate }

@@ -3,13 +3,13 @@ import OwnFiles
 import Platform
 import Rules
 
-/// A rule that a person is about to have: what `steward rules new` shows, and writes after a yes.
+/// A rule being drafted: `steward rules new` shows it and writes it once confirmed.
 package struct RuleDraft: Sendable {
     package var name: String
     package var place: String
-    /// Lines of `where`, as ``RulePhrases/condition(_:)`` gives them.
+    /// Lines of `where`, from ``RulePhrases/condition(_:)``.
     package var conditions: [String]
-    /// Entries of `do`, as ``RulePhrases/step(_:places:actions:)`` gives them.
+    /// Entries of `do`, from ``RulePhrases/step(_:places:actions:)``.
     package var steps: [String]
 
     package init(name: String, place: String, conditions: [String], steps: [String]) {
@@ -19,10 +19,10 @@ package struct RuleDraft: Sendable {
         self.steps = steps
     }
 
-    /// Where editors find what a rule file may say, once Steward is installed.
+    /// Points editors to the schema of rule files that Steward installs.
     package static let schemaLine = "# yaml-language-server: $schema=/usr/share/steward/rules.schema.json"
 
-    /// A name made of what it does, for who gives none.
+    /// A default name, derived from what the rule does.
     package static func name(for conditions: [String], _ steps: [String], in place: String) -> String {
         let verb = steps.first.map { String($0.prefix { $0 != ":" }) } ?? "Look after"
         let what =
@@ -45,7 +45,7 @@ package struct RuleDraft: Sendable {
 
     private static func key(_ line: String) -> String { String(line.prefix { $0 != ":" }) }
 
-    /// The rule as it would run, and all that is wrong with it; a name that another rule has is wrong.
+    /// The parsed rule and all its problems, including a name that another rule has.
     package func check(_ core: AgentCore, among others: [Rule]) -> (Rule?, [Diagnostic]) {
         let (rules, found) = core.parse("the new rule", Array(text.utf8))
         if let other = others.first(where: { $0.name == name }) {
@@ -55,7 +55,7 @@ package struct RuleDraft: Sendable {
         return (rules.first, found)
     }
 
-    /// Where it would be written: the first number that no file has, and the rule's name. Blocks.
+    /// The path to write to: the first unused number and the rule's name. Blocks.
     package func target(in folder: BytePath) throws -> BytePath {
         let names = try ConfigurationFiles.names(in: folder).map { String(decoding: $0, as: UTF8.self) }
         let taken = Set(names.compactMap { Int($0.prefix { $0.isNumber }) })
@@ -65,9 +65,9 @@ package struct RuleDraft: Sendable {
         return folder.appending(BytePath("\(number)-\(slug.isEmpty ? "rule" : slug).yaml"))
     }
 
-    /// Writes the file, durably, unless there is one of that name. Blocks.
+    /// Writes the file durably, unless it exists. Blocks.
     ///
-    /// - Throws: `Fault(.usage)` where the name is taken.
+    /// - Throws: `Fault(.usage)` if the name is taken.
     package func write(to target: BytePath) throws {
         try Durable.makeDirectory(target.parent)
         let staged = try Durable.stage(Array(text.utf8), for: target, mode: 0o644)

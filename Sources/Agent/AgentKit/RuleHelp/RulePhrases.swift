@@ -2,12 +2,12 @@ import Foundation
 import Platform
 import Rules
 
-/// What a person answers to the questions of `steward rules new`, read into lines of a rule.
+/// Parses answers to the questions of `steward rules new` into lines of a rule.
 package enum RulePhrases {
-    /// A line of `where`: endings (`pdf jpg`), a name with `*` (`invoice*`), a kind (`image`), a size (`> 10 MB`), an age
-    /// (`> 30d`), or a condition as rules write it (`text: { contains: invoice }`).
+    /// A line of `where`: endings (`pdf jpg`), a name with `*` (`invoice*`), a kind (`image`), a size (`> 10 MB`), an
+    /// age (`> 30d`), or a condition in rule syntax (`text: { contains: invoice }`).
     ///
-    /// - Throws: `Fault(.usage)` saying what could be meant.
+    /// - Throws: `Fault(.usage)` with the valid forms.
     package static func condition(_ answer: String) throws -> String {
         let text = answer.trimmingCharacters(in: .whitespaces)
         if let key = text.split(separator: ":", maxSplits: 1).first, key.count < text.count,
@@ -30,7 +30,7 @@ package enum RulePhrases {
                 + "(`text: { contains: invoice }`)")
     }
 
-    /// Of `kind`, those that nobody would mean as an ending.
+    /// Values of `kind` that are unlikely to be meant as an extension.
     private static let kinds = ["note", "text", "link", "image", "comic", "archive"]
 
     private static func comparison(_ text: String) throws -> String {
@@ -40,10 +40,10 @@ package enum RulePhrases {
         throw Fault(.usage, "\"\(text)\" is neither a size (`> 10 MB`) nor an age (`> 30d`)")
     }
 
-    /// A step: `move PLACE/FOLDER`, `copy PLACE/FOLDER`, `rename NAME`, `tag WORDS`, `trash`, `note TEXT`, or a step as
-    /// rules write it.
+    /// A step: `move PLACE/FOLDER`, `copy PLACE/FOLDER`, `rename NAME`, `tag WORDS`, `trash`, `note TEXT`, or a step in
+    /// rule syntax.
     ///
-    /// - Throws: `Fault(.usage)` saying what could be meant.
+    /// - Throws: `Fault(.usage)` with the valid forms.
     package static func step(_ answer: String, places: [String], actions: [String]) throws -> String {
         let text = answer.trimmingCharacters(in: .whitespaces)
         let name = String(text.prefix { $0 != " " && $0 != ":" })
@@ -72,7 +72,7 @@ package enum RulePhrases {
         text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
     }
 
-    /// `archive/2026`: the first part is a place; without one it is a folder of the file's own place.
+    /// `archive/2026`: the first part is a place; otherwise it is a folder in the file's own place.
     private static func destination(_ said: String, _ places: [String]) throws -> String {
         let text = without("to ", said)
         let first = String(text.prefix { $0 != "/" })

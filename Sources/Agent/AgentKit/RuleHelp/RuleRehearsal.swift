@@ -4,10 +4,10 @@ import OwnFiles
 import Platform
 import Rules
 
-/// The rules asked about one file after the other, with what the files before have left behind, as if it were carried out.
+/// Simulates the rules on one file after another, each seeing the results of the previous ones.
 struct RuleRehearsal {
     private let core: AgentCore
-    /// Nil where the agent has not run yet. Only read.
+    /// Read-only; nil if the agent has not run yet.
     private let ledger: Ledger?
     private let ruleSet: RuleSet
     private let explains: Bool
@@ -19,13 +19,13 @@ struct RuleRehearsal {
     private var before = FileTree()
     private var after = FileTree()
 
-    /// How many numbers of each counter the files before would have drawn.
+    /// How many numbers of each counter the previous files would have drawn.
     private var drawn: [String: Int] = [:]
 
-    /// How far files are followed from place to place, as the agent does.
+    /// How far files are followed from place to place, as in the agent.
     private static let deepest = Planner.deepest
 
-    /// - Parameter explains: whether it is said why a rule does not take a file.
+    /// - Parameter explains: whether to say why a rule does not match a file.
     init(_ core: AgentCore, _ rules: [Rule], asking ledger: Ledger?, explains: Bool) {
         self.core = core
         self.ledger = ledger
@@ -35,18 +35,18 @@ struct RuleRehearsal {
         files = RehearsedFiles(held)
     }
 
-    /// A file at one moment of the rehearsal.
+    /// The state of a file during the simulation.
     private struct Subject {
         let found: TrialFiles.Found
         let file: Descriptor
         let status: FileStatus
-        /// Read once a rule takes the file: there may be many, and large ones.
+        /// Computed once a rule matches: files may be many and large.
         var hash: ContentHash?
-        /// Where it would lie now; nil once it has gone into the trash.
+        /// Where it would be now; nil once it is in the trash.
         var place: PlaceInfo
         var path: BytePath
         var isGone = false
-        /// What was done to it until now.
+        /// The rules applied so far.
         var rules: Set<String> = []
         var depth = 0
 
@@ -76,14 +76,14 @@ struct RuleRehearsal {
                 waiting += try await play(subject, &result)
             }
         } catch let fault as Fault {
-            // The others can be tried all the same.
+            // The other rules can still be tried.
             result.notTaken.append(fault.message)
         }
         results.append(result)
     }
 
-    /// What rules about folders would do with one, as it lies now: with what rules about files would leave in it they are
-    /// asked when that has been done.
+    /// Simulates rules about folders on a folder in its present state. The results of rules about files in it are not
+    /// taken into account.
     mutating func addFolder(_ folder: BytePath) async throws {
         guard let (place, path) = core.places.locate(folder), ruleSet.hasFolderRules(place.name) else { return }
         let held = held
@@ -131,19 +131,19 @@ struct RuleRehearsal {
             found: found, file: file, status: status, hash: Self.standIn(status), place: found.place, path: found.path)
     }
 
-    /// Bytes of files that are read to their end.
+    /// Size limit for reading a file completely, in bytes.
     private static let most: Int64 = 1 << 30
 
-    /// What stands for the content of a file that is not read: one that is large, or that has holes and may claim any size. It
-    /// counts as a file like no other. Nil for any other.
+    /// A substitute hash for a file that is not read: one that is large or sparse and so may claim any size. It equals
+    /// no other file's. nil for other files.
     static func standIn(_ status: FileStatus) -> ContentHash? {
         guard status.size > most || status.size > 1 << 20 && status.allocated < status.size / 2 else { return nil }
         return ContentHash(of: Array("\(status.device) \(status.inode) \(status.fingerprint.changed)".utf8))
     }
 
-    /// Asks the rules of the place where the file lies.
+    /// Applies the rules of the file's place.
     ///
-    /// - Returns: what has come into other places by it, to be asked about there.
+    /// - Returns: the copies in other places, whose rules come next.
     private mutating func play(_ start: Subject, _ result: inout RuleTrial.File) async throws -> [Subject] {
         var subject = start
         var copies: [Subject] = []
@@ -197,7 +197,7 @@ struct RuleRehearsal {
 
     // MARK: Steps
 
-    /// What a job of the rule would know before its first step.
+    /// The values that a job of the rule would have before its first step.
     private mutating func plannedValues(
         _ rule: Rule, _ hit: RuleMatch.Hit, _ facts: FileFacts
     ) async throws -> Values {
@@ -256,7 +256,7 @@ struct RuleRehearsal {
         return copies
     }
 
-    /// The numbers that a job of the rule would draw, after those of the jobs before it.
+    /// The counter numbers that a job of the rule would draw, after those of previous jobs.
     private mutating func numbers(for rule: Rule, _ now: Timestamp) async throws -> Values {
         let counters = PlannedValues.counters(of: rule, arrival: now)
         var values = try await PlannedValues.preview(of: rule, arrival: now, ledger)
@@ -268,7 +268,7 @@ struct RuleRehearsal {
         return values
     }
 
-    /// As the file would lie; an action that has to look at the file itself is asked about it where it lies now.
+    /// Runs the step on the file's simulated location; an action that must open the file uses its real one.
     private func rehearse(
         _ planned: PlannedStep, _ number: Int, _ rule: Rule, _ subject: Subject, _ values: Values, _ now: Timestamp
     ) async throws -> DryRun {
@@ -289,7 +289,7 @@ struct RuleRehearsal {
         }
     }
 
-    /// - Returns: what the step made, for `target.*`.
+    /// - Returns: the file that the step created, for `target.*`.
     private mutating func apply(
         _ forecast: Forecast, to subject: inout Subject, copies: inout [Subject], _ taking: inout RuleTrial.Taking
     ) async throws -> BytePath? {

@@ -3,20 +3,20 @@ import Platform
 import Rules
 import Watching
 
-/// What a rule would take of what lies in its place right now.
+/// The files in a rule's place that it would match right now.
 package struct RuleSurvey: Codable, Sendable {
     package let place: String
-    /// Files that were looked at.
+    /// The number of files checked.
     package let looked: Int
     package let taken: [BytePath]
-    /// Whether there were more files than are looked at.
+    /// Whether there were more files than are checked.
     package let isCut: Bool
-    /// Whether the agent leaves alone what lies there, because it was there before the rule.
+    /// Whether the agent ignores existing files, as they were there before the rule.
     package let leavesExisting: Bool
 
     private static let most = 20_000
 
-    /// Looks through the rule's first place. Blocks.
+    /// Scans the rule's first place. Blocks.
     package init(_ rule: Rule, _ core: AgentCore) throws {
         let place = rule.places[0]
         self.place = place.name
@@ -49,7 +49,7 @@ package struct RuleSurvey: Codable, Sendable {
         isCut = !folders.isEmpty
     }
 
-    /// For a terminal.
+    /// For the terminal.
     package var lines: [String] {
         let names = taken.prefix(5).map(\.description).joined(separator: ", ")
         let more = taken.count > 5 ? " and \(taken.count - 5) more" : ""

@@ -4,16 +4,16 @@ import Platform
 import Rules
 import Watching
 
-/// `steward rules try FILE…`: where files would lie after the rules, and what each step would do. Nothing is carried out
-/// and nothing is written, whether or not the agent runs.
+/// `steward rules try FILE…`: where files would end up under the rules, and what each step would do. Changes nothing,
+/// whether or not the agent is running.
 package struct RuleTrial: Codable, Sendable {
-    /// What is tried.
+    /// The files and rules to try.
     package struct Request: Sendable {
-        /// Files and folders, as they were written.
+        /// Files and folders, as written.
         package let paths: [BytePath]
-        /// The place that files outside all places are taken for.
+        /// The place to assume for files outside all places.
         package let place: String?
-        /// The only rule that is asked.
+        /// Limits the trial to this rule.
         package let rule: String?
 
         package init(paths: [BytePath], place: String? = nil, rule: String? = nil) {
@@ -28,20 +28,20 @@ package struct RuleTrial: Codable, Sendable {
         package let place: String
         /// What each step would do.
         package var steps: [String] = []
-        /// What a person should know: a name that is taken, a step that would be refused.
+        /// Warnings: a name that is taken, a step that would be refused.
         package var warnings: [String] = []
     }
 
     package struct File: Codable, Sendable {
-        /// As it was named.
+        /// As named by the user.
         package let file: BytePath
-        /// What the rules would see.
+        /// The location as rules see it.
         package let place: String
         package let path: BytePath
         package var rules: [Taking] = []
-        /// Where it and what is made of it would lie: `archive/2026/a.pdf`; `trash` for the trash.
+        /// Where the file and its products would be: `archive/2026/a.pdf`; `trash` for the trash.
         package var after: [String] = []
-        /// Why no rule takes it.
+        /// Why no rule matches it.
         package var notTaken: [String] = []
     }
 
@@ -51,17 +51,17 @@ package struct RuleTrial: Codable, Sendable {
     }
 
     package let files: [File]
-    /// Folders that rules about such would take, as they lie now; `file` and `path` are the folder's.
+    /// Folders that rules about folders would match in their present state; `file` and `path` are the folder's.
     package let folders: [File]
     package let notes: [Note]
     package let before: [String]
     package let after: [String]
     package let diagnostics: [Diagnostic]
 
-    /// So many files are tried at a time.
+    /// Maximum number of files per trial.
     static let most = 10_000
 
-    /// - Throws: `Fault(.usage)` for a file outside all places where none is named, and for a rule or place that is not.
+    /// - Throws: `Fault(.usage)` for a file outside all places if no place is given, and for an unknown rule or place.
     package static func of(
         _ request: Request, _ configuration: Configuration, _ directories: Directories
     ) async throws -> RuleTrial {
@@ -87,7 +87,7 @@ package struct RuleTrial: Codable, Sendable {
         return [rule]
     }
 
-    /// For a terminal.
+    /// For the terminal.
     package var lines: [String] {
         var out = diagnostics.filter { $0.severity == .error }.flatMap(\.lines)
         if files.isEmpty { return out + ["no files"] }

@@ -1,12 +1,12 @@
 import Rules
 
-/// Which of a job's steps are shown where it is told what would be done: of a thousand lines the first few.
+/// Which steps of a job to show: of a thousand lines only the first few.
 struct ShownSteps {
-    /// Lines or pages of one `for-each`.
+    /// Lines or pages shown per `for-each`.
     private static let most = 5
 
     private let steps: [PlannedStep]
-    /// The first step of each line or page, and the steps that are about none.
+    /// The first step of each line or page, and the steps that belong to none.
     private let hidden: Set<Int>
 
     init(_ steps: [PlannedStep]) {
@@ -28,7 +28,7 @@ struct ShownSteps {
 
     func isShown(_ number: Int) -> Bool { !hidden.contains(number) }
 
-    /// A line for what is not shown, where a step is the last before it.
+    /// A summary of the hidden steps, if this step is the last one before them.
     func leftOut(after number: Int) -> String? {
         guard isShown(number), hidden.contains(number + 1) else { return nil }
         let rest = steps[(number + 1)...].enumerated().prefix { hidden.contains(number + 1 + $0.offset) }.map(\.element)
@@ -40,6 +40,6 @@ struct ShownSteps {
 }
 
 extension PlannedStep {
-    /// What is told of the step, with the line or page that it is about.
+    /// The step's text, with the line or page that it applies to.
     func named(_ text: String) -> String { itemName.map { "\($0): \(text)" } ?? text }
 }

@@ -4,18 +4,18 @@ import Platform
 import Rules
 import Watching
 
-/// The files that a person names for a trial, with what the rules would take them for.
+/// The files named for a trial, with the location that rules would see.
 struct TrialFiles {
     struct Found: Sendable {
-        /// Where it really lies.
+        /// Its real path.
         let file: BytePath
         let place: PlaceInfo
-        /// Below the place, as the rules see it.
+        /// Relative to the place, as rules see it.
         let path: BytePath
-        /// Whether it lies there, and not outside all places.
+        /// Whether it really is there and not outside all places.
         let isThere: Bool
 
-        /// Where the folders really lie that it is in, within its place.
+        /// The real paths of the folders that contain it, within its place.
         var folders: [BytePath] {
             var (above, all) = (path.parent, [BytePath]())
             while isThere, !above.isEmpty {
@@ -48,7 +48,7 @@ struct TrialFiles {
         }
     }
 
-    /// All files, in the order in which they were named, those of a folder by their names. Blocks.
+    /// All files in the order named; those of a folder sorted by name. Blocks.
     func all() throws -> [Found] {
         var found: [Found] = []
         for written in request.paths {
