@@ -13,7 +13,7 @@ import ServiceLifecycle
 import Synchronization
 import Watching
 
-/// The daemon: watches the places and carries out the rules until it is told to stop.
+/// The daemon: watches the places and runs the rules until it is stopped.
 package final class Agent: Service {
     package let core: AgentCore
     package let runner: Runner
@@ -21,29 +21,29 @@ package final class Agent: Service {
     package let pipeline: Pipeline
     package let courier: Courier
     package let time: TimeKeeper
-    /// Told of what the service manager may want to hear.
+    /// Notified of every change that the service manager's status line may show.
     package let changes = ChangeNotice()
     private let timer: WallTimer
     private let lock: StateLock
     private let server: ControlServer
-    /// Where vaults are used for commands.
+    /// Threads for commands that use vaults.
     let vaultLanes = BlockingPool("vault.answers", threads: 8)
     private let opening: Ledger.Opening
     private let log: Logger
-    /// By which its log is written.
+    /// Writes the agent's log.
     package let lines: LogQueue
     package let started = Timestamp.now()
     private let statusLine = Mutex<StatusLine?>(nil)
     private let rules: RuleReloads
 
-    /// Takes the state directory, opens the ledger and loads the rules; waits for a disk that is full.
+    /// Locks the state directory, opens the ledger and loads the rules. Retries while the disk is full.
     ///
-    /// Where the rules are not valid it starts all the same, but judges nothing until they are: with half of its rules
-    /// it would do half of its work, and count the files as seen.
+    /// Starts even if the rules are invalid, but judges nothing until they are valid: with only some of its rules it
+    /// would do only some of its work, and still record the files as seen.
     ///
     /// - Parameters:
-    ///   - socket: one that listens for commands already, where somebody has handed it on.
-    ///   - lines: by which what is logged is written.
+    ///   - socket: an inherited socket that already listens for commands.
+    ///   - lines: writes the log.
     /// - Throws: `Fault`.
     package static func make(
         _ configuration: Configuration, _ directories: Directories, socket: Descriptor? = nil, log: Logger,
@@ -51,17 +51,17 @@ package final class Agent: Service {
     ) async throws -> Agent {
         Blocking.forbidOnPool()
         let lane = BlockingPool("start")
-        // The library selects on its descriptor, which must be a low one: first of all.
+        // First of all: the library uses select() on this descriptor, so its number must be low.
         var options = WatchOptions(ignore: IgnoreList(extra: configuration.ignore))
         options.onMessage = { log.warning("\($0)") }
         let set = options
         let source = try await lane.run { try InotifySource(set) }
         Lease.ignoreBreakSignal()
-        // Jobs hold what they work on open, and there may be hundreds at a time.
+        // Jobs hold their files open, and there may be hundreds of jobs.
         OpenFiles.raiseLimit()
-        // What comes in while a vault is locked must not be found in memory later either.
+        // Files that arrive while a vault is locked must not be recoverable from freed memory later.
         if !configuration.vaults.isEmpty { FreedMemory.wipe() }
-        // Before a key is handed to it: with the first one it would be too late for whoever looks in already.
+        // Before any key is loaded: once one is in memory, a debugger that is already attached could read it.
         if !configuration.vaults.isEmpty { try CoreDumps.forbid() }
         let examination = Examination(configuration: configuration, directories: directories)
         if let finding = try await lane.run({ examination.complaints(.first).first }) {
@@ -78,7 +78,7 @@ package final class Agent: Service {
         return try await lane.run { try Agent(configuration, directories, source, ready, socket, log, lines) }
     }
 
-    /// What an agent has for itself alone.
+    /// State that belongs to one agent exclusively.
     private struct State {
         let lock: StateLock
         let ledger: Ledger
@@ -95,9 +95,9 @@ package final class Agent: Service {
             opening = try Agent.judge(ledger, found, directories)
         }
 
-        /// The state folder is not new but gone. Blocks.
+        /// Records that the state folder was lost, not new. Blocks.
         ///
-        /// - Parameter trace: what shows that an agent has worked here before.
+        /// - Parameter trace: the evidence that an agent has worked here before.
         func lost(_ directories: Directories, _ trace: String) throws -> Ledger.Opening {
             try Agent.noteLoss(
                 "the state folder was lost: \(directories.state) was empty, but \(trace)", of: ledger, directories)
@@ -130,7 +130,7 @@ package final class Agent: Service {
         try server.claim()
     }
 
-    /// Runs until the task is cancelled or asked to shut down, then drains.
+    /// Runs until the task is cancelled or the agent is asked to shut down, then drains.
     package func run() async throws {
         do {
             try await begin()
@@ -162,7 +162,7 @@ package final class Agent: Service {
     }
 
     private func begin() async throws {
-        // Before a recovery that may take long: an upgrade may come meanwhile.
+        // Before recovery, which may take long: an upgrade may replace the programs meanwhile.
         await Workers.find(log)
         let patience = StartTimeout(log: log)
         try await patience.until("learning the time") {
@@ -230,18 +230,18 @@ package final class Agent: Service {
         try await core.notes.recover()
         try await core.quarantine.recover(log)
         try await pipeline.registerPlaces(silent: opening != .new && opening != .existing)
-        // Before an undo that was cut off looks at them.
+        // Before an undo that was interrupted looks at the deliveries.
         try await core.ledger.write { _ = try $0.resumeDeliveries() }
         try await runner.start()
     }
 
-    /// Whether a ledger is one that a start was finished with; if none was, whether there had been one before.
+    /// Whether a start has ever completed with this ledger; if not, whether an earlier ledger was lost.
     private static func judge(
         _ ledger: Ledger, _ found: Ledger.Opening, _ directories: Directories
     ) throws -> Ledger.Opening {
         if case .corrupt = found { return found }
         if try ledger.readBlocking({ try $0.meta("created") }) != nil {
-            // Where an older version has noted a loss.
+            // An older version has noted a loss.
             if let time = try ledger.readBlocking({ try $0.meta("rebuilt") }) {
                 _ = try noteLoss("the ledger was lost and begun anew at \(time)", of: ledger, directories)
                 try ledger.writeBlocking { try $0.setMeta("rebuilt", nil) }
@@ -259,18 +259,18 @@ package final class Agent: Service {
     ) throws -> Ledger.Opening {
         let losses = directories.losses
         try losses.note(missing: ledger.file, "\(what). \(Ledger.lossHint)", now: .now())
-        // A command, or a start that was cut off, may have set it aside.
+        // It may have been set aside by a command or by an interrupted start.
         let aside = try losses.standing(of: ledger.file).last?.aside
         return .corrupt(setAside: aside ?? BytePath("\(ledger.file) (missing)"))
     }
 
-    /// All that lies there has its baseline: a start that is killed before this is made again as the same one,
-    /// and a ledger that is missing after it was lost.
+    /// Records that every existing file has its baseline. A start that is killed before this point is repeated
+    /// unchanged; a ledger that is missing after it was lost.
     private func markLife() async throws {
         if opening != .existing {
             try await core.ledger.write { try $0.setMeta("created", Timestamp.now().description) }
         }
-        // Once: a start must not need room on a disk that has none left.
+        // Written once: a start must not need space on a full disk.
         let alive = core.directories.alive
         let text = "\(started)\n"
         try await BlockingPool("alive").run {
@@ -299,7 +299,7 @@ package final class Agent: Service {
         await time.stop()
         let (core, source, timer) = (core, source, timer)
         try await BlockingPool("timer").run { timer.stop() }
-        // Not for longer than an end may take: a vault, or a folder above a place, may lie where nothing answers.
+        // Bounded, because shutdown has a deadline: a vault, or a folder above a place, may be on a disk that hangs.
         async let watching: Void? = answer(within: 30) { source.stop() }
         async let locking: Void? = outcome(within: 30) { await core.vaults.lock(.stop) }
         if try await watching == nil { log.warning("watching has not ended in time") }
@@ -312,7 +312,7 @@ package final class Agent: Service {
         log.notice("stopped")
     }
 
-    /// Takes the places before anything is done in them. One that does not answer is taken when it does.
+    /// Claims the places before anything is done in them. One that does not answer is claimed when it does.
     private func claimPlaces() async {
         let presence = core.journal.presence
         await withTaskGroup(of: Void.self) { group in
@@ -332,7 +332,7 @@ package final class Agent: Service {
         }
     }
 
-    /// Not for longer than an end may take: the kernel frees the locks with the process.
+    /// Bounded, because shutdown has a deadline; the kernel releases the locks when the process exits.
     private func releasePlaces() async {
         guard let claims = core.journal.presence.claims else { return }
         let released: Void? = try? await answer(within: 10) { claims.release() }
@@ -341,14 +341,14 @@ package final class Agent: Service {
 
     // MARK: Reload
 
-    /// Reads the rules again; with an error among them what was in force stays so.
+    /// Reloads the rules; if any has an error, the current rules stay in force.
     @discardableResult
     package func reload() async throws -> [Diagnostic] {
         defer { changes.tell() }
         return try await rules.reload(adoptRules)
     }
 
-    /// - Parameter before: rules that were in force while a rule file was being saved.
+    /// - Parameter before: the rules that were in force while a rule file was being saved.
     private func adoptRules(_ ruleSet: RuleSet, _ before: PassingRules?) async throws {
         defer { changes.tell() }
         if let before {
@@ -365,14 +365,14 @@ package final class Agent: Service {
         log.notice("rules reloaded: \(ruleSet.rules.count)")
     }
 
-    /// What the last reload complained of.
+    /// The diagnostics of the last reload.
     package var reloadDiagnostics: [Diagnostic] { rules.diagnostics }
 
     private func watchRules() async throws { try await rules.watch(source, adoptRules) }
 
     // MARK: Serving
 
-    /// Serves the metrics to whoever scrapes on this machine.
+    /// Serves the metrics to scrapers on this machine.
     private func serveMetrics(_ address: MetricsAddress) async {
         let server = MetricsServer(
             address, log: log,

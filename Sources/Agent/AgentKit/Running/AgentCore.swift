@@ -12,7 +12,7 @@ import RuleActions
 import Rules
 import Synchronization
 
-/// Everything but watching: what the daemon runs, and what a command runs by itself when no daemon does.
+/// Everything except watching: the part that the daemon and commands without a daemon share.
 package final class AgentCore: Sendable {
     package let configuration: Configuration
     package let directories: Directories
@@ -28,19 +28,19 @@ package final class AgentCore: Sendable {
     let captures: CaptureLibrary
     package let outbox: Outbox
     package let inWork: PathsInWork
-    /// By which rules look into files; a core is left to all else.
+    /// Reads file contents for rules. The pool leaves the remaining cores free for other work.
     package let contents = ContentPool(width: max(2, min(4, ProcessInfo.processInfo.activeProcessorCount / 2)))
     package let journal: EffectJournal
-    /// Up to when time was seen to pass.
+    /// The latest time that the agent has seen.
     package let seen = SeenClock()
-    /// What is counted of its work.
+    /// Counters of the agent's work.
     package let metrics = MetricRegistry()
     package let log: Logger
-    /// What it has of the machine's rule files, where these are another's to mend.
+    /// The last usable version of each machine-wide rule file; only used when another user maintains those files.
     private let machineRules = Mutex<[BytePath: [Rule]]?>(nil)
     package var places: PlaceMap { journal.places }
 
-    /// Where programs of rules are started: beside the ledger, since a runtime folder lies in memory.
+    /// Where rules' programs run: beside the ledger, because a runtime folder is in memory.
     private static func programFolders(_ directories: Directories) -> PrivateFolders {
         let path = directories.state.appending("programs")
         return PrivateFolders {
@@ -49,9 +49,9 @@ package final class AgentCore: Sendable {
         }
     }
 
-    /// Puts the parts together; opens nothing but what it is given.
+    /// Wires the parts together; opens nothing beyond its arguments.
     ///
-    /// - Parameter claims: whether it keeps other agents from the places while it does something in them.
+    /// - Parameter claims: whether to keep other agents out of a place while working in it.
     package init(
         configuration: Configuration, directories: Directories, ledger: Ledger, claims: Bool, log: Logger
     ) {
@@ -108,21 +108,21 @@ package final class AgentCore: Sendable {
             log: Logger(label: "steward") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// Learns from a ledger up to when time was seen to pass. Before anything is written into that.
+    /// Loads the latest seen time from a ledger. Call this before writing to the ledger.
     ///
-    /// - Parameter other: nil for its own.
+    /// - Parameter other: the ledger to read; nil for the agent's own.
     package func learnTime(from other: Ledger? = nil) async throws {
         seen.begin(try await (other ?? ledger).read { try $0.keptTime() })
     }
 
-    /// Keeps it for the next process.
+    /// Saves the latest seen time for the next process.
     package func keepTime() async throws {
         let seen = seen.look()
         try await ledger.writeSeen { try $0.setKeptTime(seen) }
     }
 
-    /// Reads the rules in force. Blocks. Of a file of the machine's that cannot be used any more, and is another's to
-    /// mend, it gives what it gave the last time.
+    /// Loads the rules in force. Blocks. If a machine-wide file that another user maintains has become invalid, its
+    /// last valid rules are returned.
     package func loadRules() -> LoadedRules {
         let loaded = RuleDirectories.load(
             directories.rules, others: directories.othersRules, before: machineRules.withLock { $0 }, .configuration,
@@ -132,7 +132,7 @@ package final class AgentCore: Sendable {
         return loaded
     }
 
-    /// A note's anchored blocks as rules see them.
+    /// The anchored blocks of a note, as rules see them.
     static func blocks(_ bytes: [UInt8]) -> [BlockFacts] {
         Anchors.tokens(in: Data(bytes)).map {
             BlockFacts(

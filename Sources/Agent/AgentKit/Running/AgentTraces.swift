@@ -5,15 +5,16 @@ import Glibc
 import Platform
 import Rules
 
-/// What an agent leaves outside its state folder. Where it is found and the state folder is empty, this is no first start.
+/// Traces that an agent leaves outside its state folder. If there are any while the state folder is empty, this is not
+/// a first start.
 struct AgentTraces {
     private let captures: BytePath
     private let notes: [PlaceInfo]
     private let device: String
 
-    /// Notes that are larger are not looked into.
+    /// Larger notes are skipped.
     private static let mostBytes: Int64 = 4 << 20
-    /// Seconds for one place: a start must not wait for a disk that does not answer.
+    /// Timeout per place in seconds: a start must not wait for a disk that hangs.
     private static let patience = 30.0
 
     init(_ configuration: Configuration, _ directories: Directories) {
@@ -22,9 +23,9 @@ struct AgentTraces {
         device = configuration.device
     }
 
-    /// The first trace that is found, for a person: `… holds captures that rules have stored`. Nil for none.
+    /// The first trace found, as text for people: `… holds captures that rules have stored`. nil if there is none.
     ///
-    /// Looks through all notes where none has one, which is done at a first start alone.
+    /// If no note has a trace, all notes are read; this happens only at a first start.
     func find() async throws -> String? {
         let (captures, device) = (captures, device)
         if try await answer(within: Self.patience, { try CaptureStore.holdsAgentsCaptures(in: captures) }) == true {
@@ -37,13 +38,14 @@ struct AgentTraces {
         return nil
     }
 
-    /// Below the place's folder, and through no link: what lies in a place belongs to whoever may write there.
+    /// Looks only below the place's folder and follows no symlinks: the contents of a place belong to anyone who can
+    /// write there.
     private static func ownBlock(below root: BytePath, _ device: String) throws -> BytePath? {
         guard let held = try FolderIdentity.open(root) else { return nil }
         let place = Root(held)
         var open: [BytePath] = [""]
         while let relative = open.popLast() {
-            // What cannot be read shows nothing.
+            // Unreadable folders are no evidence.
             guard let folder = try? place.folder(relative), let entries = try? folder.entries() else { continue }
             for entry in entries {
                 let path = relative.appending(name: entry.name)

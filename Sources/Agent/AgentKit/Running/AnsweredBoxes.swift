@@ -3,14 +3,14 @@ import Logging
 import NoteActions
 import Platform
 
-/// Closes the boxes in notes whose questions were answered by a command, by time, or are asked no more: `[x]` for a yes,
-/// `[-]` for a no. What has no answer goes, so that a question that is asked anew stands there once.
+/// Closes the boxes in notes for questions that were answered by a command or by a timeout, or that no longer apply:
+/// `[x]` for yes, `[-]` for no. Boxes without an answer are removed, so that a question asked again appears only once.
 struct AnsweredBoxes: Sendable {
     let ledger: Ledger
     let notes: NoteWriter
     let log: Logger
 
-    /// Seconds until a note is tried again that somebody has open.
+    /// Seconds before retrying a note that is open elsewhere.
     private static let pause = 30
 
     /// Runs until the task is cancelled.
@@ -18,7 +18,7 @@ struct AnsweredBoxes: Sendable {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         ledger.questions.listen { continuation.yield() }
         defer { ledger.questions.listen(nil) }
-        // Those that an earlier life has left.
+        // Handle the boxes left by an earlier run.
         continuation.yield()
         for await _ in signals {
             while await !closeAll() {
@@ -27,7 +27,7 @@ struct AnsweredBoxes: Sendable {
         }
     }
 
-    /// - Returns: false where some are to be tried again later.
+    /// - Returns: false if some must be retried later.
     private func closeAll() async -> Bool {
         var isDone = true
         do {
@@ -41,7 +41,7 @@ struct AnsweredBoxes: Sendable {
                     )
                     isDone = false
                 } catch {
-                    // The note is gone, or cannot be written in place: its box is a person's.
+                    // The note is gone or cannot be written in place: its box is left to the user.
                     log.info(
                         "the box of a question is left as it is: \(explain(error))",
                         metadata: ["job": "\(question.job.prefix(12))"])

@@ -5,13 +5,13 @@ import RonAppSdkSwift
 import RuleActions
 import Rules
 
-/// Puts the courier together.
+/// Builds the courier.
 enum Couriers {
     /// - Parameters:
-    ///   - core: whose outbox is sent, to the targets of its configuration.
-    ///   - log: told of what is delivered and what is not.
+    ///   - core: its outbox is sent to the targets of its configuration.
+    ///   - log: logs each delivery and failure.
     ///   - changed: called when an event has been given up; it must not block.
-    /// - Returns: one that has not begun.
+    /// - Returns: a courier that has not been started.
     static func make(_ core: AgentCore, _ log: Logger, changed: @escaping @Sendable () -> Void) -> Courier {
         let configuration = core.configuration
         let limit = configuration.limits[.network] ?? 8
@@ -23,11 +23,11 @@ enum Couriers {
     }
 
     /// - Parameters:
-    ///   - targets: those of the configuration.
-    ///   - directories: say where credentials lie.
-    ///   - connections: how many a host gets.
-    ///   - metrics: told of calls to nodes of RON.
-    /// - Returns: what sends to each target, by its name.
+    ///   - targets: the configured targets.
+    ///   - directories: where credentials are stored.
+    ///   - connections: the maximum per host.
+    ///   - metrics: records calls to RON nodes.
+    /// - Returns: a sender for each target, by name.
     static func senders(
         _ targets: [PublishTarget], _ directories: Directories, connections: Int,
         metrics: (any RonMetrics)? = nil

@@ -5,7 +5,7 @@ import Ledger
 import OwnFiles
 import Platform
 
-/// `steward demo`: an agent of its own in a throw-away home, real files, and what became of each.
+/// `steward demo`: runs an agent in a throw-away home on real files, and explains the outcome of each.
 package struct Demonstration: Sendable {
     package struct Report: Codable, Sendable {
         package let home: BytePath
@@ -16,7 +16,7 @@ package struct Demonstration: Sendable {
     private let rules: BytePath
     private let keeps: Bool
 
-    /// - Parameter rules: the shipped `rules.d`; nil to look beside the program and in the installed place.
+    /// - Parameter rules: the shipped `rules.d`; nil to look beside the program and in the installed location.
     package init(rules: BytePath?, keeps: Bool) throws {
         let program = BytePath(CommandLine.arguments.first ?? "")
         let near = [
@@ -32,7 +32,7 @@ package struct Demonstration: Sendable {
         self.keeps = keeps
     }
 
-    /// Runs it, telling each thing as it happens.
+    /// Runs the demo and narrates it.
     package func run(_ tell: @Sendable (String) -> Void, finish: (Report) throws -> Void) async throws {
         let home = BytePath("\(NSTemporaryDirectory())/steward-demo-\(randomHex(4))")
         try Durable.makeDirectory(home, mode: 0o700)
@@ -85,7 +85,7 @@ package struct Demonstration: Sendable {
         tell("\nThe same comic once more, under another name:\n  \(again)  (\(bytes.count) bytes)")
         try drop(base.appending(again), bytes)
         _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
-        // Blocks of a note start rules too; typed by hand, as in any editor.
+        // Blocks in a note trigger rules too; this one is typed as in any editor.
         let today = "notes/inbox.md"
         tell("\nTyping a block into \(today):\n    ^todo-0930\n    Water the plants")
         try drop(
@@ -134,7 +134,7 @@ package struct Demonstration: Sendable {
             ("dropbox/walk.txt", Array("moment: today\nTwo herons by the canal.\n".utf8)),
             ("dropbox/now", []),
             ("dropbox/holiday.png", DemonstrationComics.pixel),
-            // A folder is one capture.
+            // A folder becomes one capture.
             ("dropbox/Canal walk/nest.png", DemonstrationComics.pixel),
             ("dropbox/Canal walk/words.txt", Array("A nest under the bridge.\n".utf8)),
             ("dropbox/broken.bin", Array("\u{1}\u{2}\u{3}".utf8) + [0xFF, 0xFE, 0x00, 0x80]),
@@ -145,13 +145,13 @@ package struct Demonstration: Sendable {
         try Durable.makeDirectory(path.parent)
         let file = try Descriptor(path, O_WRONLY | O_CREAT | (replacing ? O_TRUNC : O_EXCL), mode: 0o644)
         try file.write(bytes, at: 0)
-        // As if it had lain there for a while: an empty file that was just made may be filled yet.
+        // Backdated: an empty file that was just created may still be filled.
         if bytes.isEmpty {
             try file.setTimes(accessed: nil, modified: Timestamp.now().adding(seconds: -120).nanoseconds)
         }
     }
 
-    /// Without what the agent keeps there for itself.
+    /// Excludes the agent's own working files.
     private func files(below folder: BytePath) throws -> [BytePath] {
         let own = NamePatterns([WorkNames.own])
         return try listDirectory(folder).sorted { $0.name.lexicographicallyPrecedes($1.name) }

@@ -1,8 +1,8 @@
 import Platform
 
-/// The comics of the demo: real archives, made on the spot.
+/// The demo's comics: real archives, created on the spot.
 enum DemonstrationComics {
-    /// What is dropped first: a good one, one with a damaged page, and one that would write outside its folder.
+    /// The first drop: a good archive, one with a damaged page, and one that tries to write outside its folder.
     static let files: [(BytePath, [UInt8])] = [
         ("comics/Saga 001.cbz", ZipWriter.archive(pages(3) + [("ComicInfo.xml", Array(information.utf8))])),
         ("comics/Saga 002.cbz", damaged(ZipWriter.archive(pages(2)))),
@@ -20,7 +20,7 @@ enum DemonstrationComics {
         <ComicInfo><Title>The Gate</Title><Series>Saga</Series><Number>1</Number><Year>2026</Year></ComicInfo>
         """
 
-    /// The smallest PNG there is.
+    /// The smallest possible PNG.
     static let pixel: [UInt8] = [
         0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1, 8,
         6, 0, 0, 0, 0x1F, 0x15, 0xC4, 0x89, 0, 0, 0, 13, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0x00, 0x01, 0, 0, 5,
@@ -31,7 +31,7 @@ enum DemonstrationComics {
         (1...count).map { ("0\($0).png", pixel) }
     }
 
-    /// One byte of the first page's picture is another: the size is right, the checksum is not.
+    /// Flips a bit in the first page's picture: the size stays right, the checksum becomes wrong.
     private static func damaged(_ archive: [UInt8]) -> [UInt8] {
         var bytes = archive
         bytes[30 + "01.png".utf8.count + 45] ^= 0x40

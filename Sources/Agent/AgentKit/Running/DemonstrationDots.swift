@@ -1,6 +1,6 @@
 import Platform
 
-/// The demo's look at what was captured.
+/// Shows the captures in the demo.
 struct DemonstrationDots {
     let directories: Directories
     let configuration: Configuration

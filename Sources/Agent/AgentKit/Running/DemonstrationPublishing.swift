@@ -3,10 +3,10 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The demo's app plane: `ron-mock-plane`, where it was built beside the program. A rule publishes to it, and it shows what
-/// it received.
+/// The demo's app plane: `ron-mock-plane`, if it was built beside this program. A rule publishes to it, and the demo
+/// shows what arrived.
 struct DemonstrationPublishing: Sendable {
-    /// What the plane writes down of a request.
+    /// A request as the plane records it.
     private struct Received: Decodable {
         struct Header: Decodable {
             let name: String
@@ -23,7 +23,7 @@ struct DemonstrationPublishing: Sendable {
     private let record: BytePath
     private let lane: BlockingPool
 
-    /// - Returns: nil where there is no such program.
+    /// - Returns: nil if the program is not there.
     init?(home: BytePath, lane: BlockingPool) throws {
         let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         program = BytePath(own.deletingLastPathComponent().appendingPathComponent("ron-mock-plane").path)
@@ -32,10 +32,10 @@ struct DemonstrationPublishing: Sendable {
         self.lane = lane
     }
 
-    /// Starts the plane, and adds it to the configuration and a rule to the home's own.
+    /// Starts the plane, and adds it to the configuration and a rule to the home's own rules.
     ///
-    /// - Parameter rules: the folder of that home's rules.
-    /// - Returns: the running plane, to be ended by the caller.
+    /// - Parameter rules: the home's rule folder.
+    /// - Returns: the running plane; the caller must end it.
     func start(_ directories: Directories, rules: BytePath, _ tell: @Sendable (String) -> Void) async throws -> Process
     {
         let plane = Process()
@@ -73,7 +73,7 @@ struct DemonstrationPublishing: Sendable {
         return plane
     }
 
-    /// Tells what the plane received; the agent has come to rest.
+    /// Shows the requests that the plane received. Call this once the agent is idle.
     func run(_ tell: @Sendable (String) -> Void) throws {
         tell("\nWhat the app plane received:")
         let lines = try FileStatus.of(record) == nil ? [] : try Descriptor(record).readAll().split(separator: 0x0A)

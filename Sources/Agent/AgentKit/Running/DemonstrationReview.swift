@@ -3,7 +3,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The demo's review: the findings of a draft, one answer, and what became of both.
+/// The demo's review: the findings for a draft, one answer, and the result of both.
 struct DemonstrationReview: Sendable {
     static let draft: (BytePath, [UInt8]) = (
         "drafts/essay.md",
@@ -17,7 +17,7 @@ struct DemonstrationReview: Sendable {
     let socket: BytePath
     let lane: BlockingPool
 
-    /// Tells what was found, answers, and tells what the draft is then; the agent runs.
+    /// Shows the findings, answers one, and shows the resulting draft. The agent must be running.
     func run(_ tell: @Sendable (String) -> Void) async throws {
         let path = base.appending(Self.sidecar)
         guard try FileStatus.of(path) != nil else { return }
@@ -38,7 +38,7 @@ struct DemonstrationReview: Sendable {
         _ = try show(Self.draft.0, tell)
     }
 
-    /// The file is closed when it returns: only then has it been saved.
+    /// The file is closed on return; only then does it count as saved.
     private func save(_ text: String, as path: BytePath) throws {
         try Descriptor(path, O_WRONLY | O_TRUNC).write(Array(text.utf8), at: 0)
     }

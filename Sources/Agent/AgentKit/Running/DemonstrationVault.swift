@@ -3,7 +3,7 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// The demo's vault: a comic that is dropped while it is locked, and one while it is unlocked.
+/// The demo's vault: one comic is dropped while it is locked, one while it is unlocked.
 struct DemonstrationVault: Sendable {
     private static let locked: BytePath = "private/Night shift 01.cbz"
     private static let unlocked: BytePath = "private/Night shift 02.cbz"
@@ -11,7 +11,7 @@ struct DemonstrationVault: Sendable {
     private let base: BytePath
     private let directories: Directories
     private let lane: BlockingPool
-    /// Instead of a password, which would take the demo a moment to derive a key from.
+    /// Used instead of a password, whose key would take a moment to derive.
     private let credential: Credential
 
     init(base: BytePath, directories: Directories, lane: BlockingPool) throws {
@@ -21,9 +21,9 @@ struct DemonstrationVault: Sendable {
         credential = try .keyFile(SecretBytes((0..<64).map { _ in UInt8.random(in: 0...255) }))
     }
 
-    /// Adds a place to the configuration, and a rule to the home's own.
+    /// Adds a place to the configuration and a rule to the home's own rules.
     ///
-    /// - Parameter rules: the folder of that home's rules.
+    /// - Parameter rules: the home's rule folder.
     func prepare(rules: BytePath) throws {
         try Durable.makeDirectory(base.appending("private"))
         try Durable.makeDirectory(rules)
@@ -42,7 +42,7 @@ struct DemonstrationVault: Sendable {
         try Durable.replaceOwn(rules.appending("60-private.yaml"), with: Array(rule.utf8))
     }
 
-    /// Tells what happens to the two comics; the agent runs.
+    /// Shows how the two comics are handled. The agent must be running.
     func run(_ tell: @Sendable (String) -> Void, drop: (BytePath, [UInt8]) throws -> Void) async throws {
         let (configuration, _) = Configuration.load(directories)
         guard let configuration, let place = configuration.vaults.first else {
@@ -89,7 +89,7 @@ struct DemonstrationVault: Sendable {
         tell("  their names stand nowhere in the ledger")
     }
 
-    /// Waits, and tells what came of the file.
+    /// Waits until the agent is quiet, then shows the outcome of the file.
     private func tellOutcome(
         _ file: BytePath, _ tell: @Sendable (String) -> Void, _ configuration: Configuration
     ) async throws {

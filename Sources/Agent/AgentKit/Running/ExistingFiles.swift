@@ -4,11 +4,11 @@ import Platform
 import Rules
 import Watching
 
-/// Rules for what lay there before them.
+/// Applies new rules to files that were there before them.
 extension Pipeline {
-    /// Has rules that were not known before look at what is there already, where they say so.
+    /// Runs newly added rules over the files already present, if the rules ask for that.
     ///
-    /// - Parameter before: rules that were in force while a rule file was being saved.
+    /// - Parameter before: the rules that were in force while a rule file was being saved.
     package func adoptRules(isFirstStart: Bool, after before: PassingRules? = nil) async throws {
         let ruleSet = core.planner.ruleSet
         let rules = ruleSet.rules
@@ -36,26 +36,27 @@ extension Pipeline {
         try await adoptFolderRules(after: before)
     }
 
-    /// The ledger notes under this name that a rule which is still new has been planned for what lay in a place.
+    /// The ledger key recording that a rule, while still new, has been planned for a place's existing files.
     private static func takenKey(_ rule: Rule, _ place: PlaceInfo) -> String { "\(taken)\(place.name) \(rule.name)" }
 
     private static let taken = "taken:"
 
     /// Plans a new rule for the files that were there before it, once for each place.
     ///
-    /// - Returns: false where the place does not answer. They are planned when it does, beside all else, and the rule stays
-    ///   new until a start or a reload finds that this has come to its end everywhere.
+    /// - Returns: false if the place does not answer. Its files are planned in the background when it does; the rule
+    ///   stays new until a later start or reload finds that every place is done.
     private func takeExisting(in place: PlaceInfo, _ rule: Rule) async throws -> Bool {
         let key = Self.takenKey(rule, place)
         if try await core.ledger.read({ try $0.meta(key) }) != nil { return true }
-        // An earlier reload may be at it yet.
+        // An earlier reload may still be working on it.
         guard beingTaken.insert(key).inserted else { return false }
         let found: Int?
         do {
             found = try await outcome(unlessHung: .place(place.name)) {
                 do {
                     let count = try await self.process(place, rules: [rule.name], again: false)
-                    // Here, so that it is noted however late it comes: what the rule has made is not taken next time.
+                    // Recorded here, so that it counts however late it finishes: files made by the rule must not be
+                    // taken as existing ones next time.
                     try await self.core.ledger.write { try $0.setMeta(key, "") }
                     await self.endTaking(key)
                     return count
@@ -81,9 +82,9 @@ extension Pipeline {
 
     private func endTaking(_ key: String) { beingTaken.remove(key) }
 
-    /// Plans rules for all present files of a place.
+    /// Plans rules for all files present in a place.
     ///
-    /// - Returns: how many jobs that made.
+    /// - Returns: the number of jobs created.
     package func process(_ place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath = "") async throws
         -> Int
     {
@@ -96,7 +97,8 @@ extension Pipeline {
         of place: PlaceInfo, rules: Set<String>?, again: Bool, within: BytePath
     ) async throws -> Int {
         var count = 0
-        // At a start, which would be cut off and begin at the first file again.
+        // During a start, the service manager's timeout would interrupt this and it would begin again at the first
+        // file.
         var work = LongWork()
         for known in try await core.ledger.read({ try $0.versions(place.name, within: within) }) {
             guard let record = try await core.ledger.read({ try $0.file(known) }) else { continue }
@@ -117,14 +119,13 @@ extension Pipeline {
             return jobs.count
         } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
             passOver(Key(root: place.name, path: record.path), fault)
-            // No rule has seen it before, so that it is news when it may be read.
+            // No rule has seen it yet, so it counts as new once it can be read.
             if record.hash == nil { try await core.ledger.write { try $0.setGone(place.name, record.path) } }
             return 0
         }
     }
 
-    /// Plans, by the rules in force now, what files have missed that were judged by ones which stood in a rule file while it was
-    /// being saved.
+    /// Re-plans, under the current rules, the files that were judged by rules read from a half-saved rule file.
     func planMissed(under rules: PassingRules) async throws {
         for place in core.places.places {
             let files = try await core.ledger.read {

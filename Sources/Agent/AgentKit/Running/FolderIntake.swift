@@ -5,22 +5,22 @@ import Platform
 import Rules
 import Watching
 
-/// From events to folders that stand still, and to the jobs of rules about folders (docs/design/folders.md). A place that no
-/// such rule is about has nothing of it.
+/// From events to settled folders, and to the jobs of rules about folders (docs/design/folders.md). A place without
+/// such rules has none of this state.
 extension Pipeline {
-    /// Which folders lay in a place before a rule was about such, until all of them have been judged.
+    /// The folders that a place had before any rule was about folders, until all of them have been judged.
     struct FolderBaseline {
         let kind: ChangeClassifier.Baseline
         let began: Timestamp
-        /// Nil until the place has been looked through.
+        /// nil until the place has been scanned.
         var unjudged: Set<BytePath>?
     }
 
-    /// The ledger holds the state of a place's folders under this name: `known`, or what its baseline is.
+    /// The ledger key for the state of a place's folders: `known`, or the kind of its baseline.
     private static func stateKey(_ place: String) -> String { "folders:\(place)" }
     private static let known = "known"
 
-    /// Has the folders of a place looked at, where rules about such are new or others.
+    /// Has a place's folders examined if its rules about folders are new or have changed.
     func adoptFolderRules(after before: PassingRules?) async throws {
         let ruleSet = core.planner.ruleSet
         for name in roots.map(\.name) {
@@ -32,7 +32,7 @@ extension Pipeline {
                 if hasRules, state == nil {
                     state = "\(standard.0 == .silent ? "silent" : "first") \(standard.1.nanoseconds)"
                 } else if !hasRules {
-                    // Nobody looks after them any more: what comes meanwhile is no news for a rule of later days.
+                    // No rule covers the folders any more: changes from now on are not news for a later rule.
                     state = nil
                 }
                 try transaction.setMeta(key, state)
@@ -52,7 +52,7 @@ extension Pipeline {
         }
     }
 
-    /// Something has happened to these paths: the folders above them are to be looked at.
+    /// Something changed at these paths: the folders above them must be checked.
     func touchFolders(_ name: String, above paths: [BytePath]) async {
         guard core.planner.ruleSet.hasFolderRules(name), let settler = folderSettler(name) else { return }
         var touched: Set<BytePath> = []
@@ -63,7 +63,7 @@ extension Pipeline {
         await touch(settler, name, touched.filter { !ignore.ignores(anyPartOf: $0) })
     }
 
-    /// The same after a look through a part of a place: for what was found in it, and for what is gone from it.
+    /// The same after a scan of part of a place, for everything the scan found or missed.
     func touchFolders(_ name: String, after report: ScanReport, of path: BytePath) async throws {
         guard core.planner.ruleSet.hasFolderRules(name), let settler = folderSettler(name) else { return }
         let known = try await core.ledger.read { try $0.folders(name, within: path) }
@@ -72,7 +72,7 @@ extension Pipeline {
             await endFolderBaseline(name)
         }
         await touch(settler, name, Set(report.wanted + known))
-        // The folder itself may be gone, and those above it hold less then.
+        // The folder itself may be gone, which changes the folders above it.
         await touchFolders(name, above: [path.appending(".")])
     }
 
@@ -81,14 +81,14 @@ extension Pipeline {
         await settler.touch(paths) { movedIn.contains(Key(root: name, path: $0)) }
     }
 
-    /// Has a file or a folder judged of which something is due.
+    /// Judges the file or folder at a path because something is due for it.
     package func look(at path: BytePath, of name: String) async {
         await settle(name, path)
         guard core.planner.ruleSet.hasFolderRules(name), let settler = folderSettler(name) else { return }
         await settler.touch([path])
     }
 
-    /// Which folders of a place rules could want; nil where no rule is about folders.
+    /// Which folders of a place the rules could match; nil if no rule is about folders.
     func wantsFolder(_ root: WatchRoot) -> (@Sendable (BytePath, FileStatus) -> Bool)? {
         guard core.planner.ruleSet.hasFolderRules(root.name) else { return nil }
         let settle = settleTime(root)
@@ -116,7 +116,7 @@ extension Pipeline {
         return settler
     }
 
-    /// A job of a file is over: the folders above it may have waited for that.
+    /// A file's job has ended: the folders above may have been waiting for it.
     func jobEnded(_ name: String, _ path: BytePath) async {
         guard let folders = inflows[name]?.folders else { return }
         var above: [BytePath] = [path]
@@ -126,7 +126,7 @@ extension Pipeline {
 
     private func judgeFolder(_ name: String, _ path: BytePath, isMovedIn: Bool) async -> FolderSettler.Answer {
         guard !isStopped, let place = core.places[name: name], let inflow = inflows[name] else { return .done }
-        // Whatever is yet to settle in it belongs to it.
+        // Files that are still settling in the folder belong to it.
         guard !isHeld, await !inflow.settler.isPending(within: path, of: name),
             !inJudgement.contains(where: { $0.root == name && $0.path.isWithin(path) })
         else { return .again }
@@ -143,7 +143,7 @@ extension Pipeline {
                 await runner.submit(jobs)
             }
         } catch is CancellationError {
-            // The agent is stopping; the next start finds it as it was.
+            // The agent is stopping; the next start finds the folder as it was.
             return .done
         } catch let fault as Fault where ReadAccess.isDenial(fault.errno) {
             return .later(.readable)
@@ -155,7 +155,7 @@ extension Pipeline {
         return .done
     }
 
-    /// If all folders that lay there have been judged, the ledger knows them from now on.
+    /// Once all previously existing folders have been judged, the ledger marks them as known.
     private func endFolderBaseline(_ name: String) async {
         guard folderBaselines[name]?.unjudged?.isEmpty == true else { return }
         folderBaselines[name] = nil

@@ -5,13 +5,13 @@ import Platform
 import Rules
 import Watching
 
-/// Learning the names of hidden files that are there, so that what the ledger knows of them is known by name again.
+/// Learns the names of the hidden files present, so that the ledger's entries for them have names again.
 extension AgentCore {
-    /// Learns them in all places where rules hide names, and in those that the ledger holds hidden names of: their rule may
-    /// have gone, or be in files that are not valid. Where one is away, or does not answer, that is done when it is looked
-    /// through; until then whatever was to be done with its hidden files waits.
+    /// Learns them in every place where rules hide names, and in every place with hidden names in the ledger, whose
+    /// rule may have been removed or may be in an invalid file. If a place is missing or does not answer, they are
+    /// learned when it is scanned; until then, work on its hidden files waits.
     ///
-    /// - Throws: `Fault` where the ledger cannot be read, or the key of the names cannot be made.
+    /// - Throws: `Fault` if the ledger cannot be read or the key for the names cannot be created.
     package func learnHiddenNames() async throws {
         let all = places.places
         let known = try await ledger.read { transaction in
@@ -19,7 +19,7 @@ extension AgentCore {
         }
         let rules = planner.ruleSet.rules
         let names = Set(known + rules.filter(\.hidesNames).flatMap(\.places).map(\.name))
-        // Until there are rules again that say which, so that nothing that was hidden gets into the ledger meanwhile.
+        // Until rules say which names to hide, hide them all, so that no hidden name gets into the ledger meanwhile.
         if rules.isEmpty, !names.isEmpty { ledger.names.hide { place, _ in names.contains(place) } }
         for name in names { ledger.names.expect(in: name) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -42,10 +42,10 @@ extension AgentCore {
         log.warning("\(StatusReport.silent(place.root, place.name)). Its hidden files wait until it answers")
     }
 
-    /// Looks through what has not been seen of the place. Blocks. That it is away, and what cannot be read, is told by the
-    /// look at the place.
+    /// Scans the parts of the place not yet seen. Blocks. A missing place or an unreadable folder is reported by the
+    /// regular scan.
     ///
-    /// - Throws: `Fault` where the key of the names cannot be made.
+    /// - Throws: `Fault` if the key for the names cannot be created.
     func learnHiddenNames(of place: PlaceInfo) throws {
         let root: Root
         var isOwn = true
@@ -70,7 +70,7 @@ extension AgentCore {
                     return (path.appending(name: entry.name), isFolder)
                 }
             } catch let fault as Fault where fault.errno != nil {
-                // In what is ignored lies nothing that the ledger is told of; a closed folder there is no reason to wait.
+                // The ledger holds nothing from ignored folders, so an unreadable one is no reason to wait.
                 if path.isEmpty || !Self.passes.contains(fault.errno ?? 0), !ignore.ignores(anyPartOf: path) {
                     unread.insert(path)
                 }
@@ -84,6 +84,6 @@ extension AgentCore {
         if isOwn { ledger.names.setLearned(place.name, except: unread) }
     }
 
-    /// What has gone, or lies behind a link, is no part of the place.
+    /// Errors for paths that are gone or behind a symlink, and so not part of the place.
     private static let passes: Set<Int32> = [ENOENT, ENOTDIR, ELOOP, EXDEV]
 }

@@ -3,7 +3,7 @@ import Logging
 import Platform
 import SQLiteFile
 
-/// What an agent does for its ledger while it runs.
+/// Regular maintenance of the ledger while the agent runs.
 struct HouseKeeping {
     private let core: AgentCore
     private let log: Logger
@@ -13,8 +13,8 @@ struct HouseKeeping {
 
     init(_ core: AgentCore, _ log: Logger) { (self.core, self.log) = (core, log) }
 
-    /// Once an hour, how much time has passed; once a day, a copy of the ledger, and then what is older than the history's
-    /// length is forgotten. Ends when its task is cancelled.
+    /// Hourly, saves the time seen so far; daily, backs up the ledger and then deletes history older than the retention
+    /// time. Runs until its task is cancelled.
     func run() async {
         var done: ContinuousClock.Instant?
         while !Task.isCancelled {
@@ -33,10 +33,10 @@ struct HouseKeeping {
         }
     }
 
-    /// What is forgotten is in the copy for another day, should it turn out to be missed.
+    /// Deleted history stays in the backup for another day, in case it is needed.
     func tidy() async throws {
         let (ledger, losses) = (core.ledger, core.directories.losses)
-        // The copy may be all that is left of a ledger that was lost.
+        // The backup may be all that is left of a lost ledger.
         guard try await BlockingPool("losses").run({ try losses.standing(of: ledger.file).isEmpty }) else { return }
         try await ledger.backUp(replacing: core.directories.state.appending("ledger.backup.sqlite"))
         let old = core.seen.look().time.adding(seconds: -core.configuration.history)

@@ -5,8 +5,8 @@ import Platform
 import Rules
 
 extension AgentCore {
-    /// Looks, beside all else, after notes that may have been saved while nobody looked. Those of a place whose file system
-    /// does not answer hold up no others.
+    /// Checks, in the background, notes that may have been saved while the agent was not watching. A place whose file
+    /// system does not answer delays no other.
     func lookAfterNotes() async throws {
         let (notes, places, log) = (notes, places, log)
         let kept = try await ledger.read { try $0.keptNotes() }

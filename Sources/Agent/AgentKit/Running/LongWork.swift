@@ -1,20 +1,20 @@
-/// Work of many parts that a service manager may be waiting for: it gets more time for as long as the parts come to their
-/// ends, and none where one does not.
+/// Long work in many parts, which a service manager may be waiting for. Each finished part extends the timeout; a part
+/// that hangs does not.
 package struct LongWork {
-    /// Seconds between two words.
+    /// Minimum seconds between two extensions.
     package static let pause = 30.0
-    /// Seconds that each of them asks for.
+    /// Seconds requested by each extension.
     package static let more = 600
 
     private let manager: SystemNotification
     private var told: ContinuousClock.Instant
 
-    /// - Parameter now: when it begins.
+    /// - Parameter now: the start of the work.
     package init(_ manager: SystemNotification = .manager, from now: ContinuousClock.Instant = .now) {
         (self.manager, told) = (manager, now)
     }
 
-    /// One part has come to its end.
+    /// One part is done.
     package mutating func advanced(at now: ContinuousClock.Instant = .now) {
         guard manager.isHeard, told.duration(to: now) >= .seconds(Self.pause) else { return }
         told = now

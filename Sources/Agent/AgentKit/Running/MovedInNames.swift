@@ -1,13 +1,13 @@
 import Platform
 
-/// What the kernel says has come into a place from outside. It arrives there, also while a name that the same file had in the
-/// place before is yet to be judged as gone; elsewhere its inode would tell that it was renamed.
+/// Paths that the kernel reports as moved into a place from outside. Such a file counts as arrived, even while a name
+/// that it had in the place before is still waiting to be judged as gone; otherwise its inode would make it a rename.
 ///
-/// Of files there are no more than settle. A folder stays until it has been looked through, when its files are noted.
+/// Holds no more files than are settling. A folder stays until it has been scanned; then its files are noted.
 struct MovedInNames {
-    /// False for what was renamed within the place into a folder that has come from outside.
+    /// False for files renamed, within the place, into a folder that came from outside.
     private var files: [Pipeline.Key: Bool] = [:]
-    /// Each with a number of its own, so that a look ends only what was there when it began.
+    /// Each has a unique number, so that a scan ends only the entries that existed when it began.
     private var folders: [Pipeline.Key: Int] = [:]
     private var last = 0
 
@@ -32,7 +32,7 @@ struct MovedInNames {
         return false
     }
 
-    /// A file or folder has got another name in its place.
+    /// A file or folder was renamed within its place.
     mutating func rename(_ old: Pipeline.Key, to path: BytePath) {
         let new = Pipeline.Key(root: old.root, path: path)
         if let number = folders.removeValue(forKey: old) { folders[new] = number }
@@ -42,7 +42,7 @@ struct MovedInNames {
         if isMovedIn != isInFolder(new) { files[new] = isMovedIn }
     }
 
-    /// A look through a place has come upon a file.
+    /// A scan has found a file.
     mutating func noteFound(_ key: Pipeline.Key) {
         if files[key] == nil, isInFolder(key) { files[key] = true }
     }
@@ -50,7 +50,7 @@ struct MovedInNames {
     /// The file has been judged.
     mutating func forget(_ key: Pipeline.Key) { files[key] = nil }
 
-    /// The folders below a path, for ``forget(_:)`` when that has been looked through.
+    /// The folders below a path, to be passed to ``forget(_:)`` once the path has been scanned.
     func folders(of root: String, within path: BytePath) -> [Pipeline.Key: Int] {
         folders.isEmpty ? [:] : folders.filter { $0.key.root == root && $0.key.path.isWithin(path) }
     }

@@ -7,8 +7,8 @@ import Rules
 import Synchronization
 import Watching
 
-/// From dirty paths to jobs: marks are looked at, files settle, the judge decides, the runner gets what follows. Each
-/// place has all of that for itself: one whose server does not answer holds up no other.
+/// From dirty paths to jobs: marks are examined, files settle, the judge decides, the runner gets the jobs. Each place
+/// has its own queues and permits: one whose server hangs delays no other.
 package actor Pipeline {
     let core: AgentCore
     let runner: Runner
@@ -27,36 +27,36 @@ package actor Pipeline {
     var surveys: [String: Survey] = [:]
     var folderBaselines: [String: FolderBaseline] = [:]
     private(set) var inJudgement: Set<Key> = []
-    /// Which files those are that were there when they had settled.
+    /// The files being judged, with their fingerprints as of when they settled.
     private(set) var filesInJudgement: [Key: Fingerprint] = [:]
-    /// Those of them that a look through the whole place has found: their jobs come after those of what arrives.
+    /// Those found by a scan of the whole place: their jobs rank behind those of new arrivals.
     private var backlog: Set<Key> = []
     private var again: [Key: Settled] = [:]
-    /// Names that were given up, until it has been judged what has become of them.
+    /// Old names of renamed files, until their fate has been judged.
     var givenUp = RenameTracker()
-    /// What has come into its place from outside, until it has been judged.
+    /// Files that came into their place from outside, until they have been judged.
     var movedIn = MovedInNames()
     private(set) var isStopped = false
-    /// How many marks have been taken up since the start.
+    /// Number of marks processed since the start.
     package var marksTaken = 0
     private(set) var isHeld: Bool
     private var released: [CheckedContinuation<Void, Never>] = []
     var firstScans: Set<String> = []
-    /// Places that are away or in use by another agent, as far as that has been logged.
+    /// Places that are missing or used by another agent, and have been logged as such.
     var away: Set<String> = []
-    /// Those that wait for another agent to end, by place.
+    /// Tasks waiting for another agent to end, by place.
     var turns: [String: Task<Void, Never>] = [:]
-    /// Files that may not be read, until their permissions or the hourly look make them be judged again.
+    /// Files without read permission, until a permission change or the hourly scan causes them to be judged again.
     var denied: Set<Key> = []
-    /// Files that are larger than their place takes, and by how many bytes they are that.
+    /// Files above their place's size limit, with their size in bytes.
     var tooLarge: [Key: Int64] = [:]
-    /// What was passed over when a place was last looked through, and may be missed.
+    /// Names skipped by the last scan of a place that a user may miss.
     var missed: [String: Set<BytePath>] = [:]
-    /// Folders that could not be read when a place was last looked through; absolute.
+    /// Folders that the last scan of a place could not read, as absolute paths.
     var closed: [String: Set<BytePath>] = [:]
-    /// New rules that are being planned for what lies in a place, by rule and place.
+    /// New rules being planned for existing files, by rule and place.
     var beingTaken: Set<String> = []
-    /// Large files that are read or wait for it, and their bytes.
+    /// Large files being read or waiting to be, with their sizes.
     private var beingRead: [Key: Int64] = [:]
 
     struct Key: Hashable {
@@ -64,23 +64,23 @@ package actor Pipeline {
         let path: BytePath
     }
 
-    /// What lay in a place before it was watched, until all of it has been judged.
+    /// The files that a place had before it was watched, until all of them have been judged.
     struct Baseline {
         let kind: ChangeClassifier.Baseline
-        /// What has changed since then was not there before.
+        /// Files changed after this time are not part of the baseline.
         let began: Timestamp?
     }
 
-    /// A place that is looked through as a whole, until all that was found there has been judged.
+    /// A scan of a whole place, until everything it found has been judged.
     struct Survey {
-        /// What has been found so far and has not been judged.
+        /// Files found so far and not yet judged.
         var unjudged: Set<BytePath> = []
         var isScanned = false
     }
 
     /// - Parameters:
     ///   - isHeld: nothing is judged until ``release()``.
-    ///   - changed: called when a place has gone or is there again; it must not block.
+    ///   - changed: called when a place disappears or reappears; it must not block.
     package init(
         core: AgentCore, runner: Runner, source: any EventSource, isHeld: Bool = false,
         changed: @escaping @Sendable () -> Void = {}
@@ -105,9 +105,9 @@ package actor Pipeline {
             uniqueKeysWithValues: roots.map { ($0.name, PlaceIntake($0, settled: meters.settling($0.name))) })
     }
 
-    /// Notes which places are new, before anything is seen of them.
+    /// Registers new places before anything in them is looked at.
     ///
-    /// - Parameter silent: the ledger was lost, so everything counts as seen.
+    /// - Parameter silent: the ledger was lost, so every file counts as seen.
     package func registerPlaces(silent: Bool) async throws {
         for root in roots {
             let name = root.name
@@ -154,25 +154,25 @@ package actor Pipeline {
         release()
     }
 
-    /// After ``stop()``: waits until what was being judged has been, but not for a file system that does not answer.
+    /// Call after ``stop()``: waits for judgements in flight, but not for a file system that hangs.
     package func drain() async { await HangWatch.wait { await self.isAtRest } }
 
     private var isAtRest: Bool { inJudgement.isEmpty && !inflows.values.contains { $0.looking != nil } }
 
-    /// Whether files wait for rules that are valid.
+    /// Whether files are waiting for valid rules.
     package var waitsForRules: Bool { isHeld }
 
-    /// Ends the state in which nothing is judged.
+    /// Starts judging.
     package func release() {
         isHeld = false
         for waiter in released { waiter.resume() }
         released = []
     }
 
-    /// Whether nothing is waiting to be looked at, to settle or to be judged.
+    /// Whether nothing is waiting to be examined, to settle or to be judged.
     package func isQuiet() async throws -> Bool {
         let source = source
-        // What was written before the question belongs to it, even if its event is still in the kernel's queue.
+        // Everything written before the question counts, even if its event is still in the kernel's queue.
         guard try await watchLane.run({ source.catchUp() }) else { return false }
         guard source.dirty.isIdle, isAtRest, firstScans.isEmpty else { return false }
         for inflow in inflows.values where !(await inflow.settler.isIdle) { return false }
@@ -189,23 +189,23 @@ package actor Pipeline {
         return all
     }
 
-    /// The files of a place, below it, that are passed over because they may not be read; sorted.
+    /// The files of a place that are skipped for lack of read permission; relative paths, sorted.
     package func unreadable(_ place: String) -> [BytePath] {
         denied.filter { $0.root == place }.map(\.path).sorted()
     }
 
-    /// The large files that are read, or wait for it.
+    /// The large files being read or waiting to be.
     package func reading() -> [(place: String, path: BytePath, size: Int64)] {
         beingRead.map { ($0.key.root, $0.key.path, $0.value) }.sorted { $0.path < $1.path }
     }
 
-    /// The files of a place, below it, that have more bytes than it takes; sorted.
+    /// The files of a place that exceed its size limit; relative paths, sorted.
     package func refusedBySize(_ place: String) -> [(path: BytePath, size: Int64)] {
         tooLarge.filter { $0.key.root == place }.map { ($0.key.path, $0.value) }.sorted { $0.path < $1.path }
     }
 
-    /// The files of a place, below it, that are passed over for their names, and the pattern of each; at most 100. As far as
-    /// is known: a place that does not answer is not asked.
+    /// The files of a place that are skipped because of their names, each with the matching pattern; up to 100 relative
+    /// paths. Answers from memory: a place that hangs is not queried.
     package func passedOver(_ place: String) -> [String: String] {
         var names = missed[place] ?? []
         for file in source.status().passedOver where file.root == place {
@@ -254,7 +254,7 @@ package actor Pipeline {
         }
     }
 
-    /// One at a time, so that the small ones never wait for them.
+    /// Large files are judged one at a time, so small ones never wait for them.
     private func judgeLarge(_ key: Key, _ owner: UInt32) {
         guard let reading = inflows[key.root]?.reading else { return }
         Task {
@@ -267,13 +267,13 @@ package actor Pipeline {
         }
     }
 
-    /// Has a file judged again once there is a ticket for a process that looks into it: neither its place's threads nor its
-    /// place among those that are judged are held meanwhile.
+    /// Judges a file again once a content worker is free to read it. Meanwhile it takes up neither a thread of its
+    /// place nor a permit for judging.
     private func lookInside(_ key: Key, _ client: ContentPool.Client) async {
         guard let inside = inflows[key.root]?.inside else { return }
         guard let permit = try? await inside.acquire() else { return endJudgement(key) }
         core.contents.enter(client, for: key.path) { ticket in
-            // On behalf of this place, whoever has given the ticket back.
+            // On behalf of this place, regardless of who returned the ticket.
             Task.detached {
                 await Bulkhead.$current.withValue(.place(key.root)) {
                     await self.judgeInside(key, ticket)
@@ -286,7 +286,7 @@ package actor Pipeline {
 
     private func judgeInside(_ key: Key, _ ticket: ContentPool.Ticket?) async {
         guard let ticket else {
-            // The agent stops: the next start finds the file as it is.
+            // The agent is stopping; the next start finds the file as it is.
             endJudgement(key)
             return
         }
@@ -299,7 +299,7 @@ package actor Pipeline {
         }
     }
 
-    /// - Returns: whether a process has to look into the file first; then it counts as being judged until that is done.
+    /// - Returns: whether a worker must read the file first; the file counts as being judged until then.
     @discardableResult
     private func judge(_ key: Key, _ turn: ContentTurn) async -> Bool {
         guard !isStopped, let place = core.places[name: key.root] else {
@@ -326,7 +326,7 @@ package actor Pipeline {
             switch verdict {
             case .known: break
             case .touched:
-                // Back to what rules have seen, which the agent may have written into since.
+                // The content is one that rules have already seen; the agent may have written to the note since.
                 if place.kind == .notes { lookAfter(place.root.appending(key.path)) }
             case .again:
                 isDone = false
@@ -338,7 +338,7 @@ package actor Pipeline {
                 let called = core.ledger.names.called(key.root, key.path)
                 log.debug("\(event.rawValue): \(called) in \(key.root), \(jobs.count) jobs")
                 await runner.submit(jobs)
-                // Also one of the baseline: the agent may have written into it before.
+                // Baseline files too: the agent may have written to them before.
                 if place.kind == .notes, event != .removed { lookAfter(place.root.appending(key.path)) }
             }
         } catch let fault as Fault where fault.code == ContentFindings.later {
@@ -347,7 +347,7 @@ package actor Pipeline {
             denial = fault
             meters.judged(key.root, .unreadable)
         } catch let fault as Fault where fault.code == Fault.inUse {
-            // The whole place is looked through when it is free.
+            // The whole place is scanned when it becomes free.
             isDone = false
             standBack(from: key.root)
         } catch let fault as Fault where fault.code == Fault.hanging {
@@ -356,7 +356,7 @@ package actor Pipeline {
             log.debug("\(fault.message)")
             await settle(key.root, key.path, extra: 30)
         } catch is CancellationError {
-            // The agent is stopping; the next start finds it as it was.
+            // The agent is stopping; the next start finds the file as it was.
             isDone = false
         } catch {
             isDone = false
@@ -383,24 +383,24 @@ package actor Pipeline {
         backlog.remove(key)
     }
 
-    /// Ledgers hold a baseline that is not complete under this name.
+    /// The ledger key for an unfinished baseline.
     private static func baselineKey(_ place: String) -> String { "meeting:\(place)" }
 
-    /// Has what lies in a place judged as what was there before it was watched.
+    /// Has a place's existing files judged as ones that were there before it was watched.
     func begin(_ baseline: Baseline, of name: String) async throws {
         let words = "\(baseline.kind == .silent ? "silent" : "first") \(baseline.began?.nanoseconds ?? 0)"
         try await core.ledger.write { try $0.setMeta(Self.baselineKey(name), words) }
         baselines[name] = baseline
     }
 
-    /// Whether it may be one of the files that lay there. One that the look at the place has yet to come to may be one, and
-    /// what has changed since tells itself.
+    /// Whether this may be a baseline file. A file that the scan has not reached yet may be one; later changes show in
+    /// the file's times.
     private func isInBaseline(_ baseline: Baseline, _ key: Key) -> Bool {
         guard let survey = surveys[key.root] else { return baseline.began != nil }
         return survey.unjudged.contains(key.path) || !survey.isScanned && baseline.began != nil
     }
 
-    /// A file that is larger than its place takes stays where it is, unread, until it is another.
+    /// A file above its place's size limit stays where it is, unread, until it changes.
     private func refuse(_ key: Key, _ size: Int64, _ place: PlaceInfo) {
         guard tooLarge.updateValue(size, forKey: key) != size else { return }
         let called = core.ledger.names.called(key.root, key.path)
@@ -411,7 +411,7 @@ package actor Pipeline {
             """, metadata: LogFields.file(called, in: key.root))
     }
 
-    /// Waits for somebody to grant access: that is an event, so the file need not be asked for again.
+    /// Skips a file until access is granted: that raises an event, so there is no need to poll.
     func passOver(_ key: Key, _ fault: Fault) {
         guard denied.insert(key).inserted else { return }
         let called = core.ledger.names.called(key.root, key.path)
@@ -426,7 +426,7 @@ package actor Pipeline {
         let answers = JobAnswers(core, runner)
         Task {
             do {
-                // A no makes no job that would tell it.
+                // A "no" creates no job that would report the change.
                 if try await answers.takeAnswers(in: note) { changed() }
                 try await notes.noteWasSaved(note)
             } catch {
@@ -435,7 +435,7 @@ package actor Pipeline {
         }
     }
 
-    /// If all that was found in the place has been judged, the ledger knows it from now on.
+    /// Once everything found in the place has been judged, the ledger marks it as known.
     func endSurvey(_ name: String) async {
         guard let survey = surveys[name], survey.isScanned, survey.unjudged.isEmpty else { return }
         surveys[name] = nil

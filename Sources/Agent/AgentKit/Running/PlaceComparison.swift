@@ -3,33 +3,32 @@ import Platform
 import Synchronization
 import Watching
 
-/// What is on the disk compared with what the ledger knows, part by part, so that the parts can be judged before the rest
-/// is looked at. Of each known file eight bytes are in memory, of each name in the folder at hand its bytes and ten more,
-/// and of no more news than a part has anything.
+/// Compares the disk with the ledger, part by part, so that each part can be judged before the rest is scanned. Memory:
+/// eight bytes per known file, ten bytes plus the name per entry of the current folder, and one part's worth of news.
 final class PlaceComparison: Sendable {
-    /// What has been found since the last one.
+    /// Everything found since the previous part.
     struct Part: Sendable {
-        /// Files that the ledger did not know as they are.
+        /// Files that are not in the ledger in this version.
         var news: [BytePath] = []
-        /// Files that the ledger has and the disk has not. They come after all news: a file that was renamed is found
+        /// Files that are in the ledger but not on the disk. They come after all news, so that a renamed file is found
         /// under its new name first.
         var gone: [BytePath] = []
     }
 
-    /// At the end.
+    /// The final result.
     struct Summary: Sendable {
         let report: ScanReport
-        /// Of those that were asked for, the ones that are not there.
+        /// The awaited paths that are not there.
         let left: [BytePath]
     }
 
     private struct State {
         var walk: RootWalk
         var isWalking = true
-        /// Of what the ledger knew at the beginning: what has not been found as it was.
+        /// Marks of files in the ledger at the start that have not been found unchanged.
         var known: Set<Int> = []
         var absent: Set<BytePath>
-        /// Where in the ledger that is looked up.
+        /// Where to continue reading the ledger for them.
         var mark: FilePageMark? = FilePageMark()
         var bytes: [UInt8] = []
     }
@@ -43,9 +42,9 @@ final class PlaceComparison: Sendable {
     /// Blocks.
     ///
     /// - Parameters:
-    ///   - awaited: paths of which it is to be told whether they are there.
-    ///   - wantsFolder: which folders the report is to name.
-    /// - Throws: `Fault(.transient)` where the ledger cannot be read just now.
+    ///   - awaited: paths to report on if they are missing.
+    ///   - wantsFolder: which folders the report should list.
+    /// - Throws: `Fault(.transient)` if the ledger cannot be read just now.
     init(
         _ root: WatchRoot, from path: BytePath, ignoring: IgnoreList, awaited: [BytePath], ledger: Ledger,
         wantsFolder: (@Sendable (BytePath, FileStatus) -> Bool)? = nil
@@ -64,7 +63,7 @@ final class PlaceComparison: Sendable {
         state = Mutex(State(walk: walk, known: known, absent: Set(awaited)))
     }
 
-    /// The next part, with some `most` files; nil after the last. Blocks.
+    /// The next part, with about `most` files; nil after the last. Blocks.
     ///
     /// - Throws: as ``init(_:from:ignoring:awaited:ledger:)``; `CancellationError` in a cancelled task.
     func next(most: Int) throws -> Part? {
@@ -72,7 +71,7 @@ final class PlaceComparison: Sendable {
             var part = Part()
             if state.isWalking { state.isWalking = try walk(&state, &part, most) }
             guard part.news.isEmpty, !state.isWalking else { return part }
-            // Only where something known was not found as it was is the ledger asked what that is.
+            // The ledger is read only if some known file was not found unchanged.
             if state.known.isEmpty || state.walk.report.rootMissing { state.mark = nil }
             guard let mark = state.mark else { return nil }
             part.gone = try gone(&state, from: mark, most)
@@ -86,7 +85,7 @@ final class PlaceComparison: Sendable {
 
     private func walk(_ state: inout State, _ part: inout Part, _ most: Int) throws -> Bool {
         var (known, absent, bytes, news) = (Set<Int>(), Set<BytePath>(), [UInt8](), [BytePath]())
-        // Taken out for the time, for what is in two places is copied when it is changed.
+        // Swapped out to keep a single reference: mutating a shared set would copy it.
         swap(&known, &state.known)
         swap(&absent, &state.absent)
         swap(&bytes, &state.bytes)
@@ -102,7 +101,7 @@ final class PlaceComparison: Sendable {
         }
     }
 
-    /// What the ledger still holds as it was at the beginning, and the disk does not.
+    /// Files that the ledger still holds as at the start but the disk does not.
     private func gone(_ state: inout State, from mark: FilePageMark, _ most: Int) throws -> [BytePath] {
         var missing: [BytePath] = []
         var (known, bytes) = (Set<Int>(), [UInt8]())
@@ -124,7 +123,7 @@ final class PlaceComparison: Sendable {
         return mark(bytes, fingerprint)
     }
 
-    /// The same for the path of which these are the parts.
+    /// The same, for a path given as folder and name.
     private static func mark(
         _ folder: BytePath, _ name: [UInt8], _ fingerprint: Fingerprint, _ bytes: inout [UInt8]
     ) -> Int {
@@ -135,7 +134,7 @@ final class PlaceComparison: Sendable {
         return mark(bytes, fingerprint)
     }
 
-    /// Sixty-four bits that another path or version has by chance once in some 10^19; with another key at each start.
+    /// A 64-bit hash: another path or version collides about once in 10^19. Each start uses another seed.
     private static func mark(_ path: [UInt8], _ fingerprint: Fingerprint) -> Int {
         var hasher = Hasher()
         path.withUnsafeBytes { hasher.combine(bytes: $0) }

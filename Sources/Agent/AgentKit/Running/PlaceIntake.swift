@@ -4,33 +4,34 @@ import Platform
 import Rules
 import Watching
 
-/// What each place has for itself of the ``Pipeline``.
+/// A place's own share of the ``Pipeline``.
 ///
-/// However many files come at once, what of them is in memory is bounded: marks collapse, and a place is looked through
-/// no faster than what is found there settles and is judged.
+/// Memory stays bounded however many files arrive at once: marks collapse, and a place is scanned only as fast as its
+/// files settle and are judged.
 struct PlaceIntake {
     let root: WatchRoot
     let settler: Settler
-    /// Waits until whole folders stand still; nil until a rule is about folders.
+    /// Waits until whole folders settle; nil while no rule is about folders.
     var folders: FolderSettler?
-    /// Folders that are to be looked through, and files for which the settler had no room.
+    /// Folders to be scanned, and files that the settler had no room for.
     let marks = DirtySet()
-    /// Sees to the marks; nil while there are none.
+    /// Processes the marks; nil while there are none.
     var looking: Task<Void, Never>?
     /// How many files are judged at the same time.
     let judging = AsyncSemaphore(permits: 128)
-    /// How many files may wait to be looked into by a process; more keep the place's other files waiting.
+    /// How many files may wait for a content worker; beyond that, the place's other files wait too.
     let inside = AsyncSemaphore(permits: 8_192)
-    /// Large files wait for each other to be read, in the order in which they came.
+    /// Large files are read one at a time, in order of arrival.
     let reading = AsyncSemaphore(permits: 1)
 
-    /// How many files a look at the disk finds before it sees whether there is room for more.
+    /// How many files a scan finds before it checks for room.
     static let part = 1_024
-    /// More files are looked for while fewer than these settle or wait to be judged: so many that nothing waits for them, and
-    /// few beside what the settler takes from events, which are never to wait for a long look.
+    /// A scan continues while fewer files than this are settling or waiting to be judged. Enough to keep the judge
+    /// busy, and few compared with the settler's capacity for events, which must never wait for a long scan.
     static let room = 2_048
 
-    /// So few files may be unjudged when others are told to be gone: they are judged before those are known to be.
+    /// Missing files may be reported once fewer files than this are unjudged: those are judged before the missing ones
+    /// settle.
     static let few = 16
 
     init(_ root: WatchRoot, settled: @escaping @Sendable (_ seconds: Double) -> Void) {
@@ -39,7 +40,7 @@ struct PlaceIntake {
     }
 }
 
-/// From marks to files that settle.
+/// From marks to settling files.
 extension Pipeline {
     func readMarks() async {
         while !isStopped, !Task.isCancelled {
@@ -60,10 +61,10 @@ extension Pipeline {
     private func handle(_ mark: DirtyMark) async {
         switch mark {
         case .file:
-            // Those of a batch are taken together.
+            // Marks of a batch are handled together.
             break
         case .renamed(let root, let from, let toRoot, let to):
-            // The old name is judged by what stands under the new one; where that is no news, by itself.
+            // The old name is judged together with the new one, unless that is ignored or in another place.
             let isSeenUnderNew = !ignore.ignores(to.name)
             if root == toRoot, isSeenUnderNew { movedIn.rename(Key(root: root, path: from), to: to) }
             if root != toRoot || !isSeenUnderNew { await settleSoon(root, [from]) }
@@ -72,14 +73,14 @@ extension Pipeline {
             await inflows[root]?.folders?.rename(from, to: to)
             await touchFolders(root, above: [from, to])
             let hasNew = await offer(root, to)
-            // Not before the new name settles: until then the file may be awaited under the one before.
+            // Only once the new name is settling: until then, the file may be expected under the old one.
             noteRename(root, from, to)
             let hasOld = await offer(root, from, extra: Self.renamedExtra)
             if !hasNew || !hasOld { lookLater(root, mark) }
             // It is noted again when there is room for it.
             if !hasOld { givenUp.forget(Key(root: root, path: from)) }
         case .movedIn(let root, let path, let isFolder):
-            // Its mark of its own follows. A name that is never judged is not noted: nothing would forget it.
+            // Its own mark follows. A name that is never judged is not noted: nothing would remove the note.
             if isNews(path) { movedIn.add(Key(root: root, path: path), isFolder: isFolder) }
         case .subtree(let root, _):
             lookLater(root, mark)
@@ -97,16 +98,16 @@ extension Pipeline {
         }
     }
 
-    /// For how much longer a name is waited for that may only have been given up for another.
+    /// Extra seconds to wait for a name that may just have been renamed.
     private static let renamedExtra = 1.5
 
-    /// A name that is never judged is not noted: nothing would forget it.
+    /// A name that is never judged is not noted: nothing would remove the note.
     private func noteRename(_ name: String, _ from: BytePath, _ to: BytePath) {
         if isNews(from) { givenUp.add(Key(root: name, path: from), to) }
     }
 
-    /// Whether it is too early to judge a name that was given up: as long as its file is yet to be judged under the new
-    /// one, the old one is not gone. What is known of the file is known by that, and goes with it.
+    /// Whether it is too early to judge the old name of a renamed file. Until the file has been judged under its new
+    /// name, the old one does not count as gone: the ledger finds the file's record by the old name and moves it.
     func isElsewhere(_ settled: Settled, _ key: Key, _ settler: Settler) async -> Bool {
         guard let name = givenUp.name(of: key) else {
             guard case .gone = settled, await isYetToBeJudgedElsewhere(key) else { return false }
@@ -115,7 +116,7 @@ extension Pipeline {
         }
         switch settled {
         case .whole:
-            // It was so before the name was given up; what it is now comes later.
+            // This is the state before the rename; the current state comes later.
             if await settler.isSettling(key.path, of: key.root) { return true }
         case .gone:
             var isPending = inJudgement.contains(Key(root: key.root, path: name))
@@ -125,14 +126,13 @@ extension Pipeline {
                 return true
             }
         }
-        // Unless it has been given up once more meanwhile.
+        // Unless it was renamed again meanwhile.
         if givenUp.name(of: key) == name { givenUp.forget(key) }
         return false
     }
 
-    /// Whether a file that is gone from its name is yet to be judged under another, where no event has told which: its folder
-    /// was renamed, or a look through the place has found both. A name that is judged as gone first is none that the
-    /// file has had.
+    /// Whether a missing file will be judged under another name that no event has reported: its folder was renamed, or
+    /// a scan found both. If the old name were judged as gone first, the file's history would be lost.
     private func isYetToBeJudgedElsewhere(_ key: Key) async -> Bool {
         do {
             guard let place = core.places[name: key.root],
@@ -149,9 +149,10 @@ extension Pipeline {
         }
     }
 
-    /// Under which name a file of a place is yet to be judged, unless it has come from outside, and no name was its own before.
+    /// The name under which a file of a place is still to be judged. nil if there is none, or if the file came from
+    /// outside and so has no history here.
     ///
-    /// - Parameter soon: not while somebody has it open for writing, which may be for hours.
+    /// - Parameter soon: ignores files that are open for writing, which may last for hours.
     func unjudgedName(of file: Fingerprint, in root: String, soon: Bool = false) async -> BytePath? {
         let judged = filesInJudgement.first { other, print in
             other.root == root && print.inode == file.inode && print.device == file.device
@@ -162,9 +163,9 @@ extension Pipeline {
         return name
     }
 
-    /// Lets files settle of which events told; where very many do so already, when there is room again.
+    /// Lets files settle after events. If too many are settling already, they wait until there is room.
     ///
-    /// - Parameter named: when the events told, where that is not now.
+    /// - Parameter named: the time of the events, if it is not now.
     private func settleSoon(_ name: String, _ paths: [BytePath], named: Int64? = nil) async {
         guard let inflow = inflows[name] else { return }
         await touchFolders(name, above: paths)
@@ -174,7 +175,7 @@ extension Pipeline {
         }
     }
 
-    /// - Returns: whether there was room, or the file is no news.
+    /// - Returns: whether there was room, or the file is ignored.
     private func offer(_ name: String, _ path: BytePath, extra: Double = 0) async -> Bool {
         guard let inflow = inflows[name], isNews(path) else { return true }
         return await inflow.settler.offer(root: inflow.root, path: path, settle: settleTime(name, path) + extra)
@@ -189,14 +190,14 @@ extension Pipeline {
             isBacklog: isBacklog)
     }
 
-    /// A token stands for a hidden file that is gone.
+    /// A token represents a hidden file that is gone.
     private func isNews(_ path: BytePath) -> Bool { HiddenNames.isToken(path) || !ignore.ignores(anyPartOf: path) }
 
     private func settleTime(_ place: String, _ path: BytePath) -> Double {
         core.planner.ruleSet.settleTime(place: place, name: path.name) ?? core.configuration.settle
     }
 
-    /// Has a place looked through, as after an event.
+    /// Has a place scanned, as after an event.
     package func lookThrough(_ place: PlaceInfo) { source.dirty.insert(.subtree(root: place.name, path: "")) }
 
     private func lookLater(_ name: String, _ mark: DirtyMark) {
@@ -208,7 +209,8 @@ extension Pipeline {
         }
     }
 
-    /// - Parameter besidesWhole: a look through the whole place is going on, and another is put off until that has ended.
+    /// - Parameter besidesWhole: called during a scan of the whole place; another full scan is postponed until that one
+    ///   ends.
     private func lookAtMarks(_ name: String, _ inflow: PlaceIntake, besidesWhole: Bool = false) async {
         while !isStopped {
             let marks = inflow.marks.drain().marks
@@ -228,19 +230,19 @@ extension Pipeline {
                 }
             }
             guard putOff.isEmpty else {
-                // It includes all that has come since.
+                // The postponed scan will cover everything that arrived since.
                 inflow.marks.insert(putOff)
                 break
             }
         }
-        // In the turn in which there was no mark: who adds one then has them looked at again.
+        // In the same actor turn in which there was no mark: a mark added later starts a new task.
         if !besidesWhole { inflows[name]?.looking = nil }
     }
 
-    /// Looks whether the place is there, and if so has the jobs go on that wait for it.
+    /// Checks whether the place is there, and if so resumes the jobs that wait for it.
     ///
-    /// - Parameter anew: whether the whole place is about to be looked through.
-    /// - Returns: false where another agent looks after it.
+    /// - Parameter anew: whether a scan of the whole place follows.
+    /// - Returns: false if another agent is using the place.
     private func look(at root: WatchRoot, anew: Bool) async throws -> Bool {
         guard let place = core.places[name: root.name] else { return true }
         let presence = core.journal.presence
@@ -256,7 +258,7 @@ extension Pipeline {
                 metadata: [LogFields.place: "\(root.name)"])
             changed()
         case .here:
-            // Before anything is done with what the ledger knows of hidden files there.
+            // Before anything is done with the ledger's hidden files there.
             let core = core
             let isLearned = core.ledger.names.isLearned(root.name)
             if !isLearned { try await scanLanes.run { try core.learnHiddenNames(of: place) } }
@@ -272,7 +274,7 @@ extension Pipeline {
         return true
     }
 
-    /// Has go on what waits for the place to be there, or for the names of its hidden files.
+    /// Resumes work that waited for the place, or for the names of its hidden files.
     func goOn(in place: PlaceInfo) async throws {
         do {
             try await core.quarantine.recover(log, again: true)
@@ -286,11 +288,11 @@ extension Pipeline {
                 + transaction.waitingJobs(problem: HiddenNames.unlearnedMessage(place.name))
         }
         await runner.submit(waiting.map { ($0.id, $0.place, $0.path) })
-        // What became due there meanwhile.
+        // Handle what became due there meanwhile.
         core.ledger.due.tell(.now())
     }
 
-    /// Compares what is on the disk with what the ledger knows, as fast as what is news is judged.
+    /// Compares the disk with the ledger, no faster than the news is judged.
     private func scan(_ name: String, _ inflow: PlaceIntake, _ path: BytePath) async {
         let root = inflow.root
         let folders = movedIn.folders(of: name, within: path)
@@ -318,7 +320,7 @@ extension Pipeline {
                     await settle(name, path, still: true, isBacklog: isWhole)
                 }
                 for path in part.gone { await settle(name, path, extra: Self.renamedExtra) }
-                // What has happened meanwhile comes first.
+                // Events that arrived meanwhile come first.
                 if isWhole { await lookAtMarks(name, inflow, besidesWhole: true) }
                 await inflow.settler.room(below: PlaceIntake.room)
                 if isStopped { return }
@@ -326,7 +328,7 @@ extension Pipeline {
             await conclude(comparison.summary, name, path, isSurvey: isSurvey)
             try await touchFolders(name, after: comparison.summary.report, of: path)
         } catch is CancellationError {
-            // The agent is stopping; the next start looks anew.
+            // The agent is stopping; the next start scans again.
         } catch {
             let called = path.isEmpty ? root.path.description : core.ledger.names.called(name, path)
             log.error(
@@ -335,9 +337,9 @@ extension Pipeline {
         }
     }
 
-    /// What is gone from one name may stand under another, found a moment ago: then it is renamed, and not removed. So
-    /// nearly all that is new by now is judged first, however long that takes a busy machine; but not what is written for
-    /// minutes, nor what comes meanwhile, which may never end.
+    /// A file missing under one name may have just been found under another: then it was renamed, not removed. So
+    /// nearly all files that are new by now are judged first, within two minutes. Files that are still being written,
+    /// and files that arrive meanwhile, are not waited for: that might never end.
     private func judgeNewNames(_ name: String, _ inflow: PlaceIntake) async throws {
         var crowd = await inflow.settler.crowd()
         let all = Set(crowd.paths).union(inJudgement.lazy.filter { $0.root == name }.map(\.path))
@@ -348,7 +350,7 @@ extension Pipeline {
                 let judged = inJudgement.lazy.filter { $0.root == name && all.contains($0.path) }.map(\.path)
                 if Set(crowd.paths).union(judged).count < PlaceIntake.few { return }
             }
-            // Looking at a large crowd takes the time of those that see to it.
+            // Checking a large crowd takes the settler's own time, so do it less often.
             try await Task.sleep(for: .milliseconds(crowd.count < 1_000 ? 50 : 500))
         }
     }

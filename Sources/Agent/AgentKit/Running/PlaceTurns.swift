@@ -4,20 +4,20 @@ import Platform
 import Rules
 import Watching
 
-/// Places that another agent looks after (``PlaceClaims``): nothing is done in them, until that agent has ended.
+/// Places in use by another agent (``PlaceClaims``): nothing is done in them until that agent has ended.
 extension Pipeline {
-    /// How often it is seen whether the other agent has ended. Nothing can be waited for on all file systems: over NFS and
-    /// FUSE a lock that is waited for is asked for again and again as well.
+    /// How often to check whether the other agent has ended. Not every file system can wait for that: over NFS and
+    /// FUSE, a blocking lock is polled as well.
     private static let interval: Duration = .milliseconds(500)
 
-    /// Stands back from places of which it shows, now or later, that they are in use.
+    /// Stands back from places that are, or turn out to be, in use.
     func watchTurns() {
         guard let claims = core.journal.presence.claims else { return }
         claims.listen { [weak self] name in Task { await self?.standBack(from: name) } }
         for name in claims.inUse.keys { standBack(from: name) }
     }
 
-    /// Waits for the place to be free; at once where somebody does already.
+    /// Waits for the place to become free; a no-op if that is already happening.
     func standBack(from name: String) {
         guard !isStopped, turns[name] == nil, let place = core.places[name: name],
             let holder = core.journal.presence.claims?.inUse[name]
@@ -25,7 +25,7 @@ extension Pipeline {
         log.warning(
             "the place \(name) is in use by \(holder), which looks after \(place.root): nothing is done in it until that ends",
             metadata: [LogFields.place: "\(name)"])
-        // What waits for it goes on when it is there again.
+        // Work that waits for the place resumes when it is back.
         away.insert(name)
         firstScans.remove(name)
         surveys[name] = nil
@@ -54,8 +54,9 @@ extension Pipeline {
         if !isStopped { await takeOver(place, inUseUntil: lastSeen) }
     }
 
-    /// What lies there has been dealt with by the other agent, as it was its place: it is met as in a new place, and `existing`
-    /// says which rules are for it. What may have come too late for that agent has arrived.
+    /// The place was the other agent's, so it has dealt with the files there. They are treated like those of a new
+    /// place, where `existing` says which rules apply; files that may have come too late for that agent count as
+    /// arrived.
     private func takeOver(_ place: PlaceInfo, inUseUntil end: Timestamp) async {
         let kind = baselines[place.name]?.kind ?? .first
         let began = end.adding(seconds: -core.configuration.settle)

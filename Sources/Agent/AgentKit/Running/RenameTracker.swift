@@ -1,18 +1,18 @@
 import Platform
 
-/// Under which names files are now that gave up others in their place. It holds no more than what settles.
+/// The current names of files that were renamed within their place. Holds no more entries than files are settling.
 struct RenameTracker {
     private var next: [Pipeline.Key: BytePath] = [:]
 
-    /// The file of a name has got another one in the same place.
+    /// A file was renamed within its place.
     mutating func add(_ old: Pipeline.Key, _ new: BytePath) {
         guard old.path != new else { return }
         next[old] = new
-        // Whatever had that name before is not there any more; and so no way leads back to where it began.
+        // The file that had the new name is gone, so there are no cycles.
         next[Pipeline.Key(root: old.root, path: new)] = nil
     }
 
-    /// The name that its file has got, by however many others; nil where the name was not given up.
+    /// The file's current name, after any number of renames; nil if the name was not given up.
     mutating func name(of key: Pipeline.Key) -> BytePath? {
         var passed: [Pipeline.Key] = []
         var last = key
@@ -20,11 +20,11 @@ struct RenameTracker {
             passed.append(last)
             last = Pipeline.Key(root: key.root, path: path)
         }
-        // Of many names one after the other each is asked for.
+        // Path compression: each name in a chain of renames is looked up.
         for key in passed { next[key] = last.path }
         return passed.isEmpty ? nil : last.path
     }
 
-    /// It has been judged what has become of the name.
+    /// The fate of the name has been judged.
     mutating func forget(_ key: Pipeline.Key) { next[key] = nil }
 }

@@ -2,11 +2,12 @@ import OwnFiles
 import Platform
 import Watching
 
-/// The files in the `rules.d` folders at some moment. Names that programs use while they work are passed over, as in a place.
+/// A snapshot of the files in the `rules.d` folders. Temporary names of editors and other programs are ignored, as in a
+/// place.
 struct RuleFiles: Equatable, Sendable {
     private struct Seen: Equatable, Sendable {
         let fingerprint: Fingerprint
-        /// A link, to a file elsewhere or to nothing, is made and changed in one step.
+        /// False for a symlink, which is created and changed atomically.
         let isFile: Bool
     }
 
@@ -15,11 +16,11 @@ struct RuleFiles: Equatable, Sendable {
 
     private static let ignore = IgnoreList()
 
-    /// Looks at them. Blocks.
+    /// Takes the snapshot. Blocks.
     init(_ folders: [BytePath]) {
         self.folders = folders
         for folder in folders {
-            // A folder that is missing or cannot be read holds no rules; loading them says why.
+            // A missing or unreadable folder has no rules; loading them reports why.
             for entry in (try? listDirectory(folder)) ?? []
             where entry.isDirectory != true && !Self.ignore.ignores(entry.name) {
                 let path = folder.appending(name: entry.name)
@@ -29,20 +30,20 @@ struct RuleFiles: Equatable, Sendable {
         }
     }
 
-    /// Those that may be about to change: somebody has them open for writing, or they have just been written. Blocks.
+    /// The files that may be about to change: open for writing, or modified moments ago. Blocks.
     func unfinished(settle: Double, now: Timestamp = .now()) -> [BytePath] {
         seen.filter { path, seen in
             guard seen.isFile else { return false }
             let changed = Timestamp(nanoseconds: max(seen.fingerprint.modified, seen.fingerprint.changed))
             if changed > now.adding(seconds: -settle) { return true }
-            // One that cannot be opened cannot be read either, which loading it says.
+            // A file that cannot be opened cannot be read either; loading it reports that.
             return (try? Descriptor(path)).map { Lease.probeWriters($0) == .busy } ?? false
         }.keys.sorted()
     }
 
-    /// Waits until all are whole, by the test by which a place's files are (docs/design/events.md, "Settle"): they have stood
-    /// still for the settle time, and nobody has them open for writing. So do those that are gone since `before`: an editor
-    /// may be about to put another in their place.
+    /// Waits until all files are whole, by the same test as files of a place (docs/design/events.md, "Settle"):
+    /// unchanged for the settle time, and not open for writing. Files missing since `before` are waited for as well: an
+    /// editor may be about to replace them.
     static func whole(in folders: [BytePath], after before: RuleFiles, settle: Double) async throws -> RuleFiles {
         let lane = BlockingPool("rules.watch")
         while true {

@@ -4,21 +4,21 @@ import Rules
 import Synchronization
 import Watching
 
-/// Keeps the rules in force those that the rule files hold: reads them when they are whole, and where an error is among them
-/// leaves in force what was.
+/// Keeps the rules in force in sync with the rule files. Reads the files when they are whole; if one has an error, the
+/// current rules stay in force.
 package final class RuleReloads: Sendable {
-    /// One set of rules, for as long as it is in force.
+    /// One rule set, for as long as it is in force.
     private struct Term {
         let ruleSet: RuleSet
-        /// By the wall clock, as the ledger counts, and by one that nobody sets.
+        /// By the wall clock, which the ledger uses, and by a monotonic clock.
         let since = Timestamp.now()
         let began = ContinuousClock.now
-        /// Whether the files had settled when they were read, or have shown since that they had.
+        /// Whether the files had settled when they were read, or have since proved to have.
         var isOfWholeFiles: Bool
-        /// When the files were first seen to be others.
+        /// When the files were first seen to have changed.
         var ended: ContinuousClock.Instant?
 
-        /// Whether this was what stood in a file while it was being saved, as far as can be told.
+        /// Whether these rules probably came from a file that was still being saved.
         func isPassing(settle: Double) -> Bool {
             !isOfWholeFiles || (ended ?? .now) - began < .seconds(settle)
         }
@@ -26,25 +26,26 @@ package final class RuleReloads: Sendable {
 
     private struct State {
         var diagnostics: [Diagnostic]
-        /// The files as they were when they were last read.
+        /// The files as last read.
         var read: RuleFiles
         var term: Term
     }
 
-    /// Has new rules take effect.
+    /// Puts new rules into force.
     typealias Adoption = @Sendable (_ rules: RuleSet, _ before: PassingRules?) async throws -> Void
 
     private let core: AgentCore
     private let state: Mutex<State>
     /// One reload at a time: an older reading must not take effect after a newer one.
     private let reloading = AsyncSemaphore(permits: 1)
-    /// Seconds, beside the settle time, for which a reload that somebody asks for waits for files that are being written.
+    /// Seconds, in addition to the settle time, that a requested reload waits for files being written.
     private static let patience = 10.0
 
-    /// Reads the rules for the start, as they are: should they be half written, what is done by them is looked at again. Blocks.
+    /// Reads the rules as they are, for the start. If they turn out to be half written, the files judged by them are
+    /// planned again. Blocks.
     init(_ core: AgentCore) {
         self.core = core
-        // Before they are read, so that no change since then is lost.
+        // Taken before the rules are read, so that no later change is lost.
         let files = RuleFiles(core.directories.rules)
         let loaded = core.loadRules()
         for diagnostic in loaded.diagnostics { core.log.warning("\(diagnostic.headline)") }
@@ -54,12 +55,12 @@ package final class RuleReloads: Sendable {
         state = Mutex(State(diagnostics: loaded.diagnostics, read: files, term: term))
     }
 
-    /// What the last reading complained of.
+    /// Diagnostics of the last reading.
     package var diagnostics: [Diagnostic] { state.withLock { $0.diagnostics } }
 
-    /// Reads the rules once their files are whole; with an error among them what was in force stays so.
+    /// Reads the rules once their files are whole; if one has an error, the current rules stay in force.
     ///
-    /// - Throws: `Fault(.transient)` where a file is being written all the while.
+    /// - Throws: `Fault(.transient)` if a file is being written all the while.
     func reload(_ adopt: Adoption) async throws -> [Diagnostic] {
         let core = core
         noteChange()
@@ -87,7 +88,7 @@ package final class RuleReloads: Sendable {
         await lane.runQuietly {
             for folder in folders { source.watchFolder(folder) { continuation.yield() } }
         }
-        // Since the start nobody has watched them.
+        // Nothing has watched the files since the start.
         continuation.yield()
         for await _ in changes {
             do {
@@ -101,12 +102,12 @@ package final class RuleReloads: Sendable {
         }
     }
 
-    /// The rules in force are those of files that have changed, as it seems.
+    /// The files of the rules in force seem to have changed.
     private func noteChange() { state.withLock { $0.term.ended = $0.term.ended ?? .now } }
 
     /// - Parameters:
-    ///   - files: as they are now, whole.
-    ///   - isAsked: whether they are read though they are the same: links lead from them, and rules name other files.
+    ///   - files: the current files, whole.
+    ///   - isAsked: read even if they look the same: they may contain symlinks, and rules may name other files.
     private func read(_ files: RuleFiles, isAsked: Bool, _ adopt: Adoption) async throws -> [Diagnostic] {
         let permit = try await reloading.acquire()
         defer { permit.release() }

@@ -2,14 +2,14 @@ import Logging
 import Platform
 import ServiceLifecycle
 
-/// Has a start wait for what passes by itself, such as a full disk under the ledger, instead of ending the process.
+/// Makes a start wait out temporary failures, such as a full disk under the ledger, instead of ending the process.
 struct StartTimeout: Sendable {
     let log: Logger
     private static let longest = 30.0
 
-    /// Does the work again until it does not fail for such a reason; it must be fit to be done twice.
+    /// Retries the work until it no longer fails with a temporary error; it must be safe to repeat.
     ///
-    /// - Throws: what else the work throws; `CancellationError` where the agent is told to stop while it waits.
+    /// - Throws: any other error of the work; `CancellationError` if the agent is stopped while it waits.
     func until<R: Sendable>(_ what: String, _ work: @Sendable () async throws -> R) async throws -> R {
         var wait = 1.0
         while true {

@@ -5,10 +5,10 @@ import Rules
 import Synchronization
 import Watching
 
-/// Hands on that something has changed, to whoever wants to hear of it. What tells is made before who listens.
+/// Forwards change notifications to a listener. The notice is created before its listener.
 package final class ChangeNotice: Sendable {
-    /// A function that lies in a generic type by itself is wrapped once more each time that it is looked at, and so called
-    /// through all of these; within a structure it is not.
+    /// A function stored directly in a generic type gains a reabstraction wrapper with each access, and calls go
+    /// through all of them; inside a struct it does not.
     private struct Listener {
         let call: @Sendable () -> Void
     }
@@ -24,8 +24,8 @@ package final class ChangeNotice: Sendable {
     package func tell() { listener.withLock { $0 }?.call() }
 }
 
-/// What `systemctl status` shows in a line: sent when it has changed, and not more often than every few seconds. Nothing
-/// runs while nothing changes.
+/// The line in `systemctl status`: sent when it has changed, at most once every few seconds. Idle while nothing
+/// changes.
 package final class StatusLine: Sendable {
     private struct Turn {
         var isPending = false
@@ -41,13 +41,13 @@ package final class StatusLine: Sendable {
     private let pause: Duration
     private let text: @Sendable () async throws -> String
     private let turn = Mutex(Turn())
-    /// Held while a line goes out, so that none goes out after ``close()``; not asked for where something changes.
+    /// Locked while a line is sent, so that none is sent after ``close()``. ``changed()`` does not take it.
     private let said = Mutex(SentLine())
 
     /// - Parameters:
-    ///   - manager: gets it.
-    ///   - pause: between two lines at least.
-    ///   - text: what there is to say now. Where it throws, the line of before stays.
+    ///   - manager: receives the line.
+    ///   - pause: the minimum time between two lines.
+    ///   - text: the current line. If it throws, the previous line stays.
     package init(
         _ manager: SystemNotification, pause: Duration = .seconds(5),
         text: @escaping @Sendable () async throws -> String
@@ -57,7 +57,7 @@ package final class StatusLine: Sendable {
         self.text = text
     }
 
-    /// Something has changed that the line may tell.
+    /// Something changed that the line may show.
     package func changed() {
         guard manager.isHeard else { return }
         let wait = turn.withLock { turn -> Duration? in
@@ -73,7 +73,7 @@ package final class StatusLine: Sendable {
     }
 
     private func send() async {
-        // Before it is asked: what changes from here on is told once more.
+        // Before the text is built, so that a later change causes another line.
         turn.withLock { ($0.isPending, $0.last) = (false, .now) }
         guard let line = try? await text() else { return }
         said.withLock { said in
@@ -83,12 +83,12 @@ package final class StatusLine: Sendable {
         }
     }
 
-    /// Nothing more is told.
+    /// Sends no more lines.
     package func close() { said.withLock { $0.isClosed = true } }
 }
 
 extension Agent {
-    /// For the service manager. What lies on places is not asked.
+    /// Text for the service manager. Places are not accessed.
     func statusText() async throws -> String {
         let runner = await runner.status()
         let roots = source.status().roots

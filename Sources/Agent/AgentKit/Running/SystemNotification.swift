@@ -4,12 +4,12 @@ import Glibc
 import Platform
 import Synchronization
 
-/// The service manager that has started this process, if one has, as sd_notify(3) speaks to it: one datagram a word.
+/// The service manager that started this process, if any, addressed as in sd_notify(3): one datagram per message.
 ///
-/// Nobody waits for a manager that does not read: what its socket has no room for waits here, in order, and a thread sends
-/// it when there is room. A newer word of the same kind takes the place of an older one that still waits.
+/// Sending never waits for a manager that does not read: messages that its socket has no room for queue up here, in
+/// order, and a thread sends them when there is room. A newer message replaces a queued one of the same kind.
 package final class SystemNotification: Sendable {
-    /// That of this process.
+    /// The manager of this process.
     package static let manager = SystemNotification(environment: ProcessInfo.processInfo.environment)
 
     private struct Waiting {
@@ -18,29 +18,29 @@ package final class SystemNotification: Sendable {
     }
 
     private let socket: String?
-    /// The manager ends a process that says nothing for so long; nil where it does not wait for it.
+    /// The watchdog timeout; nil if the manager sets none.
     package let watchdog: Duration?
     private let waiting = Mutex(Waiting())
     private let queue = DispatchQueue(label: "steward.notify")
 
     /// - Parameters:
     ///   - environment: NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, as systemd sets them.
-    ///   - process: whose word the watchdog has to wait for.
+    ///   - process: the id that WATCHDOG_PID must match.
     package init(environment: [String: String], process: Int32 = getpid()) {
         socket = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
-        // Meant for another process that has handed its variables on.
+        // Otherwise meant for another process, which passed its environment on.
         let isOurs = environment["WATCHDOG_PID"].map { $0 == "\(process)" } ?? true
         watchdog = environment["WATCHDOG_USEC"].flatMap(Int64.init).flatMap { microseconds in
             isOurs && microseconds > 0 ? .microseconds(microseconds) : nil
         }
     }
 
-    /// Whether anybody is told.
+    /// Whether there is a manager to notify.
     package var isHeard: Bool { socket != nil }
 
-    /// Sends a word, or has it sent when there is room. Never blocks.
+    /// Sends a message, or queues it until there is room. Never blocks.
     ///
-    /// - Parameter state: lines such as `READY=1` and `STATUS=…`; the first says which kind of word it is.
+    /// - Parameter state: lines such as `READY=1` and `STATUS=…`; the first determines the kind of message.
     package func send(_ state: String) {
         guard isHeard else { return }
         waiting.withLock { waiting in
@@ -67,7 +67,7 @@ package final class SystemNotification: Sendable {
         }
     }
 
-    /// - Returns: false where there is no room for it. A service manager that does not listen is none of our work.
+    /// - Returns: false if there is no room. A manager that does not listen counts as notified.
     private func deliver(_ word: String, _ flags: Int32) -> Bool {
         guard let path = socket else { return true }
         let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -81,7 +81,7 @@ package final class SystemNotification: Sendable {
         } ?? true
     }
 
-    /// Waits until all is sent, at most for so many seconds: to be called at the end of the process.
+    /// Waits, with a timeout in seconds, until all messages are sent. Call this at the end of the process.
     package func flush(within seconds: Double = 2) async throws {
         guard waiting.withLock({ $0.isSending }) else { return }
         let queue = queue
@@ -90,7 +90,7 @@ package final class SystemNotification: Sendable {
 
     package static func send(_ state: String) { manager.send(state) }
 
-    /// A reload begins, at this time of the clock that `Type=notify-reload` compares it with.
+    /// Announces a reload, with the time on the clock that `Type=notify-reload` compares it with.
     static func sendReloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

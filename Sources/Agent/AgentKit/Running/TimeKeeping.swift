@@ -3,7 +3,7 @@ import Platform
 import Rules
 import Synchronization
 
-/// The timer of what is due. It may go off before there is a keeper to be woken.
+/// The timer for what is due. It may fire before there is a keeper to wake.
 struct TimeKeeping: Sendable {
     let timer: WallTimer
     private let sleeper: Sleeper
@@ -17,14 +17,14 @@ struct TimeKeeping: Sendable {
         }
     }
 
-    /// - Throws: `Fault` where the system grants no timer.
+    /// - Throws: `Fault` if the system provides no timer.
     init() throws {
         let sleeper = Sleeper()
         timer = try WallTimer { sleeper.wake() }
         self.sleeper = sleeper
     }
 
-    /// The keeper that the timer wakes from now on.
+    /// Creates the keeper that the timer wakes from now on.
     func keeper(_ core: AgentCore, _ runner: Runner, _ pipeline: Pipeline, _ log: Logger) -> TimeKeeper {
         let keeper = TimeKeeper(
             ledger: core.ledger, planner: core.planner, inWork: core.inWork, alarm: timer,

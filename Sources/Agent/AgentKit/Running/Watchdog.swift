@@ -4,8 +4,8 @@ import Platform
 import Rules
 import Watching
 
-/// Tells the service manager that the agent works, after each successful ``HealthProbe``. If a probe fails or does not return,
-/// nothing is told, and the manager restarts the agent.
+/// Pings the service manager's watchdog after each successful ``HealthProbe``. If a probe fails or does not return,
+/// there is no ping, and the manager restarts the agent.
 ///
 /// Does nothing unless a manager expects it (`WatchdogSec=`).
 package struct Watchdog: Sendable {
@@ -13,23 +13,23 @@ package struct Watchdog: Sendable {
     private let probe: @Sendable () async -> Bool
 
     /// - Parameters:
-    ///   - manager: says how often it wants to hear.
+    ///   - manager: determines how often to ping.
     ///   - probe: false if something does not work; may not return.
     package init(_ manager: SystemNotification, probe: @escaping @Sendable () async -> Bool) {
         self.manager = manager
         self.probe = probe
     }
 
-    /// Whether there is anything to do.
+    /// Whether the manager expects pings.
     package var isWanted: Bool { manager.isHeard && manager.watchdog != nil }
 
-    /// Until its task is cancelled.
+    /// Runs until its task is cancelled.
     package func run() async {
         guard let limit = manager.watchdog else { return }
         while !Task.isCancelled {
             if await probe() { manager.send("WATCHDOG=1") }
             do {
-                // Twice the word may be late before it is missed.
+                // Two pings may be late before the manager acts.
                 try await Task.sleep(for: limit / 3)
             } catch {
                 return
@@ -38,20 +38,21 @@ package struct Watchdog: Sendable {
     }
 }
 
-/// Checks each stage that a file passes in the agent: the thread that reads events, the marks, the rules, the ledger.
+/// Checks each stage that a file passes through in the agent: the thread that reads events, the marks, the rules, the
+/// ledger.
 package actor HealthProbe {
     private let agent: Agent
     private let lane = BlockingPool("watchdog")
     private var waitedForDisk = false
     private var marks: Int?
 
-    /// Seconds for the thread that reads events to come round.
+    /// Timeout in seconds for the thread that reads events.
     private static let patience = 10.0
 
     package init(_ agent: Agent) { self.agent = agent }
 
-    /// - Returns: whether all on it does its work. What fails and says so does: a disk that is full is no reason to be ended.
-    ///   Nor is a place whose disk does not answer, whoever waits for it.
+    /// - Returns: whether every stage works. A stage that fails and reports it does work: a full disk is no reason to
+    ///   be restarted. Nor is a place whose disk hangs, even if something waits for it.
     package func run() async -> Bool {
         guard await watching(), await marking() else { return false }
         _ = await agent.runner.status()
@@ -80,7 +81,7 @@ package actor HealthProbe {
         }
     }
 
-    /// Whether what events have marked is taken up: marks that wait were taken since the last probe.
+    /// Whether the marks of events are processed: if some are waiting, others were taken since the last probe.
     private func marking() async -> Bool {
         let taken = await agent.pipeline.marksTaken
         defer { marks = taken }
