@@ -3,12 +3,12 @@ import ComicVault
 import FileActions
 import Platform
 
-/// Judges deposits as the inbox's archives are judged: in the locked-down worker. Damaged pages are recorded instead of
-/// refused: whether a rule takes such a comic was decided before it was deposited, and the original is gone.
+/// Judges deposits like archives in an inbox: in the caged worker. Damaged pages are recorded rather than refused:
+/// whether a rule accepts such a comic was decided before it was deposited, and the original is gone.
 package struct ArchiveDepositJudge: DepositJudge {
     private let program: BytePath?
 
-    /// - Parameter program: the worker's executable; nil looks for it as `ArchiveWorker` does, when a deposit comes.
+    /// - Parameter program: the worker's executable; nil finds it as `ArchiveWorker` does, when a deposit arrives.
     package init(program: BytePath? = nil) { self.program = program }
 
     package func judge(_ deposit: DropContent) throws -> DropVerdict {
@@ -21,7 +21,7 @@ package struct ArchiveDepositJudge: DepositJudge {
         let archive = try ArchiveSource.sealed(deposit)
         switch try worker.judge(archive, mode: .lenient, hashes: false) {
         case .refused(.solid, let message) where !ArchiveWorker.unpacksSolidRar:
-            // The program that unpacks it was there when it was deposited, and may be again.
+            // The unpacking program existed when the comic was deposited, and may be back later.
             throw Fault(.failed, message, path: archive.path)
         case .refused(let reason, let message):
             throw Fault(.refused, message, path: archive.path, code: reason.rawValue)

@@ -5,17 +5,17 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Where a password or key file comes from. Never from an argument or a variable: others can read those.
+/// Where a password or key file comes from. Never from an argument or a variable, which others can read.
 package enum PasswordSource: Sendable, Equatable {
     /// One line from an open descriptor.
     case descriptor(Int32)
     case keyFile(BytePath)
-    /// A file that systemd has put there for this service alone.
+    /// A file that systemd provides to this service only.
     case credential(BytePath, isKeyFile: Bool)
-    /// The person at the terminal, who does not see what is typed.
+    /// Typed at the terminal, without echo.
     case terminal
 
-    /// The credential of that vault, if systemd gave this process one: `steward-vault-NAME` holds a password,
+    /// The systemd credential for that vault, if there is one: `steward-vault-NAME` holds a password,
     /// `steward-vault-NAME.key` the bytes of a key file. Blocks.
     package static func credential(_ vault: String, _ environment: [String: String]) throws -> PasswordSource? {
         guard let folder = environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else { return nil }
@@ -26,11 +26,11 @@ package enum PasswordSource: Sendable, Equatable {
         return nil
     }
 
-    /// Reads it into locked memory. Blocks; on a terminal until the person has answered.
+    /// Reads it into locked memory. Blocks; on a terminal until the user has answered.
     ///
     /// - Parameters:
     ///   - prompt: the question, without a colon.
-    ///   - again: asked after it, for a password that is new; both answers must be the same. nil asks once.
+    ///   - again: a second question for a new password; both answers must match. nil asks once.
     package func read(_ prompt: String, again: String? = nil) throws -> Credential {
         try VaultError.coded {
             switch self {
@@ -52,10 +52,10 @@ package enum PasswordSource: Sendable, Equatable {
         }
     }
 
-    /// Longer than any password, in any form.
+    /// Longer than any password in any encoding.
     private static let lineLimit = 16 * Credential.passwordLimit
 
-    /// Up to the end of the line, and no byte beyond it: what follows may be another password.
+    /// Reads up to the end of the line and not a byte more: another password may follow.
     private static func line(from number: Int32) throws -> SecretBytes {
         let room = try SecretBytes(count: lineLimit) { buffer in
             var count = 0
@@ -86,7 +86,7 @@ package enum PasswordSource: Sendable, Equatable {
     }
 }
 
-/// The terminal of the person who called, whatever standard input and output are.
+/// The controlling terminal, regardless of standard input and output.
 private struct Terminal {
     private let device: Descriptor
 
@@ -124,7 +124,7 @@ private struct Terminal {
 }
 
 extension SecretBytes {
-    /// Room that was filled from its start: what is in it up to a newline, or up to the zeros that it began with.
+    /// The content of a zero-filled buffer, up to a newline or to the remaining zeros.
     fileprivate func upToNewline() throws -> SecretBytes {
         let length = withBytes { bytes -> Int in
             if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) { return end }

@@ -1,14 +1,14 @@
 import ComicVault
 import Platform
 
-/// A command's way to a vault: through the daemon where that has it unlocked, else by opening it here.
+/// A command's access to a vault: through the daemon if it has the vault unlocked, otherwise by opening it here.
 package final class VaultAccess {
     private let place: VaultPlace
     private let socket: BytePath
     private let unlock: (SealedVault) throws -> Void
     private var own: SealedVault?
 
-    /// - Parameter unlock: unlocks the vault that it is given; called once, and only where it has to be.
+    /// - Parameter unlock: unlocks the given vault; called at most once, only if needed.
     package init(_ place: VaultPlace, socket: BytePath, unlock: @escaping (SealedVault) throws -> Void) {
         self.place = place
         self.socket = socket
@@ -17,7 +17,7 @@ package final class VaultAccess {
 
     /// Blocks until it is done.
     ///
-    /// - Parameter secrets: what the command takes besides the vault being unlocked.
+    /// - Parameter secrets: what the command needs in addition to the unlocked vault.
     /// - Throws: `Fault`.
     package func ask<C: VaultCommand>(
         _ command: C, _ secrets: [Credential] = [], _ outlet: VaultOutlet = VaultOutlet()
@@ -28,7 +28,7 @@ package final class VaultAccess {
         }
     }
 
-    /// - Returns: nil where the daemon does not have the keys.
+    /// - Returns: nil if the daemon does not have the keys.
     private func askDaemon<C: VaultCommand>(
         _ command: C, _ secrets: [Credential], _ outlet: VaultOutlet
     ) throws -> C.Answer? {
@@ -46,7 +46,7 @@ package final class VaultAccess {
         return vault
     }
 
-    /// Forgets the keys, where this command has them.
+    /// Forgets the keys, if this command has them.
     package func close() {
         own?.lock()
         own = nil

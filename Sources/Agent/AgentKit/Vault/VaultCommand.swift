@@ -2,11 +2,11 @@ import ComicVault
 import Foundation
 import Platform
 
-/// What is asked of a vault, over a connection of its own: passwords go over it, and whole comics.
+/// A request about a vault, over its own connection: it may carry passwords and whole comics.
 package protocol VaultRequest: Codable, Sendable {
     associatedtype Answer: Codable & Sendable
 
-    /// On the wire, and in messages about it.
+    /// On the wire and in messages.
     static var name: String { get }
 
     /// The agent's answer.
@@ -15,46 +15,46 @@ package protocol VaultRequest: Codable, Sendable {
     func answer(_ call: VaultCall) async throws -> Answer
 }
 
-/// What is done with an unlocked vault: a value that holds its arguments, does the work, and says how the answer is shown.
-/// The agent runs it where it holds the keys, else the command that has opened the vault itself.
+/// A command on an unlocked vault: a value that holds its arguments, does the work, and formats the answer. It is run
+/// by the agent if that has the keys, otherwise by the command that opened the vault.
 package protocol VaultCommand: VaultRequest {
     associatedtype Answer
 
-    /// Does it. Blocks for as long as it takes.
+    /// Performs the command. May block for long.
     ///
-    /// - Throws: `Fault` or `VaultError`; `.usage` where the arguments name nothing that there is.
+    /// - Throws: `Fault` or `VaultError`; `.usage` if the arguments name something that does not exist.
     func run(on vault: VaultContext) throws -> Answer
 
-    /// The answer for a terminal. As JSON it is what it encodes to.
+    /// The answer for the terminal. As JSON it is encoded as is.
     func lines(_ answer: Answer, on screen: Screen) -> [String]
 }
 
-/// A command that destroys something, and can say before what that would be.
+/// A command that destroys something and can list beforehand what that is.
 package protocol VaultDestruction: VaultCommand where Answer == VaultChange {
     /// Whether it only says what it would do.
     var isDryRun: Bool { get set }
 
-    /// Means what was shown, and nothing that has come to be called so meanwhile.
+    /// Limits the command to the items that were shown, excluding any that came to match since.
     ///
-    /// - Parameter items: what the dry run has named; not empty.
+    /// - Parameter items: the items of the dry run; not empty.
     mutating func narrow(to items: [VaultChange.Item])
 }
 
 /// Where an answer is shown.
 package struct Screen {
-    /// Columns; nil where it is no terminal.
+    /// Columns; nil if it is not a terminal.
     let width: Int?
     let zone: Zone
 
     package init(width: Int?, zone: Zone) { (self.width, self.zone) = (width, zone) }
 }
 
-/// What a command has done to comics, objects or slots.
+/// A command's changes to comics, objects or slots.
 package struct VaultChange: Codable, Sendable {
     package struct Item: Codable, Sendable {
         package let id: String
         package let name: BytePath?
-        /// What is said about it beyond that it is done.
+        /// Additional information.
         package let note: String?
 
         init(_ id: some CustomStringConvertible, name: BytePath? = nil, note: String? = nil) {

@@ -1,15 +1,15 @@
 import ComicVault
 import Platform
 
-/// An unlocked vault as a command has it: in the agent, or in the command's own process, which has opened it.
+/// An unlocked vault as seen by a command: in the agent, or in the command's own process, which opened it.
 package struct VaultContext {
     let place: VaultPlace
     let sealed: SealedVault
-    /// What the command takes besides the vault being unlocked; the old one first.
+    /// What the command needs in addition to the unlocked vault; an old secret comes first.
     let secrets: [Credential]
     /// Why deposits were not taken in; only an agent knows.
     let refusals: [ObjectID: String]
-    /// Ends the work where the vault is locked meanwhile.
+    /// Ends the work if the vault is locked meanwhile.
     let outlet: VaultOutlet
 
     init(
@@ -20,13 +20,13 @@ package struct VaultContext {
         self.outlet = outlet.ending { if !sealed.isUnlocked { throw Self.lockedMeanwhile } }
     }
 
-    /// Not ``VaultError/locked``: a part of the answer is out already, and what asks must not begin anew by itself.
+    /// Not ``VaultError/locked``: part of the answer has been sent, and the caller must not retry automatically.
     static let lockedMeanwhile = Fault(
         .failed, "the vault was locked before this was done; unlock it, and try again")
 
-    /// The comic of a name, an id, or the beginning of one.
+    /// Finds a comic by name, id, or the beginning of its id.
     ///
-    /// - Throws: `VaultError` where there is none; `Fault(.usage)` where there are several.
+    /// - Throws: `VaultError` if there is none; `Fault(.usage)` if there are several.
     func comic(_ text: String) throws -> ComicEntry {
         for name in [BytePath(text), BytePath(bytes: BytePath.unescape(text))] {
             if let entry = try sealed.comic(named: name) { return entry }
@@ -41,27 +41,27 @@ package struct VaultContext {
 
     /// The one of `ids` that begins with `text`.
     ///
-    /// - Throws: `Fault(.usage)` where it is not exactly one.
+    /// - Throws: `Fault(.usage)` unless exactly one matches.
     static func object(_ text: String, among ids: [ObjectID]) throws -> ObjectID {
         try ids.filter { isAbbreviated($0, by: text) }
             .only("deposit", beginning: quote(text), shownBy: "steward vault quarantine")
     }
 
-    /// Whether that is enough of an id to mean it.
+    /// Whether the text is a long enough beginning of the id.
     static func isAbbreviated(_ id: some CustomStringConvertible, by text: String) -> Bool {
         text.count >= 4 && id.description.hasPrefix(text.lowercased())
     }
 
-    /// What a person typed, fit to be shown again.
+    /// User input, escaped for display.
     static func quote(_ text: String) -> String { BytePath(text).description }
 
     static let countedFromOne = Fault(.usage, "pages are counted from 1")
 }
 
-/// Where the answer's longer parts go while it is being made. Both may throw to end the work.
+/// Receives progress and output while a command runs. Both closures may throw to end the work.
 package struct VaultOutlet {
     package let progress: (_ done: Int64, _ total: Int64, _ text: String) throws -> Void
-    /// Is given a comic's bytes, in order; they are valid during the call only.
+    /// Receives a comic's bytes, in order; they are valid only during the call.
     package let bytes: (UnsafeRawBufferPointer) throws -> Void
 
     package init(
@@ -72,7 +72,7 @@ package struct VaultOutlet {
         self.bytes = bytes
     }
 
-    /// The same, asking first whether to go on.
+    /// Wraps the outlet with a check that may end the work.
     fileprivate func ending(_ check: @escaping () throws -> Void) -> VaultOutlet {
         let (progress, bytes) = (progress, bytes)
         return VaultOutlet(

@@ -1,8 +1,8 @@
 import ComicVault
 import Platform
 
-/// A request about a vault as it goes over the control socket. The secrets follow by themselves, when the agent asks for
-/// them: they are never part of a text.
+/// A vault request on the control socket. Secrets are sent separately when the agent asks for them, never as part of
+/// any text.
 struct VaultConversation<Request: VaultRequest>: Conversation {
     static var name: String { Request.name }
 
@@ -28,22 +28,22 @@ struct VaultConversation<Request: VaultRequest>: Conversation {
     }
 }
 
-/// How long a password or key file is that follows a request.
+/// Announces a password or key file that follows a request.
 struct VaultSecret: Codable {
     let kind: Credential.Kind
-    /// Bytes.
+    /// In bytes.
     let count: Int
 }
 
-/// A request that an agent has been sent, and the vault that it is about.
+/// A request received by an agent, with the vault it is about.
 package struct VaultCall: Sendable {
     let service: VaultService
     fileprivate let connection: ControlConnection
-    /// Where vaults are used, and what they hold is written, which may wait for whoever reads it: a pager, a slow pipe.
+    /// Threads for using vaults and writing their content, which may wait for a slow reader: a pager, a slow pipe.
     fileprivate let lanes: BlockingPool
     fileprivate let promised: [VaultSecret]
 
-    /// Asks for the secrets that were promised.
+    /// Receives the announced secrets.
     func secrets() async throws -> [Credential] {
         guard promised.count <= 2 else { throw Fault(.usage, "that takes at most two passwords") }
         return try await connection.lane.run { try promised.map { try connection.receiveSecret($0) } }
@@ -53,13 +53,14 @@ package struct VaultCall: Sendable {
 extension VaultCommand {
     package func answer(_ call: VaultCall) async throws -> Answer {
         let (service, connection) = (call.service, call.connection)
-        // Nothing is asked for that cannot be used.
+        // Never ask for secrets while the vault is locked.
         guard await service.isUnlocked else { throw VaultError.locked }
         let secrets = try await call.secrets()
         let refusals = await service.refusals
         let limit = service.place.idle.map { Duration.seconds($0) }
         return try await service.use(on: call.lanes) { vault in
-            // Who reads slowly is waited for; an unlocked vault that nobody takes anything from is used by nobody.
+            // A slow reader is waited for, but only for the idle time: an answer that nobody reads is no use of the
+            // vault.
             try connection.waitWithoutTimeout { waited in
                 if !vault.isUnlocked { throw VaultContext.lockedMeanwhile }
                 if let limit, waited > limit { throw Fault(.failed, "nobody has taken the answer") }
@@ -73,7 +74,7 @@ extension VaultCommand {
     }
 }
 
-/// Says how far the work has come ten times a second, not with every part.
+/// Limits progress reports to ten per second.
 private enum PacedOutlet {
     static func over(_ outlet: VaultOutlet) -> VaultOutlet {
         var last = ContinuousClock.now - .seconds(1)

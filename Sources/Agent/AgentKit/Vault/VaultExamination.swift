@@ -4,7 +4,7 @@ import OwnFiles
 import Platform
 import Rules
 
-/// `steward doctor` on the vaults of the configuration, and on the memory that their keys lie in.
+/// `steward doctor`, the part about the configured vaults and the memory for their keys.
 package struct VaultExamination: Sendable {
     private let places: [VaultPlace]
     private let socket: BytePath
@@ -24,12 +24,12 @@ package struct VaultExamination: Sendable {
         return found.isEmpty ? [] : found + [Self.memory()]
     }
 
-    /// As the daemon has it, which alone knows what an unlocked vault lacks.
+    /// From the daemon if possible: only it knows the state of an unlocked vault.
     private func status(_ place: VaultPlace) throws -> VaultStatus {
         do {
             return try .asked(place, socket)
         } catch is Fault {
-            // What is wrong with the daemon is another finding.
+            // Problems with the daemon are reported separately.
             return try VaultStatus(place)
         }
     }
@@ -55,7 +55,7 @@ package struct VaultExamination: Sendable {
         return (try? FileLock.acquire(.exclusive, on: file)) == false
     }
 
-    /// Keys lie in memory that never reaches the swap: how much of that this process may have.
+    /// Keys are kept in locked memory that is never swapped; checks how much this process may lock.
     static func memory() -> Examination.Finding {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
@@ -70,7 +70,7 @@ package struct VaultExamination: Sendable {
 }
 
 extension Configuration {
-    /// `steward check` on the vaults: what is wrong with them that nobody sees in the file.
+    /// `steward check`, the part about vaults: problems that are not visible in the file.
     package func vaultDiagnostics() throws -> [Diagnostic] {
         try vaults.flatMap { place in
             try VaultStatus(place).problems.map { problem in

@@ -1,18 +1,18 @@
 import ComicVault
 import Platform
 
-/// What a command has to tell apart, in ``Fault/code``.
+/// Values of ``Fault/code`` that commands distinguish.
 package enum VaultCode {
-    /// The one that was asked does not hold the keys.
+    /// The process asked does not have the keys.
     package static let locked = "vault-locked"
     package static let incorrect = "incorrect-password"
-    /// A person has to say whether an incomplete record may go.
+    /// The user must decide whether to drop an incomplete record.
     package static let tornTail = "torn-tail"
     package static let inUse = "vault-in-use"
 }
 
 extension VaultError {
-    /// As ``fault``, with the code that commands look for.
+    /// Like ``fault``, with the code that commands look for.
     package var codedFault: Fault {
         let plain = fault
         let code: String? =
@@ -26,7 +26,7 @@ extension VaultError {
         return Fault(plain.kind, plain.message, path: plain.path, errno: plain.errno, code: code)
     }
 
-    /// Runs `body`; errors of a vault become faults.
+    /// Runs `body` and converts vault errors to faults.
     package static func coded<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()

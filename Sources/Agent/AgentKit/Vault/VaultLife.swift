@@ -4,8 +4,8 @@ import Logging
 import Platform
 
 extension AgentCore {
-    /// Unlocks the vaults for which systemd has given this service a credential. What goes wrong is said in the log; the
-    /// vault stays locked, and comics are deposited. One whose disk does not answer is unlocked when it does.
+    /// Unlocks the vaults for which systemd provides a credential. Failures are logged; the vault stays locked, and
+    /// comics are deposited. A vault whose disk hangs is unlocked once it answers.
     func unlockFromCredentials() async {
         guard ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"] != nil else { return }
         await withTaskGroup(of: Void.self) { group in
@@ -36,7 +36,7 @@ extension AgentCore {
 }
 
 extension VaultService {
-    /// An agent's, whose notices go to its log.
+    /// An agent's vault service, which logs its notices.
     static func logging(_ place: VaultPlace, to log: Logger) -> VaultService {
         let environment = ProcessInfo.processInfo.environment
         return VaultService(
@@ -48,7 +48,7 @@ extension VaultService {
 }
 
 extension VaultNotice {
-    /// For the log; no line tells what a comic is called.
+    /// For the log; no line contains a comic's name.
     func logLines(_ vault: String) -> [(Logger.Level, String)] {
         switch self {
         case .unlocked(let report):

@@ -4,13 +4,13 @@ import Glibc
 import JSONText
 import Platform
 
-/// What goes over the control socket after a request about a vault: frames of a byte that says what it is, the length in
-/// four bytes, and as many bytes. Secrets go the other way, bare, when they are asked for.
+/// Frames on the control socket after a vault request: a byte for the type, four bytes for the length, then the
+/// payload. Secrets travel the other way, unframed, when requested.
 enum VaultFrame: UInt8 {
     /// The daemon is ready for the next secret.
     case secretWanted
     case progress
-    /// A part of a comic.
+    /// Part of a comic.
     case bytes
     /// A JSON document; the last frame.
     case answer
@@ -52,10 +52,10 @@ extension ControlConnection {
         try Array(try JSONText.line(value).utf8).withUnsafeBytes { try send(frame, $0) }
     }
 
-    /// - Throws: `Fault` where the other side goes away or says what no daemon says.
+    /// - Throws: `Fault` if the peer disconnects or sends something invalid.
     func receiveFrame() throws -> (VaultFrame, [UInt8]) {
         let header = try exactly(5)
-        // What the daemon says before it deals with vaults: that it is busy, say.
+        // A refusal sent before vaults come into play, such as that the daemon is busy.
         if header[0] == UInt8(ascii: "{") {
             throw try JSONDecoder().decode(ControlRefusal.self, from: Data(header) + receiveLine()).fault
         }
@@ -73,7 +73,7 @@ extension ControlConnection {
         }
     }
 
-    /// Reads a secret straight into locked memory.
+    /// Reads a secret directly into locked memory.
     func receiveSecret(_ secret: VaultSecret) throws -> Credential {
         guard (1...Credential.keyFileSizes.upperBound).contains(secret.count) else {
             throw Fault(.usage, "a password or key file of \(secret.count) bytes is none")
@@ -84,11 +84,11 @@ extension ControlConnection {
 }
 
 extension UInt32 {
-    /// Its four bytes, the highest first.
+    /// Its four bytes, most significant first.
     fileprivate var bigEndianParts: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) } }
 }
 
-/// A command's side.
+/// The command's end.
 package enum VaultClient {
     private static func frame(_ connection: ControlConnection) throws -> (VaultFrame, [UInt8]) {
         do {
@@ -101,11 +101,11 @@ package enum VaultClient {
         }
     }
 
-    /// Asks the daemon, and hands it the secrets when it wants them. Blocks until it has answered.
+    /// Sends a request to the daemon, and the secrets when it asks for them. Blocks until it has answered.
     ///
     /// - Parameter vault: its name in the configuration.
-    /// - Returns: nil where no daemon listens.
-    /// - Throws: `Fault` with what the daemon complained of; with the code ``VaultKeeper/unknown`` where it knows no such vault.
+    /// - Returns: nil if no daemon is listening.
+    /// - Throws: `Fault` with the daemon's error; with the code ``VaultKeeper/unknown`` if it does not know the vault.
     package static func ask<R: VaultRequest>(
         _ request: R, of vault: String, _ secrets: [Credential] = [], at socket: BytePath,
         _ outlet: VaultOutlet = VaultOutlet()
@@ -116,7 +116,7 @@ package enum VaultClient {
             try connection.send(
                 ControlRequest(VaultConversation(vault: vault, secrets: promised, arguments: request)))
         } catch {
-            // Who is turned away is told so before he has asked.
+            // A server that is full sends its refusal before reading the request.
             _ = try Self.frame(connection)
             throw error
         }
@@ -128,7 +128,7 @@ package enum VaultClient {
         }
     }
 
-    /// - Returns: its JSON.
+    /// - Returns: the answer's JSON.
     private static func answer(
         _ connection: ControlConnection, _ vault: String, _ secrets: [Credential], _ outlet: VaultOutlet
     ) throws -> [UInt8] {

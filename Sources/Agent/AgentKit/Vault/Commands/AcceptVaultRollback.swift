@@ -1,14 +1,14 @@
 import ComicVault
 import Platform
 
-/// `steward vault accept-rollback`: takes an older copy of the vault for the vault.
+/// `steward vault accept-rollback`: accepts an older copy of the vault.
 package struct AcceptVaultRollback: VaultDestruction {
     package static let name = "vault-accept-rollback"
     package var isDryRun = false
 
     package init() {}
 
-    /// There is but one copy.
+    /// There is only one copy.
     package mutating func narrow(to items: [VaultChange.Item]) {}
 
     package func run(on vault: VaultContext) throws -> VaultChange {

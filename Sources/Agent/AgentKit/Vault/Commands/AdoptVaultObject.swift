@@ -1,12 +1,12 @@
 import ComicVault
 import Platform
 
-/// `steward vault quarantine adopt`: makes a comic of an archive that no comic has.
+/// `steward vault quarantine adopt`: turns an orphaned archive into a comic.
 package struct AdoptVaultObject: VaultCommand {
     package static let name = "vault-adopt"
     /// The beginning of its id.
     private let object: String
-    /// What the comic is to be called; nil for a name made of the id.
+    /// The comic's name; nil for a name derived from the id.
     private let comicName: BytePath?
 
     package init(_ object: String, as comicName: BytePath?) { (self.object, self.comicName) = (object, comicName) }

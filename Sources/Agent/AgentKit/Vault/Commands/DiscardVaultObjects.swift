@@ -1,7 +1,7 @@
 import ComicVault
 import Platform
 
-/// `steward vault quarantine discard`: destroys deposits and objects, and forgets deposits that are missing.
+/// `steward vault quarantine discard`: destroys deposits and objects, and forgets missing deposits.
 package struct DiscardVaultObjects: VaultDestruction {
     package static let name = "vault-discard"
     package var isDryRun = false

@@ -1,10 +1,10 @@
 import ComicVault
 import Platform
 
-/// `steward vault extract`: sends a comic as it was imported.
+/// `steward vault extract`: outputs a comic as it was imported.
 package struct ExtractVaultComic: VaultCommand {
     package static let name = "vault-extract"
-    /// Its name, its id, or the beginning of that.
+    /// Its name, its id, or the beginning of its id.
     private let comic: String
 
     package init(_ comic: String) { self.comic = comic }
@@ -22,14 +22,14 @@ package struct ExtractVaultComic: VaultCommand {
     }
 }
 
-/// What was sent out of the vault.
+/// A file that left the vault.
 package struct VaultSent: Codable, Sendable {
     package let id: ComicID
     package let name: BytePath
     /// From 1; nil for a whole archive and for the cover.
     package var page: Int?
     package var pages: Int?
-    /// Bytes.
+    /// In bytes.
     package let size: Int64
     package var output: BytePath?
 

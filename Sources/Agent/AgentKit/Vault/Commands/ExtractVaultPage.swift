@@ -3,10 +3,10 @@ import ComicVault
 import FileActions
 import Platform
 
-/// `steward vault page`: sends one page of a comic.
+/// `steward vault page`: outputs one page of a comic.
 package struct ExtractVaultPage: VaultCommand {
     package static let name = "vault-page"
-    /// Its name, its id, or the beginning of that.
+    /// Its name, its id, or the beginning of its id.
     private let comic: String
     /// From 1.
     private let page: Int
@@ -21,10 +21,10 @@ package struct ExtractVaultPage: VaultCommand {
     }
 }
 
-/// `steward vault thumbnail`: sends a small JPEG of a page or the cover.
+/// `steward vault thumbnail`: outputs a small JPEG of a page or the cover.
 package struct ExtractVaultThumbnail: VaultCommand {
     package static let name = "vault-thumbnail"
-    /// Its name, its id, or the beginning of that.
+    /// Its name, its id, or the beginning of its id.
     private let comic: String
     /// From 1; nil for the cover.
     private let page: Int?
@@ -45,7 +45,7 @@ package struct ExtractVaultThumbnail: VaultCommand {
     }
 }
 
-/// Single pages of sealed comics. What is opened lies in memory: no page touches a disk.
+/// Single pages of sealed comics. Pages are decrypted in memory only, never on a disk.
 extension VaultContext {
     fileprivate static func check(
         _ found: (page: PageInMemory?, count: Int), _ number: Int, _ entry: ComicEntry
@@ -69,7 +69,7 @@ extension VaultContext {
             id: entry.id, name: BytePath(bytes: page.name), page: number, pages: count, size: Int64(page.bytes.count))
     }
 
-    /// For comics of which nobody knows where their pages stand: the worker looks for the page in the archive.
+    /// For comics without a page index: the worker searches the archive for the page.
     fileprivate func opened(
         _ index: Int, _ entry: ComicEntry
     ) throws -> (page: PageInMemory?, count: Int) {

@@ -14,7 +14,7 @@ package struct ListVaultComics: VaultCommand {
     package func lines(_ answer: VaultListing, on screen: Screen) -> [String] { answer.lines(screen) }
 }
 
-/// What `steward vault list` shows.
+/// The answer of `steward vault list`.
 package struct VaultListing: Codable, Sendable {
     package let vault: String
     package let comics: [VaultComicLine]
@@ -46,7 +46,7 @@ package struct VaultComicLine: Codable, Sendable {
     package let number: String
     package let pages: Int
     package let format: String
-    /// Bytes of the archive.
+    /// The archive's size in bytes.
     package let size: UInt64
     package let added: Timestamp
 

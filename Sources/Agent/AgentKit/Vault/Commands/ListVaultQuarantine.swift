@@ -1,7 +1,7 @@
 import ComicVault
 import Platform
 
-/// `steward vault quarantine`: what waits for a decision, and why.
+/// `steward vault quarantine`: lists the items that need a decision, with the reasons.
 package struct ListVaultQuarantine: VaultCommand {
     package static let name = "vault-quarantine"
 
@@ -14,13 +14,13 @@ package struct ListVaultQuarantine: VaultCommand {
     package func lines(_ answer: VaultQuarantineListing, on screen: Screen) -> [String] { answer.lines }
 }
 
-/// What `steward vault quarantine` shows.
+/// The answer of `steward vault quarantine`.
 package struct VaultQuarantineListing: Codable, Sendable {
     package struct Object: Codable, Sendable {
         package let id: ObjectID
-        /// nil where it does not open with the vault's keys.
+        /// nil if the vault's keys do not open it.
         package let kind: String?
-        /// Bytes of the file.
+        /// The file's size in bytes.
         package let size: Int64
     }
 
@@ -29,7 +29,7 @@ package struct VaultQuarantineListing: Codable, Sendable {
         /// `own`, `unknown` or `changed`.
         package let origin: String
         package let size: Int64
-        /// Why it was not taken in when it was last tried.
+        /// Why the last attempt to take it in failed.
         package let problem: String?
     }
 

@@ -1,7 +1,7 @@
 import ComicVault
 import Platform
 
-/// `steward vault lock`: has the agent forget the key, at once.
+/// `steward vault lock`: makes the agent forget the key at once.
 package struct LockVault: VaultRequest {
     package struct Answer: Codable, Sendable {
         let vault: String
@@ -16,7 +16,7 @@ package struct LockVault: VaultRequest {
         Answer(vault: call.service.place.name, wasUnlocked: await call.service.lock(.asked))
     }
 
-    /// Where no agent runs, or the one that does knows no such vault, nobody has the key. Blocks.
+    /// If no agent is running, or it does not know the vault, the key is nowhere in use. Blocks.
     package static func ask(_ vault: String, at socket: BytePath) throws -> Answer {
         let nobodyHasTheKey = Answer(vault: vault, wasUnlocked: false)
         do {

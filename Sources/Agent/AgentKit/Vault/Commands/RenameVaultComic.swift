@@ -4,7 +4,7 @@ import Platform
 /// `steward vault rename`
 package struct RenameVaultComic: VaultCommand {
     package static let name = "vault-rename"
-    /// Its name, its id, or the beginning of that.
+    /// Its name, its id, or the beginning of its id.
     private let comic: String
     private let newName: BytePath
 

@@ -1,21 +1,22 @@
 import ComicVault
 import Platform
 
-/// `steward vault progress`: shows or sets how far a comic was read, which is sealed in the manifest like all else.
+/// `steward vault progress`: shows or sets a comic's reading progress, which is sealed in the manifest like everything
+/// else.
 package struct SetVaultProgress: VaultCommand {
     package enum Change: Codable, Sendable {
-        /// That page is being read; from 1.
+        /// The current page, from 1.
         case page(Int)
-        /// Read to its end.
+        /// Finished.
         case done
         /// As if it had never been opened.
         case reset
     }
 
     package static let name = "vault-progress"
-    /// Its name, its id, or the beginning of that.
+    /// Its name, its id, or the beginning of its id.
     private let comic: String
-    /// nil only asks.
+    /// nil only shows the progress.
     private let change: Change?
 
     package init(_ comic: String, _ change: Change?) { (self.comic, self.change) = (comic, change) }
@@ -44,14 +45,14 @@ package struct SetVaultProgress: VaultCommand {
     package func lines(_ answer: VaultReading, on screen: Screen) -> [String] { answer.lines }
 }
 
-/// `steward vault bookmark`: shows a comic's bookmarks, or sets and removes one.
+/// `steward vault bookmark`: shows a comic's bookmarks, or toggles one.
 package struct SetVaultBookmark: VaultCommand {
     package static let name = "vault-bookmark"
-    /// Its name, its id, or the beginning of that.
+    /// Its name, its id, or the beginning of its id.
     private let comic: String
-    /// From 1: its bookmark is set where there is none, and removed where there is one. nil only asks.
+    /// The page whose bookmark is toggled, from 1. nil only shows the bookmarks.
     private let page: Int?
-    /// Whether none is set.
+    /// Removes a bookmark but never sets one.
     private let onlyRemoves: Bool
 
     package init(_ comic: String, page: Int?, onlyRemoves: Bool) {
@@ -72,18 +73,18 @@ package struct SetVaultBookmark: VaultCommand {
     package func lines(_ answer: VaultReading, on screen: Screen) -> [String] { answer.bookmarkLines(page) }
 }
 
-/// How far a comic of the vault has been read, and its bookmarks.
+/// A comic's reading progress and bookmarks.
 package struct VaultReading: Codable, Sendable {
     package let id: ComicID
     package let name: BytePath
-    /// How many there are; nil where nobody knows.
+    /// Number of pages; nil if unknown.
     package let pages: Int?
-    /// The page being read, from 1; nil where it was never opened, or that was forgotten.
+    /// The current page, from 1; nil if it was never opened or was reset.
     package let page: Int?
     package let isFinished: Bool
     /// From 1.
     package let bookmarks: [Int]
-    /// Whether the page that was asked about has a bookmark now.
+    /// Whether the requested page has a bookmark now.
     package let isSet: Bool?
 
     fileprivate init(_ entry: ComicEntry, _ state: ManifestState, isSet: Bool? = nil) {
@@ -100,7 +101,7 @@ package struct VaultReading: Codable, Sendable {
         return ["\(name): \(isFinished ? "read to the end" : place ?? "not read yet")\(marks)"]
     }
 
-    /// - Parameter page: that was asked about.
+    /// - Parameter page: the requested page.
     fileprivate func bookmarkLines(_ page: Int?) -> [String] {
         let list = bookmarks.map(String.init).joined(separator: ", ")
         return (isSet.map { ["\($0 ? "bookmark on" : "no bookmark on") page \(page ?? 0)"] } ?? [])
@@ -109,8 +110,8 @@ package struct VaultReading: Codable, Sendable {
 }
 
 extension ComicEntry {
-    /// - Parameter number: from 1. Where nobody knows how many there are, as in an adopted comic, any will do.
-    /// - Returns: counted from 0.
+    /// - Parameter number: from 1. If the page count is unknown, as in an adopted comic, any number is valid.
+    /// - Returns: a zero-based index.
     fileprivate func index(ofPage number: Int) throws -> UInt32 {
         let count = Int(summary.pages)
         guard number > 0 else { throw VaultContext.countedFromOne }

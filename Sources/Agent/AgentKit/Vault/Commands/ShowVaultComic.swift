@@ -2,10 +2,10 @@ import ComicVault
 import Foundation
 import Platform
 
-/// `steward vault show`: all that the vault knows of one comic.
+/// `steward vault show`: everything the vault knows about one comic.
 package struct ShowVaultComic: VaultCommand {
     package static let name = "vault-show"
-    /// Its name, its id, or the beginning of that.
+    /// Its name, its id, or the beginning of its id.
     private let comic: String
 
     package init(_ comic: String) { self.comic = comic }
@@ -17,19 +17,19 @@ package struct ShowVaultComic: VaultCommand {
     package func lines(_ answer: VaultComicDetails, on screen: Screen) -> [String] { answer.lines(zone: screen.zone) }
 }
 
-/// What `steward vault show` shows.
+/// The answer of `steward vault show`.
 package struct VaultComicDetails: Codable, Sendable {
     package struct Object: Codable, Sendable {
         package let id: ObjectID
         package let kind: String
-        /// Bytes of the content.
+        /// The content's size in bytes.
         package let size: UInt64
     }
 
     package let comic: VaultComicLine
     package let source: String
     package let objects: [Object]
-    /// The page being read, from 1.
+    /// The current page, from 1.
     package let page: Int?
     package let isFinished: Bool
     /// From 1.

@@ -2,7 +2,7 @@ import ComicVault
 import OwnFiles
 import Platform
 
-/// `steward vault status`, of an agent; what the disk alone tells is ``VaultStatus/init(_:)``.
+/// `steward vault status` from an agent; ``VaultStatus/init(_:)`` uses only the disk.
 package struct ShowVaultStatus: VaultRequest {
     package static let name = "vault-status"
 
@@ -11,15 +11,15 @@ package struct ShowVaultStatus: VaultRequest {
     package func answer(_ call: VaultCall) async throws -> VaultStatus { try await .live(call.service) }
 }
 
-/// What can be said of a vault without its keys, and what the daemon knows besides.
+/// What is known of a vault without its keys, plus the daemon's state if there is one.
 package struct VaultStatus: Codable, Sendable {
     package let name: String
     package let path: BytePath
     package var id: VaultID?
     package var isThere = false
-    /// Whether its file system does not answer; nil where it does.
+    /// Whether its file system hangs; nil if not.
     package var isSilent: Bool?
-    /// Whether that has not answered yet, as a disk that has to start first; nil where it has, or is silent.
+    /// Whether its disk has not answered yet, for instance because it is spinning up; nil if it has, or hangs.
     package var isLate: Bool?
     package var isUnlocked = false
     package var since: Timestamp?
@@ -27,20 +27,20 @@ package struct VaultStatus: Codable, Sendable {
     package let lockAfter: Double?
     /// nil while it is locked.
     package var comics: Int?
-    /// What other hosts and people compare; nil where this host trusts no vault here.
+    /// To be compared with other hosts and by people; nil if this host trusts no vault here.
     package var fingerprint: String?
     package var slots: [String] = []
-    /// Deposits that wait, and those that are this host's and gone.
+    /// Waiting deposits, and missing deposits of this host.
     package var deposits = 0
     package var missing = 0
     package var isTakingIn = false
     package var problems: [String] = []
 
-    /// Looks at the disk. Blocks.
+    /// Reads the disk. Blocks.
     package init(_ place: VaultPlace) throws {
         (name, path, lockAfter) = (place.name, place.path, place.idle)
         guard try FileStatus.of(place.path) != nil else {
-            // A vault that was there once is missed; one that was never made is not.
+            // A vault that existed once is missed; one that was never created is not.
             if try FileStatus.of(place.host.appending("pin")) != nil {
                 problems.append("\(path) is gone; mount its disk, or restore it from a backup")
             }
@@ -83,7 +83,7 @@ package struct VaultStatus: Codable, Sendable {
         if let remains = try vault.rekeyRemains() { problems.append(remains.advice) }
     }
 
-    /// Of a vault whose file system has not answered.
+    /// For a vault whose file system has not answered.
     private init(silent place: VaultPlace) {
         (name, path, lockAfter) = (place.name, place.path, place.idle)
         guard HangWatch.shared.hangs(for: .vault(place.name)) else {
@@ -94,9 +94,9 @@ package struct VaultStatus: Codable, Sendable {
         problems = ["nothing answers at \(path); see whether its disk, server or program still runs"]
     }
 
-    /// With what the daemon knows; without what its disk would tell, where that takes its time or does not answer.
+    /// Includes the daemon's state. Leaves out the disk's part if the disk is slow or hangs.
     ///
-    /// - Parameter seconds: how long the disk may take.
+    /// - Parameter seconds: the timeout for the disk.
     static func live(_ service: VaultService, within seconds: Double = 3) async throws -> VaultStatus {
         do {
             if let status = try await outcome(within: seconds, { try await Self.found(service) }) { return status }
@@ -135,7 +135,7 @@ package struct VaultStatus: Codable, Sendable {
         return status
     }
 
-    /// Deposits that are not taken in, with the reasons.
+    /// Deposits that were not taken in, with the reasons.
     private mutating func add(_ refusals: [ObjectID: String]) {
         if let (id, reason) = refusals.first, refusals.count == 1 {
             let isNamed = reason.contains(id.description)
@@ -145,7 +145,7 @@ package struct VaultStatus: Codable, Sendable {
         }
     }
 
-    /// What the daemon says, where one runs that knows the vault; else what the disk says. Blocks.
+    /// The daemon's status if it is running and knows the vault, otherwise the disk's. Blocks.
     package static func asked(_ place: VaultPlace, _ socket: BytePath) throws -> VaultStatus {
         do {
             if let status = try VaultClient.ask(ShowVaultStatus(), of: place.name, at: socket) { return status }

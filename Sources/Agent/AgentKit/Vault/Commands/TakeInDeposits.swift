@@ -1,10 +1,10 @@
 import ComicVault
 import Platform
 
-/// `steward vault quarantine take-in`: makes comics of deposits.
+/// `steward vault quarantine take-in`: turns deposits into comics.
 package struct TakeInDeposits: VaultCommand {
     package static let name = "vault-take-in"
-    /// The beginnings of their ids, whoever made them; where there are none, all that this host has made are meant.
+    /// The beginnings of their ids, from any host; if empty, all deposits of this host.
     private let deposits: [String]
 
     package init(_ deposits: [String]) { self.deposits = deposits }

@@ -1,10 +1,10 @@
 import ComicVault
 import Platform
 
-/// `steward vault unlock`: hands the agent the key.
+/// `steward vault unlock`: gives the agent the key.
 package struct UnlockVault: VaultRequest {
     package static let name = "vault-unlock"
-    /// Whether an incomplete last record of the manifest may go.
+    /// Whether to drop an incomplete last record of the manifest.
     private let dropsTornTail: Bool
 
     package init(dropsTornTail: Bool) { self.dropsTornTail = dropsTornTail }
@@ -18,16 +18,16 @@ package struct UnlockVault: VaultRequest {
     }
 }
 
-/// What an unlock has found, in words.
+/// The result of an unlock, in words.
 package struct VaultUnlocked: Codable, Sendable {
     package let vault: String
     package let isNew: Bool
     package let slot: SlotID?
     package let isRolledBack: Bool
-    /// What somebody should know.
+    /// Warnings for the user.
     package let warnings: [String]
 
-    /// - Parameter report: nil where the vault was unlocked already.
+    /// - Parameter report: nil if the vault was already unlocked.
     fileprivate init(_ vault: String, _ report: UnlockReport?) {
         self.vault = vault
         isNew = report != nil
@@ -43,7 +43,7 @@ package struct VaultUnlocked: Codable, Sendable {
 }
 
 extension UnlockReport {
-    /// What somebody should know of it; no word tells what a comic is called.
+    /// Warnings for the user; they never contain a comic's name.
     package var warnings: [String] {
         var out: [String] = []
         switch freshness {

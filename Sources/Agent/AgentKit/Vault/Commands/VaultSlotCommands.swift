@@ -1,7 +1,7 @@
 import ComicVault
 import Platform
 
-/// `steward vault passwd`: puts a new password or key file, the second secret, in the place of the first.
+/// `steward vault passwd`: replaces a password or key file; the second secret is the new one.
 package struct ChangeVaultPassword: VaultCommand {
     package static let name = "vault-passwd"
 
@@ -14,7 +14,7 @@ package struct ChangeVaultPassword: VaultCommand {
     }
 }
 
-/// `steward vault slots add`: another password or key file, the secret, that opens the vault as well.
+/// `steward vault slots add`: adds another password or key file that opens the vault.
 package struct AddVaultSlot: VaultCommand {
     package static let name = "vault-slots-add"
 

@@ -1,7 +1,7 @@
 import ComicVault
 import Platform
 
-/// `steward vault verify`: reads every byte. Changes nothing.
+/// `steward vault verify`: reads every byte and changes nothing.
 package struct VerifyVault: VaultCommand {
     package static let name = "vault-verify"
 
@@ -18,7 +18,7 @@ package struct VerifyVault: VaultCommand {
     package func lines(_ answer: VaultVerification, on screen: Screen) -> [String] { answer.lines }
 }
 
-/// What `steward vault verify` has found.
+/// The result of `steward vault verify`.
 package struct VaultVerification: Codable, Sendable {
     package struct Finding: Codable, Sendable {
         package let comic: ComicID
@@ -30,9 +30,9 @@ package struct VaultVerification: Codable, Sendable {
     package let objects: Int
     package let bytes: UInt64
     package let findings: [Finding]
-    /// What is wrong besides the comics' objects.
+    /// Problems other than with the comics' objects.
     package let problems: [String]
-    /// Objects that no comic has.
+    /// Objects that belong to no comic.
     package let unknown: [ObjectID]
     package let strange: [BytePath]
 
@@ -58,7 +58,7 @@ package struct VaultVerification: Codable, Sendable {
 }
 
 extension VerifyReport.Problem {
-    /// In words, with what there is to do.
+    /// In words, with the remedy.
     fileprivate var text: String {
         switch self {
         case .rolledBack(let mark, let disk):
