@@ -3,9 +3,10 @@ import DotLifePersistence
 import Platform
 import Synchronization
 
-/// The small pictures of captures, made by the caged process that makes those of comics: the systems do not know each other.
+/// Makes thumbnails of captures in the caged process that also makes those of comics; the two systems do not know each
+/// other.
 package enum CaptureThumbnails {
-    /// For stores of captures. libvips and the worker are looked for when the first picture comes.
+    /// For capture stores. libvips and the worker are located when the first picture arrives.
     package static func maker() -> CaptureStore.Thumbnailer {
         let size = ThumbnailSize(width: CaptureStore.thumbnailSide, height: CaptureStore.thumbnailSide)
         let kept = KeptWorker()
@@ -14,7 +15,7 @@ package enum CaptureThumbnails {
         }
     }
 
-    /// The worker's answer in the words of the store.
+    /// Converts the worker's outcome to the store's type.
     package static func outcome(_ outcome: ThumbnailOutcome) -> CaptureStore.Thumbnail {
         switch outcome {
         case .made(let jpeg): .made(jpeg)
@@ -23,7 +24,7 @@ package enum CaptureThumbnails {
     }
 }
 
-/// One for all pictures, so that no more than its number of processes decode at the same time.
+/// Shared by all pictures, to bound the number of processes that decode at the same time.
 private final class KeptWorker: Sendable {
     private let made = Mutex<ThumbnailWorker?>(nil)
 

@@ -6,8 +6,8 @@ import NIOPosix
 import Platform
 import Synchronization
 
-/// A small HTTP server on this machine's loopback: one request per connection, without a body, with limits on connections
-/// and on time.
+/// A small HTTP server on the loopback interface: one request without a body per connection, with limits on connections
+/// and time.
 package final class LoopbackServer: Sendable {
     package struct Answer: Sendable {
         var status = HTTPResponseStatus.ok
@@ -27,12 +27,12 @@ package final class LoopbackServer: Sendable {
     private let open = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - address: where it listens.
+    ///   - address: where to listen.
     ///   - content: what is served, in the plural, for the log.
-    ///   - path: where it is served, for the log.
+    ///   - path: the path served, for the log.
     ///   - patience: seconds for a request and its answer; then the connection is closed.
-    ///   - most: connections at the same time; more are closed at once.
-    ///   - handler: answers a request that names this machine as its host.
+    ///   - most: maximum simultaneous connections; more are closed at once.
+    ///   - handler: answers a request whose `Host` header names this machine.
     package init(
         _ address: MetricsAddress, _ content: String, at path: String, patience: Int, most: Int, log: Logger,
         handler: @escaping @Sendable (HTTPRequestHead) async -> Answer
@@ -46,7 +46,7 @@ package final class LoopbackServer: Sendable {
         self.handler = handler
     }
 
-    /// Listens until its task is cancelled. If the port is taken, it tries again. If the machine grants no port at all, it
+    /// Listens until its task is cancelled. If the port is taken, it retries. If the system provides no port at all, it
     /// logs that and gives up, as that is no reason for the agent to end.
     package func run() async {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -62,7 +62,7 @@ package final class LoopbackServer: Sendable {
                     \(content) are not served at \(address): \(explain(error)). Below systemd the unit allows no network \
                     until a drop-in does (docs/operations.md)
                     """)
-                // If this returned, the agent would end.
+                // Returning would end the agent.
                 while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
             } catch {
                 log.error("\(content) are not served at \(address), trying again in \(wait) s: \(explain(error))")
