@@ -8,12 +8,12 @@ import Platform
 import ServiceLifecycle
 import UnixSignals
 
-/// An app plane to develop and test against: the routes that the original gateway's tests proxy, those that the SDKs'
-/// examples call, an idempotent sink for events, and every fault that a network or a node can have (`docs/ron.md`).
+/// An app plane for development and tests: the routes that the original gateway's tests proxy, those in the SDKs'
+/// examples, an idempotent sink for events, and every possible fault of a network or node (`docs/ron.md`).
 package final class MockPlane: Sendable {
-    /// Where it listens.
+    /// The port it listens on.
     package let port: Int
-    /// `http://host:port`, or `https://` where it has a certificate.
+    /// `http://host:port`, or `https://` with a certificate.
     package let url: String
     private let recorder: RequestRecorder
     private let sink: EventSink
@@ -28,25 +28,25 @@ package final class MockPlane: Sendable {
         (recorder, sink, connections) = (parts.recorder, parts.sink, parts.connections)
     }
 
-    /// The last requests, oldest first, with those that ended in a fault.
+    /// The last requests, oldest first, including those that ended in a fault.
     package var requests: [RecordedRequest] { recorder.requests }
 
-    /// How many answers a client has walked away from.
+    /// How often a client disconnected before its answer was complete.
     package var abandoned: Int { connections.abandoned }
 
-    /// How many connections clients have open now, of those that have sent a request.
+    /// The number of open connections that have sent a request.
     package var openConnections: Int { connections.count }
 
-    /// The events that count, in the order in which they were received.
+    /// The accepted events, in order of arrival.
     package var events: [ReceivedEvent] { sink.events }
 
     /// Serves until the task is cancelled or one of `signals` arrives.
     ///
     /// - Parameters:
-    ///   - options: how.
-    ///   - signals: of the process; connections then have two seconds to end.
+    ///   - options: the plane's options.
+    ///   - signals: process signals to stop on; connections then have two seconds to end.
     ///   - onRunning: called once it listens.
-    /// - Throws: `Fault` where a file cannot be used; NIO's errors where the address or the certificate cannot.
+    /// - Throws: `Fault` if a file cannot be used; NIO's errors for an unusable address or certificate.
     package static func run(
         _ options: MockPlaneOptions, until signals: [UnixSignal] = [],
         onRunning: @escaping @Sendable (MockPlane) async -> Void
@@ -76,19 +76,19 @@ package final class MockPlane: Sendable {
         }
     }
 
-    /// Takes no more connections, and ends those that there are.
+    /// Accepts no more connections, and closes the open ones.
     private func stop() async {
         await server.triggerGracefulShutdown()
         connections.closeAll()
     }
 
-    /// Serves while `body` runs, and has ended when this returns.
+    /// Serves while `body` runs; stopped on return.
     ///
     /// - Parameters:
-    ///   - options: how.
-    ///   - body: is given the running plane.
-    /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws, and as ``run(_:until:onRunning:)``.
+    ///   - options: the plane's options.
+    ///   - body: receives the running plane.
+    /// - Returns: the result of `body`.
+    /// - Throws: the errors of `body`, and as ``run(_:until:onRunning:)``.
     package static func running<R>(
         _ options: MockPlaneOptions = MockPlaneOptions(), _ body: (MockPlane) async throws -> R
     ) async throws -> R {
@@ -99,7 +99,7 @@ package final class MockPlane: Sendable {
                 try await run(options) { starting.yield($0) }
             }
             guard let plane = await started.first(where: { _ in true }) else {
-                // It has ended before it listened, by an error as a rule.
+                // It ended before it listened, usually with an error.
                 try await group.next()
                 throw Fault(.failed, "the mock plane did not start at \(options.host):\(options.port)")
             }
@@ -124,7 +124,7 @@ package final class MockPlane: Sendable {
     }
 }
 
-/// What the routes of one plane share.
+/// State shared by a plane's routes.
 struct Parts: Sendable {
     let recorder: RequestRecorder
     let sink: EventSink

@@ -3,13 +3,13 @@ import Glibc
 import Platform
 import RonAppSdkSwift
 
-/// What `GET /app/hello` answers.
+/// The answer of `GET /app/hello`.
 struct Greeting: Codable {
     let message: String
 }
 
-/// The first example of a call, which serves as a smoke test: it takes its settings from the environment, says hello, and
-/// ends with another code than 0 where that fails.
+/// A minimal call that serves as a smoke test: reads its settings from the environment, says hello, and exits with a
+/// non-zero code on failure.
 @main
 struct RonHello {
     static func main() async {
@@ -20,7 +20,7 @@ struct RonHello {
         }
         do {
             var config = try RonConfig.fromEnvironment()
-            // For a node on this machine; any other is asked by HTTPS alone.
+            // Plain HTTP only for a node on this machine; any other requires HTTPS.
             config.allowInsecureHttp = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(config.baseUrl?.host ?? "")
             let client = try RonClient(config: config)
             let answer: AppResponse<Greeting> = await client.get("/hello")

@@ -53,7 +53,7 @@ struct RonMockPlaneCommand: AsyncParsableCommand {
         options.record = record.map { BytePath($0) }
         options.store = store.map { BytePath($0) }
         if let tlsCert, let tlsKey { options.tls = (BytePath(tlsCert), BytePath(tlsKey)) }
-        // The log goes where errors go: standard output holds the address alone.
+        // The log goes to standard error: standard output contains only the address.
         LoggingSystem.bootstrap(StreamLogHandler.standardError)
         do {
             try await MockPlane.run(options, until: [.sigterm, .sigint]) { plane in
@@ -66,7 +66,7 @@ struct RonMockPlaneCommand: AsyncParsableCommand {
     }
 }
 
-/// Shown as it is, behind `Error:`.
+/// Printed as is, after `Error:`.
 struct CleanFailure: Error, CustomStringConvertible {
     let explanation: String
     var description: String { ShownText.line(explanation) }

@@ -3,8 +3,8 @@ import JSONText
 import Platform
 import Synchronization
 
-/// Takes each event once: the first with an id counts, a repeat is answered as the first was. With a file, an event is on
-/// the disk before it is answered, and counts still when the plane was killed.
+/// Accepts each event once: the first with an id counts, and a repeat gets the same answer. With a file, an event is on
+/// the disk before it is answered, so it survives a kill of the plane.
 final class EventSink: Sendable {
     enum Outcome {
         case taken(sequence: Int, isRepeat: Bool)
@@ -14,7 +14,7 @@ final class EventSink: Sendable {
 
     private struct State {
         var events: [ReceivedEvent] = []
-        /// Where in `events` an id is.
+        /// Index into `events` by id.
         var places: [String: Int] = [:]
     }
 
@@ -22,7 +22,7 @@ final class EventSink: Sendable {
     private let file: LineFile?
     private let lane = BlockingPool("ron-mock-plane.events")
 
-    /// - Throws: `Fault` where the file cannot be opened, or holds something else than events.
+    /// - Throws: `Fault` if the file cannot be opened or contains anything but events.
     init(_ path: BytePath?) async throws {
         guard let path else {
             file = nil
@@ -53,12 +53,12 @@ final class EventSink: Sendable {
     var events: [ReceivedEvent] { state.withLock(\.events) }
 
     /// - Parameters:
-    ///   - id: tells repeats; without one, each counts.
-    ///   - path: that it was sent to.
+    ///   - id: identifies repeats; events without one are all counted.
+    ///   - path: the request's path.
     ///   - body: any bytes.
-    /// - Throws: `Fault` where it cannot be stored; then it does not count.
+    /// - Throws: `Fault` if it cannot be stored; then it does not count.
     func take(id: String?, path: String, body: [UInt8]) async throws -> Outcome {
-        // One after the other, in the file as in memory: a repeat may come while the first is being written.
+        // Serialized, in the file as in memory: a repeat may arrive while the first is being written.
         try await lane.run { [self] in
             try state.withLock { state in
                 let event = ReceivedEvent(sequence: state.events.count + 1, id: id, path: path, body: body)

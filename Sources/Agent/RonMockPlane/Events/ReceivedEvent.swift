@@ -1,18 +1,18 @@
 import Foundation
 
-/// An event that the sink has taken.
+/// An event accepted by the sink.
 package struct ReceivedEvent: Codable, Sendable, Equatable {
-    /// From 1 on, in the order in which they were received.
+    /// From 1, in order of arrival.
     package var sequence: Int
-    /// The `Idempotency-Key` that it came with.
+    /// The request's `Idempotency-Key`.
     package var id: String?
-    /// Its body's member `key`, where that is a string: events with one key are in an order.
+    /// The body's `key` member, if it is a string: events with the same key are ordered.
     package var key: String?
-    /// The path that it was sent to.
+    /// The request's path.
     package var path: String
-    /// The body as text; nil where it is none.
+    /// The body as text; nil if it is not UTF-8.
     package var body: String?
-    /// The body as base64, where it is not UTF-8.
+    /// The body as base64, if it is not UTF-8.
     package var base64: String?
 
     init(sequence: Int, id: String?, path: String, body: [UInt8]) {
@@ -22,11 +22,11 @@ package struct ReceivedEvent: Codable, Sendable, Equatable {
         self.body = String(validating: body, as: UTF8.self)
         if self.body == nil { base64 = Data(body).base64EncodedString() }
         struct Keyed: Decodable { let key: String }
-        // Events are any bytes: those without a key are received as well.
+        // A body may be any bytes; one without a key is accepted too.
         key = (try? JSONDecoder().decode(Keyed.self, from: Data(body)))?.key
     }
 
-    /// Whether a request that shows the same id asks for the same.
+    /// Whether a request with the same id has the same content.
     func isSame(as other: ReceivedEvent) -> Bool {
         path == other.path && body == other.body && base64 == other.base64
     }

@@ -1,14 +1,14 @@
 import Hummingbird
 import Synchronization
 
-/// How often each fault has struck.
+/// Counts how often each fault has been applied.
 final class FaultCounts: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
-    /// Whether the fault strikes this request: always, or the first `times` that the query names. Requests to one path with
-    /// one `fault-id` count together.
+    /// Whether to apply the fault to this request: always, or only the first `times` times given in the query. Requests
+    /// to the same path with the same `fault-id` are counted together.
     ///
-    /// - Throws: ``Refusal`` where `times` is no number.
+    /// - Throws: ``Refusal`` if `times` is not a number.
     func strikes(_ request: Request) throws -> Bool {
         let query = try request.query()
         guard query.text("times") != nil else { return true }

@@ -2,13 +2,13 @@ import Hummingbird
 import JSONText
 import NIOCore
 
-/// Makes a request fail in the way that its path or its query names.
+/// Makes a request fail as its path or query demands.
 struct FaultInjection: RouterMiddleware {
     private let parts: Parts
 
     init(_ parts: Parts) { self.parts = parts }
 
-    /// What is left of a request when its fault has passed.
+    /// Answers requests whose fault has already passed.
     static func addRoutes(to router: Router<PlaneContext>) {
         router.anyVerb("/app/fault/:name") { _, _ in .json(["ok": true]) }
     }
@@ -27,7 +27,7 @@ struct FaultInjection: RouterMiddleware {
             let time = try request.query().integer("ms", default: 1_000, in: 0...3_600_000)
             try await waiting(request) { try await Task.sleep(for: .milliseconds(time)) }
             var response = try await next(request, context)
-            // Who waited for the client's going has read to the end of the connection.
+            // The wait for the client to disconnect has consumed the connection's input.
             response.headers[.connection] = "close"
             return response
         case .silence:
@@ -45,11 +45,11 @@ struct FaultInjection: RouterMiddleware {
             return slow(request, fault == .drip ? time : nil)
         default: break
         }
-        // Nobody reads it: the connection is gone.
+        // The connection is gone; nothing reads this.
         return Response(status: .ok)
     }
 
-    /// Where the client goes meanwhile, that is noted and ends the wait.
+    /// Counts a client that disconnects meanwhile, and ends the wait.
     private func waiting(_ request: Request, _ wait: @Sendable () async throws -> Void) async throws {
         do {
             try await request.body.consumeWithCancellationOnInboundClose { _ in try await wait() }
@@ -73,7 +73,7 @@ struct FaultInjection: RouterMiddleware {
         return fault
     }
 
-    /// A body that comes slowly, or never.
+    /// A body that arrives slowly, or never.
     private func slow(_ request: Request, _ interval: Int?) -> Response {
         let body = Array(#"{"ok":true}"#.utf8)
         return Response(
@@ -107,7 +107,7 @@ struct FaultInjection: RouterMiddleware {
 extension FaultInjection {
     private struct HalfSent: Error {}
 
-    /// The faults that are an answer; nil for the others.
+    /// Faults that are answers; nil for the others.
     private func answer(_ fault: WireFault, _ query: Query, _ channel: any Channel) throws -> Response? {
         switch fault {
         case .half: return half(announced: 1_000)
@@ -132,7 +132,7 @@ extension FaultInjection {
                     "code": "rate_limited", "message": "too many requests", "retryable": true,
                     "retry_after_ms": .integer(time),
                 ], status: .tooManyRequests)
-            // The gateway rounds down, so that it may say 0.
+            // The gateway rounds down, so this may be 0.
             response.headers.set("retry-after", String(time / 1_000))
             return response
         case .rateLimitedText:
@@ -167,7 +167,7 @@ extension FaultInjection {
                 let part = ByteBuffer(repeating: 0x20, count: 65_536)
                 var left = count
                 while left > 0 {
-                    // For a while, a writer takes bytes for a connection that is gone, and drops them.
+                    // For a while, a writer silently drops bytes for a closed connection.
                     guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
                     try await writer.write(part.getSlice(at: 0, length: min(left, part.readableBytes)) ?? part)
                     left -= part.readableBytes

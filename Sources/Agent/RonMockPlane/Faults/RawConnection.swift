@@ -2,13 +2,13 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 
-/// A connection below its HTTP: for what no HTTP server does by itself.
+/// A connection below the HTTP level, for things that no HTTP server does.
 struct RawConnection {
     private let channel: any Channel
 
     init(_ channel: any Channel) { self.channel = channel }
 
-    /// Ends it by RST: what was not read at the other side is lost there.
+    /// Ends it with RST, so that the peer loses unread data.
     ///
     /// - Throws: NIO's errors.
     func reset() async throws {
@@ -18,18 +18,18 @@ struct RawConnection {
         try await close()
     }
 
-    /// Ends it as a program does that has nothing more to say.
+    /// Closes it normally.
     ///
     /// - Throws: NIO's errors.
     func close() async throws {
         do {
             try await channel.close(mode: .all).get()
         } catch ChannelError.alreadyClosed {
-            // By the other side, at the same moment.
+            // The peer closed it at the same moment.
         }
     }
 
-    /// Sends bytes that no encoder has seen; below TLS where there is any.
+    /// Sends raw bytes past the HTTP encoder; still encrypted if TLS is used.
     ///
     /// - Throws: NIO's errors.
     func send(_ text: String) async throws {

@@ -2,7 +2,7 @@ import Hummingbird
 import JSONText
 import Platform
 
-/// The sink for events: what is posted counts once for each `Idempotency-Key`, and can be listed.
+/// The event sink: a posted event counts once per `Idempotency-Key` and can be listed.
 enum EventRoutes {
     static func add(to router: Router<PlaneContext>, _ sink: EventSink) {
         router.answer(.post, "/app/events") { request, _ in try await take(request, sink) }
@@ -40,7 +40,7 @@ enum EventRoutes {
         }
     }
 
-    /// Either header, or both with one value, as the wallet takes them.
+    /// Accepts either header, or both with the same value, like the wallet.
     private static func idempotencyKey(_ request: Request) throws -> String? {
         let keys = Set(["idempotency-key", "x-idempotency-key"].compactMap { request.headers.first($0) })
         guard let key = keys.first else { return nil }

@@ -3,7 +3,7 @@ import Hummingbird
 import JSONText
 import Platform
 
-/// Facets as a Micronode serves them, below `/facets` and, as the SDK asks for them by default, below `/app/facets`.
+/// Facets as served by a Micronode, below `/facets` and, the SDK's default, below `/app/facets`.
 enum FacetRoutes {
     static func add(to router: Router<PlaneContext>) {
         for prefix in ["/facets", "/app/facets"] {
@@ -13,7 +13,7 @@ enum FacetRoutes {
                 .json(["message": "Hello from the facet docs"])
             }
             router.answer(.post, RouterPath(prefix + "/auth/login")) { request, _ in try await login(request) }
-            // No node has these two yet; the answers are what the SDK's helpers need.
+            // No node has these two yet; the answers are what the SDK's helpers expect.
             router.answer(.post, RouterPath(prefix + "/register")) { request, _ in
                 guard try await !request.bytes().isEmpty else {
                     throw Refusal(.badRequest, "BAD_REQUEST", "a facet's manifest is needed", reason: "empty_body")
@@ -42,7 +42,7 @@ enum FacetRoutes {
         ]
     }
 
-    /// The example of a facet: a user and a password for a token; `wrong` is the password that nobody has.
+    /// A sample facet: exchanges a user and a password for a token; the password `wrong` always fails.
     private static func login(_ request: Request) async throws -> Response {
         struct Login: Decodable {
             let user: String

@@ -1,7 +1,7 @@
 import Hummingbird
 import JSONText
 
-/// What the original gateway's tests proxy to their upstream, and the health checks.
+/// The routes that the original gateway's tests proxy to their upstream, and the health checks.
 enum GatewayRoutes {
     static func add(to router: Router<PlaneContext>) {
         router.answer(.get, "/healthz") { _, _ in .json(["ok": true]) }
@@ -27,7 +27,7 @@ enum GatewayRoutes {
                 .json(["code": .string("problem_\(status)")], status: HTTPResponse.Status(code: status))
             }
         }
-        // As where the gateway finds nobody at its upstream's port.
+        // As when nothing listens at the gateway's upstream port.
         router.anyVerb("/app/unbound") { _, _ in
             throw Refusal(
                 .badGateway, "upstream_unavailable", "upstream unavailable", isRetryable: true, reason: "connect")

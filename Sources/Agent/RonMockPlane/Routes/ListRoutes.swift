@@ -1,7 +1,7 @@
 import Hummingbird
 import JSONText
 
-/// A list in pages, as the schema has them: `items` and `next_page_token`.
+/// A paginated list as in the schema: `items` and `next_page_token`.
 enum ListRoutes {
     static func add(to router: Router<PlaneContext>) {
         router.answer(.get, "/app/items") { request, _ in
@@ -24,7 +24,7 @@ enum ListRoutes {
                 )
             ]
             switch query.text("end") {
-            // A server that never comes to its end.
+            // A server whose list never ends.
             case "never": page.append(("next_page_token", "p0"))
             case "empty": page.append(("next_page_token", end < total ? .string("p\(end)") : ""))
             case "missing": if end < total { page.append(("next_page_token", .string("p\(end)"))) }

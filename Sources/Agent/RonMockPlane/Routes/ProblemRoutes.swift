@@ -1,7 +1,7 @@
 import Hummingbird
 import JSONText
 
-/// A problem in each of the shapes that documents and nodes have for it.
+/// A problem in each shape found in documents and nodes.
 enum ProblemRoutes {
     static func add(to router: Router<PlaneContext>) {
         router.anyVerb("/app/problem/:shape") { request, context in
@@ -19,23 +19,23 @@ enum ProblemRoutes {
     }
 }
 
-/// Where a shape comes from, and what it looks like.
+/// The origin of a shape.
 enum ProblemShape: String, CaseIterable {
     /// The schema documents: snake case.
     case schema
     /// The specification of the error envelope: `corr_id`, no kind.
     case envelope
-    /// What gateway and omnigate send.
+    /// As sent by the gateway and omnigate.
     case wire
-    /// The rewarder's: all of it below `error`.
+    /// The rewarder's: everything below `error`.
     case nested
     /// omnigate's when it sheds load: no code.
     case shed
-    /// An app's own error that the gateway passes on.
+    /// An app's own error, passed on by the gateway.
     case code
     /// The SDK's own names, in camel case.
     case camel
-    /// No JSON at all.
+    /// Not JSON.
     case text
 
     var status: Int {

@@ -2,18 +2,18 @@ import Hummingbird
 import JSONText
 import NIOCore
 
-/// A stream of server-sent events with ids: what it sends, and where it breaks, is in the query.
+/// A stream of server-sent events with ids. The query determines what it sends and where it breaks off.
 ///
 /// | query | meaning |
 /// |---|---|
-/// | `count` | events in all; who has seen the last one gets 204 |
+/// | `count` | total number of events; a client that has seen the last one gets 204 |
 /// | `interval` | milliseconds between two |
 /// | `bytes` | of each event's payload |
-/// | `close` | events on one connection, which then ends |
-/// | `cut` | events on one connection, which is then cut in the middle of the next |
-/// | `retry` | milliseconds that clients are to wait before they come again |
+/// | `close` | events per connection, which then ends |
+/// | `cut` | events per connection, which is then cut in the middle of the next |
+/// | `retry` | milliseconds that clients should wait before they reconnect |
 /// | `heartbeats` | comments before each event |
-/// | `end=none` | the connection stays open behind the last event |
+/// | `end=none` | the connection stays open after the last event |
 enum StreamRoutes {
     static func add(to router: Router<PlaneContext>, _ parts: Parts) {
         router.answer(.get, "/app/events/logs") { request, _ in
@@ -36,7 +36,7 @@ enum StreamRoutes {
         }
     }
 
-    /// Ends a connection with an answer half sent.
+    /// Ends a connection in the middle of an answer.
     private struct CutOff: Error {}
 
     private struct Plan {
@@ -55,7 +55,7 @@ enum StreamRoutes {
             }
             (close, cut, retry) = (try optional("close"), try optional("cut"), try optional("retry"))
             staysOpen = query.text("end") == "none"
-            // An id that is none of ours counts as none, as the standard's example servers have it.
+            // A foreign id counts as none, as in the standard's example servers.
             first = (request.headers.first("last-event-id").flatMap(Int.init) ?? 0) + 1
         }
 

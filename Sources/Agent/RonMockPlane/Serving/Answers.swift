@@ -7,7 +7,7 @@ import NIOCore
 extension Response {
     /// - Parameters:
     ///   - value: the body.
-    ///   - status: 200 where it is not named.
+    ///   - status: 200 by default.
     static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Response {
         Response(
             status: status, headers: [.contentType: "application/json"],
@@ -17,7 +17,7 @@ extension Response {
     /// - Parameters:
     ///   - text: the body.
     ///   - status: of the answer.
-    ///   - closing: whether the connection ends with it.
+    ///   - closing: whether to close the connection after it.
     static func text(_ text: String, status: HTTPResponse.Status, closing: Bool = false) -> Response {
         var response = Response(
             status: status, headers: [.contentType: "text/plain; charset=utf-8"],
@@ -27,7 +27,7 @@ extension Response {
     }
 }
 
-/// A request that is refused, in the words and the shape that omnigate has on the wire.
+/// A refused request, in omnigate's wording and wire format.
 struct Refusal: Error {
     let status: HTTPResponse.Status
     let code: String
@@ -56,22 +56,22 @@ struct Refusal: Error {
 }
 
 extension HTTPFields {
-    /// The first value of a field by its name in any case.
+    /// The first value of a field; the name is case-insensitive.
     func first(_ name: String) -> String? {
         HTTPField.Name(name).flatMap { self[values: $0].first }
     }
 
-    /// Replaces what the field held.
+    /// Replaces the field's values.
     mutating func set(_ name: String, _ value: String) {
         if let name = HTTPField.Name(name) { self[name] = value }
     }
 }
 
-/// A query as servers read it: `+` is a space, and what is escaped is UTF-8.
+/// A query as servers parse it: `+` is a space, and percent escapes are UTF-8.
 struct Query {
     let items: [(name: String, value: String)]
 
-    /// - Parameter text: what stands behind the question mark.
+    /// - Parameter text: the part after the question mark.
     init(_ text: String?) {
         items = (text ?? "").split(separator: "&").map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -81,7 +81,7 @@ struct Query {
 
     func text(_ name: String) -> String? { items.first { $0.name == name }?.value }
 
-    /// - Throws: ``Refusal`` where it is no number, or beyond the bounds.
+    /// - Throws: ``Refusal`` if it is not a number or out of bounds.
     func integer(_ name: String, default standard: Int, in bounds: ClosedRange<Int>) throws -> Int {
         guard let text = text(name) else { return standard }
         guard let number = Int(text), bounds.contains(number) else {
@@ -103,7 +103,7 @@ struct Query {
 extension Request {
     func query() throws -> Query { Query(uri.query) }
 
-    /// The body, which has been collected on the way.
+    /// The body, already collected by a middleware.
     func bytes() async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await part in body { bytes += part.readableBytesView }
@@ -112,7 +112,7 @@ extension Request {
 }
 
 extension JSON {
-    /// The document where `bytes` are JSON, else their text.
+    /// The document if `bytes` are JSON, otherwise their text.
     init(body bytes: [UInt8]) {
         if bytes.isEmpty {
             self = .null

@@ -3,8 +3,7 @@ import JSONText
 import NIOCore
 import Platform
 
-/// What the gateway and a Micronode do with every request: ids, the limit of bodies, the token; and what only a mock
-/// does, which is to write down what it was asked.
+/// What the gateway and a Micronode do with every request (ids, body limit, token), plus the mock's own recording.
 struct Gateway: RouterMiddleware {
     private let parts: Parts
     private let token: String?
@@ -29,7 +28,7 @@ struct Gateway: RouterMiddleware {
         } catch let error as HTTPError where error.status == .notFound {
             response = Refusal(.notFound, "NOT_FOUND", "nothing is at this path", reason: "not_found").response
         }
-        // The gateway makes an id where it is given none; the correlation id is that of the request by default.
+        // The gateway creates a missing request id; the correlation id defaults to it.
         let id = request.headers.first("x-request-id") ?? "r-\(randomHex(8))"
         response.headers.set("x-request-id", id)
         response.headers.set("x-correlation-id", request.headers.first("x-correlation-id") ?? id)
@@ -56,7 +55,7 @@ struct Gateway: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// As a Micronode answers who shows no macaroon, or a wrong one: in plain text.
+    /// A Micronode's plain-text answer to a missing or wrong macaroon.
     private func refusal(of request: Request) -> Response? {
         guard let token, request.uri.path != "/healthz" else { return nil }
         guard let shown = request.headers.first("authorization"), !shown.isEmpty else {

@@ -3,20 +3,19 @@ import OwnFiles
 import Platform
 import Synchronization
 
-/// A file of lines that grows at its end, held by one process at a time. Everything here blocks: use it on a
-/// `BlockingPool`.
+/// An append-only file of lines, held by one process at a time. Everything here blocks: use it on a `BlockingPool`.
 final class LineFile: Sendable {
     private let file: Descriptor
     private let end: Mutex<Int64>
 
-    /// The lines that the file held when it was opened.
+    /// The lines found on opening.
     let found: [String]
 
-    /// Opens the file, or makes it. A last line without its end was being written when a process was killed, and nobody
-    /// has been told of it: it is cut off.
+    /// Opens or creates the file. An unterminated last line is cut off: a process was killed while writing it and has
+    /// not acknowledged it.
     ///
-    /// - Parameter path: of the file; its folder must be there.
-    /// - Throws: `Fault`, also where another process has it.
+    /// - Parameter path: of the file; its folder must exist.
+    /// - Throws: `Fault`, also if another process holds it.
     init(_ path: BytePath) throws {
         file = try Descriptor(path, O_RDWR | O_CREAT, mode: 0o600, follow: true)
         guard try FileLock.acquireSoon(.exclusive, on: file) else {
@@ -31,11 +30,11 @@ final class LineFile: Sendable {
         end = Mutex(Int64(whole))
     }
 
-    /// Adds a line.
+    /// Appends a line.
     ///
     /// - Parameters:
-    ///   - line: without its end.
-    ///   - synced: whether it is on the disk when this returns.
+    ///   - line: without the newline.
+    ///   - synced: whether to flush it to disk before returning.
     /// - Throws: `Fault`; then the line is not in the file.
     func append(_ line: String, synced: Bool) throws {
         let bytes = Array(line.utf8) + [0x0A]

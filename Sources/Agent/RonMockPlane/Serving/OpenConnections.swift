@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// The connections on which requests have come.
+/// The connections that have sent requests.
 final class OpenConnections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: any Channel] = [:]
@@ -13,7 +13,7 @@ final class OpenConnections: Sendable {
     var count: Int { state.withLock(\.open.count) }
     var abandoned: Int { state.withLock(\.abandoned) }
 
-    /// A client went before its answer was whole.
+    /// A client disconnected before its answer was complete.
     func noteAbandoned() { state.withLock { $0.abandoned += 1 } }
 
     func note(_ channel: any Channel) {

@@ -1,7 +1,7 @@
 import Hummingbird
 import NIOCore
 
-/// What a request knows of its connection.
+/// A request's connection.
 struct PlaneContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -12,7 +12,7 @@ struct PlaneContext: RequestContext {
     }
 }
 
-/// All routes, with what every request passes on its way to them.
+/// All routes and their middleware.
 enum PlaneRouter {
     static func build(_ options: MockPlaneOptions, _ parts: Parts) -> Router<PlaneContext> {
         let router = Router(context: PlaneContext.self)
@@ -33,8 +33,8 @@ enum PlaneRouter {
 extension RouterMethods {
     /// - Parameters:
     ///   - method: one verb.
-    ///   - path: as Hummingbird has it.
-    ///   - handler: makes the answer.
+    ///   - path: in Hummingbird's syntax.
+    ///   - handler: creates the answer.
     func answer(
         _ method: HTTPRequest.Method, _ path: RouterPath,
         use handler: @escaping @concurrent @Sendable (Request, Context) async throws -> Response
@@ -42,7 +42,7 @@ extension RouterMethods {
         on(path, method: method, use: handler)
     }
 
-    /// The five verbs of the app plane at one path.
+    /// Registers a path for the app plane's five verbs.
     func anyVerb(
         _ path: RouterPath,
         use handler: @escaping @concurrent @Sendable (Request, Context) async throws -> Response

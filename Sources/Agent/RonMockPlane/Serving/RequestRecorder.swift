@@ -5,7 +5,7 @@ import NIOCore
 import Platform
 import Synchronization
 
-/// A request as it came over the wire.
+/// A request as received.
 package struct RecordedRequest: Codable, Sendable, Equatable {
     package struct Header: Codable, Sendable, Equatable {
         package var name: String
@@ -13,13 +13,13 @@ package struct RecordedRequest: Codable, Sendable, Equatable {
     }
 
     package var method: String
-    /// Path and query, escaped as they were sent.
+    /// Path and query, escaped as sent.
     package var target: String
-    /// In their order, with `host` at the head.
+    /// In their order, with `host` first.
     package var headers: [Header]
-    /// The body as text; nil where it is none.
+    /// The body as text; nil if it is not UTF-8.
     package var body: String?
-    /// The body as base64, where it is not UTF-8.
+    /// The body as base64, if it is not UTF-8.
     package var base64: String?
 
     init(_ head: HTTPRequest, body: ByteBuffer) {
@@ -32,25 +32,25 @@ package struct RecordedRequest: Codable, Sendable, Equatable {
         if self.body == nil { base64 = Data(body.readableBytesView).base64EncodedString() }
     }
 
-    /// The path, escaped as it was sent.
+    /// The path, escaped as sent.
     package var path: String { String(target.prefix { $0 != "?" }) }
 
     /// The first value of a header.
     ///
-    /// - Parameter name: in any case.
+    /// - Parameter name: case-insensitive.
     package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 }
 
-/// Keeps the last requests, and writes all of them to a file where one is wanted.
+/// Keeps the last requests and, if configured, writes all of them to a file.
 final class RequestRecorder: Sendable {
     private let kept = Mutex<[RecordedRequest]>([])
     private let limit: Int
     private let file: LineFile?
     private let lane = BlockingPool("ron-mock-plane.record")
 
-    /// - Throws: `Fault` where the file cannot be opened.
+    /// - Throws: `Fault` if the file cannot be opened.
     init(_ path: BytePath?, kept limit: Int) async throws {
         self.limit = limit
         file = if let path { try await lane.run { try LineFile(path) } } else { nil }
@@ -58,11 +58,11 @@ final class RequestRecorder: Sendable {
 
     var requests: [RecordedRequest] { kept.withLock { Array($0.suffix(limit)) } }
 
-    /// - Throws: `Fault` where the file cannot be written.
+    /// - Throws: `Fault` if the file cannot be written.
     func record(_ request: RecordedRequest) async throws {
         kept.withLock { requests in
             requests.append(request)
-            // Many at once: one by one, each request would move all.
+            // Trimmed in bulk: removing one at a time would shift the array for every request.
             if requests.count >= limit * 2 { requests.removeFirst(requests.count - limit) }
         }
         guard let file else { return }
