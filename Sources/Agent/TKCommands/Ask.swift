@@ -106,7 +106,7 @@ struct Ask: AsyncParsableCommand {
         if limit.hasPassed, answer.isPartial { throw ExitCode(1) }
     }
 
-    /// What the question asks for. No failure of a model's, and no budget, stands between the writer and the answer.
+    /// Determines the intent of a question. Neither a model failure nor the budget may keep the user from an answer.
     private static func intent(_ question: String, _ detector: IntentDetector) async -> DetectedIntent {
         do {
             return try await detector.detect(question)
@@ -115,7 +115,7 @@ struct Ask: AsyncParsableCommand {
         }
     }
 
-    /// The command that does what the question asks for, where that is certain.
+    /// The command suited to the question, if that is certain.
     private func betterCommand(_ detected: DetectedIntent) -> String? {
         guard detected.confidence >= IntentDetector.certain else { return nil }
         let place = file.map { $0.path.description } ?? "FILE"
@@ -129,7 +129,7 @@ struct Ask: AsyncParsableCommand {
         }
     }
 
-    /// What the question is about; a question alone needs no draft, so that silence on standard input is none.
+    /// The draft that the question is about. A question needs none, so empty standard input counts as no draft.
     private func context() throws -> Draft? {
         if file != nil || text != nil { return try Input.draft(file: file, text: text) }
         guard Self.hasInput else { return nil }
@@ -137,7 +137,7 @@ struct Ask: AsyncParsableCommand {
         return draft.text.isEmpty ? nil : draft
     }
 
-    /// Whether standard input is a pipe or a file; a terminal, or /dev/null, is not asked.
+    /// Whether standard input is a pipe, socket or file; a terminal or /dev/null is not read.
     private static var hasInput: Bool {
         var found = stat()
         guard fstat(STDIN_FILENO, &found) == 0 else { return false }
@@ -145,10 +145,10 @@ struct Ask: AsyncParsableCommand {
     }
 }
 
-/// An answer that stands on the terminal as it is written.
+/// An answer shown on the terminal as it is streamed.
 private final class WrittenAnswer: Sendable {
     private let heading: String
-    /// Nil before its first words.
+    /// nil before the first words.
     private let last = Mutex<Character?>(nil)
 
     init(_ heading: String) { self.heading = heading }
@@ -164,7 +164,7 @@ private final class WrittenAnswer: Sendable {
         Terminal.write((isFirst ? heading : "") + Printable.text(piece))
     }
 
-    /// Ends its last line.
+    /// Ends the last line.
     func end() {
         if let last = last.withLock({ $0 }), last != "\n" { Terminal.write("\n") }
     }

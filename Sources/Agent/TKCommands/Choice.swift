@@ -1,9 +1,9 @@
 import ArgumentParser
 import TKCore
 
-/// An option's value out of a few that have names; another is answered with what was meant.
+/// Parses an option with a few named values; an unknown value gets a suggestion.
 enum Choice {
-    /// - Throws: `ValidationError`, so that the program ends with 64.
+    /// - Throws: `ValidationError`, so that the program exits with 64.
     static func named<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
     where Value.RawValue == String {
         if let value = Value(rawValue: text.lowercased()) { return value }
@@ -16,7 +16,7 @@ enum Choice {
     }
 }
 
-/// What the shell offers where an advisor, a story type or a setting is to be named.
+/// Shell completions for advisors, story types and settings.
 enum Completions {
     static let advisors = CompletionKind.custom { _, _, _ in
         (try? Wiring().catalogue(isQuiet: true).roles.map(\.id)) ?? []

@@ -99,7 +99,7 @@ struct ConfigSet: AsyncParsableCommand {
         }
     }
 
-    /// A number below zero, which the parser takes for an option.
+    /// Reports a negative number, which the parser takes for an option.
     private func refuseBelowZero() throws {
         guard let number = CommandLine.arguments.last, number.hasPrefix("-"), Double(number) != nil else { return }
         if let setting = ConfigurationKey(rawValue: key) {
@@ -118,7 +118,7 @@ struct ConfigSet: AsyncParsableCommand {
             let wiring = try Wiring()
             let store = try wiring.configuration(try wiring.models())
             let isKey = key == ConfigurationKey.apiKey
-            // Before anybody types a value for nothing.
+            // Checked before the user types a value in vain.
             if !isKey { _ = try ConfigurationKey.named(key) }
             if isKey, value != nil {
                 Terminal.note(
@@ -174,7 +174,7 @@ struct ConfigSet: AsyncParsableCommand {
         var shown = termios()
         guard tcgetattr(STDIN_FILENO, &shown) == 0 else { return readLine() ?? "" }
         var hidden = shown
-        // Without signals as well: one would leave the terminal without its echo.
+        // Signals are disabled too, as one would leave the terminal without echo.
         hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
         defer {

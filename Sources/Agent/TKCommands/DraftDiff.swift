@@ -1,8 +1,8 @@
 import TKCore
 
-/// What would change in a draft, for people and for `patch -p1`.
+/// Shows changes to a draft, for people and for `patch -p1`.
 enum DraftDiff {
-    /// Prints it, with the colours of `git diff` on a terminal.
+    /// Prints the diff; on a terminal, with the colours of `git diff`.
     static func show(_ draft: Draft, changedTo text: String) {
         let name = draft.name.drop { $0 == "/" }
         let (old, new) = draft.path == nil ? (draft.name, draft.name) : ("a/\(name)", "b/\(name)")

@@ -38,7 +38,7 @@ struct Export: AsyncParsableCommand {
                 + NearMiss.hint(for: word, among: ExportFormat.allCases.map(\.rawValue)), path: target)
     }
 
-    /// Whether a file is the one that the draft was read from, by whatever name.
+    /// Whether a file is the draft's source, under any name.
     private func isSource(_ target: BytePath, _ draft: Draft) -> Bool {
         var written = stat()
         var read = stat()

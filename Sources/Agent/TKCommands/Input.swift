@@ -5,34 +5,34 @@ import OwnFiles
 import Platform
 import TKCore
 
-/// A draft as it was given.
+/// A draft given to a command.
 struct Draft: Sendable {
-    /// As it is shown.
+    /// For display.
     var name: String
     var bytes: [UInt8]
     var content: DraftText
-    /// Nil for `--text` and standard input.
+    /// nil for `--text` and standard input.
     var path: BytePath?
 
     var text: String { content.string }
-    /// How it is written.
+    /// The draft's syntax.
     var syntax: DraftSyntax { content.syntax }
 
-    /// - Parameter place: where it comes from, for messages.
-    /// - Throws: `Fault` (`.refused`) where the bytes are no text in UTF-8.
+    /// - Parameter place: the source, for messages.
+    /// - Throws: `Fault` (`.refused`) if the bytes are not UTF-8.
     init(name: String, _ bytes: [UInt8], from place: String, path: BytePath? = nil) throws {
         (self.name, self.bytes, self.path) = (name, bytes, path)
         content = try DraftText(bytes, place, path: path)
     }
 }
 
-/// Finds the drafts of a command (docs/design/tk.md, "Drafts come in"): files, else `--text`, else standard input if
-/// that is no terminal. All of it blocks.
+/// Finds the drafts of a command (docs/design/tk.md, "Drafts come in"): files, else `--text`, else standard input
+/// unless it is a terminal. Everything here blocks.
 enum Input {
-    /// Longer drafts are refused: no advisor reads them, and nobody writes them.
+    /// Size limit in bytes: no advisor reads longer drafts, and nobody writes them.
     static let limit: Int64 = 16 << 20
 
-    /// The drafts that can be read, and a sentence for each that cannot.
+    /// The readable drafts, and a sentence for each unreadable one.
     static func drafts(files: [PathArgument], text: String?) throws -> (drafts: [Draft], problems: [String]) {
         if let text {
             guard files.isEmpty else { throw ValidationError("give either files or --text, not both") }
@@ -59,7 +59,7 @@ enum Input {
         return (drafts, problems)
     }
 
-    /// One draft; what cannot be read is an error.
+    /// A single draft; throws if it cannot be read.
     static func draft(file: PathArgument?, text: String?) throws -> Draft {
         let found = try drafts(files: file.map { [$0] } ?? [], text: text)
         if let problem = found.problems.first { throw Fault(.refused, problem) }
@@ -67,7 +67,7 @@ enum Input {
         return draft
     }
 
-    /// - Parameter name: as it is shown.
+    /// - Parameter name: for display.
     static func read(_ path: BytePath, name: String) throws -> Draft {
         guard !path.isEmpty else { throw Fault(.usage, "a file's name is empty") }
         let opened = try Descriptor(path, follow: true)

@@ -4,11 +4,11 @@ import Glibc
 import Platform
 import TKCore
 
-/// Goes through a draft's suggestions with the user: accept, edit, skip, quit. What was accepted is written to the file
-/// at the end, in one step (docs/design/tk.md, "Changing a draft"); a draft without a file goes to standard output.
+/// Goes through a draft's suggestions with the user: accept, edit, skip, quit. Accepted ones are written to the file at
+/// the end, in one step (docs/design/tk.md, "Changing a draft"); a draft without a file goes to standard output.
 struct InteractiveReview {
     private let setting: ReviewSetting
-    /// Keeps the answers to the quick pass, whose rules mute themselves by them.
+    /// Records the answers to quick-pass findings, so that unwanted rules mute themselves.
     private let store: RuleAnswerStore
     private let merger: DriftMerger?
 
@@ -18,7 +18,7 @@ struct InteractiveReview {
         merger = reviewing.merger
     }
 
-    /// - Throws: `Fault` where the answers could not be read, or not be written to the draft's file.
+    /// - Throws: `Fault` if answers cannot be read, or the result cannot be written to the draft's file.
     static func check(_ draft: Draft) throws {
         _ = try Answers(draft)
         if let path = draft.path { try DraftWriting.refuseWhileOpen(path) }
@@ -75,7 +75,7 @@ struct InteractiveReview {
         remember(accepted, skipped)
     }
 
-    /// What the user did with findings of the quick pass; a rule that they mute is named.
+    /// Records the user's answers to quick-pass findings, and reports rules that they mute.
     private func remember(_ accepted: [Suggestion], _ skipped: [Suggestion]) {
         let answers = [(accepted, true), (skipped, false)].flatMap { suggestions, isAccepted in
             suggestions.compactMap { suggestion in
@@ -89,26 +89,26 @@ struct InteractiveReview {
                         + "`tk config unmute \(rule)` brings it back")
             }
         } catch {
-            // The answers themselves are applied all the same.
+            // The answers are still applied.
             Terminal.note("tk: warning: \(explain(error))")
         }
     }
 }
 
-/// What becomes of the suggestions that were accepted: they go into the file as it is now, which may have been changed
-/// since it was read. Where it cannot be written, the changes are printed, so that no answer is lost.
+/// Writes the accepted suggestions to the current file, which may have changed since it was read. If it cannot be
+/// written, the changes are printed, so that no answer is lost.
 private struct Ending {
     let draft: Draft
     let read: DraftText
     let accepted: [Suggestion]
-    /// The ids of those whose words the user has typed.
+    /// The ids of suggestions whose text the user typed.
     let typed: Set<String>
     let merger: DriftMerger?
 
-    /// A file that is written again and again is left alone.
+    /// How often to retry on a file that keeps changing.
     private static let mostLookups = 5
 
-    /// - Throws: `ExitCode` where nothing was written, when the reason and the changes have been printed.
+    /// - Throws: `ExitCode` if nothing was written; the reason and the changes have been printed.
     func write(_ answers: Answers) async throws -> SuggestionApplier.Result {
         var result = SuggestionApplier.apply(accepted, to: read, ownWords: typed)
         guard let path = draft.path else {
@@ -153,14 +153,14 @@ private struct Ending {
                 return try await SuggestionApplier.apply(
                     accepted, to: text, previous: read, ownWords: typed, merging: merger)
             } catch let fault as Fault {
-                // Without a model, what stands as it did is applied all the same.
+                // Without a model, suggestions for unchanged text are still applied.
                 Terminal.note("tk: warning: \(fault.message)")
             }
         }
         return SuggestionApplier.apply(accepted, to: text, previous: read, ownWords: typed)
     }
 
-    /// What was accepted and is not in the text as it was accepted, with its words: they may have been typed.
+    /// Prints accepted suggestions that were not applied as accepted, with their text: the user may have typed it.
     func report(_ result: SuggestionApplier.Result) {
         for report in result.reports {
             let old = "“\(Printable.line(report.suggestion.originalText))”"
@@ -180,7 +180,7 @@ private struct Ending {
     }
 }
 
-/// Lines of the user's: from standard input, or from the terminal where the draft came through that.
+/// Reads the user's lines: from standard input, or from the terminal if the draft came through standard input.
 private struct Answers {
     private let terminal: FileHandle?
     private let isOwn: Bool
@@ -194,7 +194,7 @@ private struct Answers {
         }
     }
 
-    /// Whether the user has made way for the changes; false at the end.
+    /// Whether to retry now that the user has made way for the changes; false at the end of input.
     func wantsRetry() -> Bool {
         while true {
             Terminal.ask("  [r]etry, [q]uit? ")
@@ -206,7 +206,7 @@ private struct Answers {
         }
     }
 
-    /// Nil at the end.
+    /// nil at the end of input.
     func line() -> String? {
         guard isOwn, let terminal else { return readLine() }
         var bytes: [UInt8] = []

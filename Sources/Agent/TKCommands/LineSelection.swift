@@ -1,7 +1,7 @@
 import Platform
 import TKCore
 
-/// The part of a draft that is asked about, in lines from 1.
+/// The lines of a draft to review, counted from 1.
 struct LineSelection: Sendable {
     private let lines: ClosedRange<Int>
 
@@ -14,9 +14,9 @@ struct LineSelection: Sendable {
         lines = first...last
     }
 
-    /// The selected scalars, without the last line's end.
+    /// The selected scalars, without the last line's newline.
     ///
-    /// - Throws: `Fault` (`.usage`) where the draft ends before.
+    /// - Throws: `Fault` (`.usage`) if the draft has too few lines.
     func range(in draft: DraftText, _ name: String) throws -> Range<Int> {
         guard lines.lowerBound <= draft.lineCount else {
             let count = draft.lineCount

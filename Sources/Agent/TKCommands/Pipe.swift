@@ -34,7 +34,7 @@ struct Pipe: AsyncParsableCommand {
             }
             if apply {
                 guard let path = draft.path else { throw Fault(.usage, "--apply writes to a file; name one") }
-                // Before anything is paid for.
+                // Before anything costs money.
                 try DraftWriting.refuseWhileOpen(path)
             }
             let reviewing = try await Reviewing(review, model)

@@ -2,22 +2,22 @@ import Glibc
 import Synchronization
 import TKCore
 
-/// One line on a terminal's standard error while models are asked: whom, for how long, what is waited for. It makes way
-/// for everything else that is written, and stands there again within a second.
+/// A status line on standard error while models are called: the model, the elapsed time, and the reason for a wait. It
+/// makes way for all other output and reappears within a second.
 enum Progress {
     private struct Call {
         var name: String
         var begun: ContinuousClock.Instant
-        /// Why a try failed, and when the next one follows.
+        /// Why a call failed, and when the retry follows.
         var pause: (reason: String, end: ContinuousClock.Instant)?
     }
 
     private struct State {
         var calls: [Int: Call] = [:]
         var next = 0
-        /// Columns that the line takes up.
+        /// Columns in use.
         var shown = 0
-        /// The terminal's last line holds something else.
+        /// The terminal's last line contains other output.
         var isMidLine = false
         var ticker: Task<Void, Never>?
     }
@@ -27,7 +27,7 @@ enum Progress {
     /// Whether there is a terminal to show it on.
     static let isShown = Terminal.isTerminal(STDERR_FILENO) && Terminal.environment["TERM"] != "dumb"
 
-    /// A provider whose calls are shown, where there is a terminal.
+    /// Wraps a provider so that its calls are shown, if there is a terminal.
     static func watched(_ provider: any LLMProvider) -> any LLMProvider {
         isShown ? WatchedProvider(provider: provider) : provider
     }
@@ -60,7 +60,7 @@ enum Progress {
         }
     }
 
-    /// Writes something else to a terminal, in place of the line.
+    /// Writes other output to a terminal in place of the status line.
     static func apart(_ bytes: [UInt8], on descriptor: Int32, _ write: () -> Void) {
         guard isShown, Terminal.isTerminal(descriptor) else { return write() }
         state.withLock { state in
@@ -77,7 +77,7 @@ enum Progress {
             } catch {
                 return
             }
-            // Whoever writes a long text to a slow terminal is not waited for.
+            // Don't wait for a thread that is writing a long text to a slow terminal.
             _ = state.withLockIfAvailable { draw(&$0) }
         }
     }
@@ -89,7 +89,7 @@ enum Progress {
         Terminal.send(Array("\r\(text)\(rest)".utf8), STDERR_FILENO)
     }
 
-    /// Blanks in place of an escape sequence, so that the line needs nothing of the terminal.
+    /// Overwrites with blanks instead of an escape sequence, to work on any terminal.
     private static func erase(_ state: inout State) {
         guard state.shown > 0 else { return }
         Terminal.send(Array("\r\(String(repeating: " ", count: state.shown))\r".utf8), STDERR_FILENO)
@@ -120,7 +120,7 @@ enum Progress {
     }
 }
 
-/// A provider whose calls the terminal shows while they run.
+/// A provider whose calls are shown on the terminal while they run.
 private struct WatchedProvider: LLMProvider {
     let provider: any LLMProvider
 
@@ -139,7 +139,7 @@ private struct WatchedProvider: LLMProvider {
                         switch event {
                         case .retrying(let pause, let error): Progress.pauses(call, pause, error)
                         case .text: break
-                        // Before the one who waits for it writes what came of it.
+                        // Erased before the caller writes the result.
                         case .done: Progress.ends(call)
                         }
                         continuation.yield(event)

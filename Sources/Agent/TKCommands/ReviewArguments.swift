@@ -3,7 +3,7 @@ import Foundation
 import Platform
 import TKCore
 
-/// Who is asked and what for: what `suggest` and `pipe` share.
+/// The advisors and settings shared by `suggest` and `pipe`.
 struct ReviewArguments: ParsableArguments {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("One advisor (`tk roles list`).", valueName: "id"),
@@ -96,7 +96,7 @@ struct ReviewArguments: ParsableArguments {
         SuggestionFilter(categories: try chosenCategories(), minConfidence: minConfidence, maximum: maxSuggestions)
     }
 
-    /// The advisors that are named: by flag, else by story type, else as configured.
+    /// The requested advisors: by flag, else by story type, else as configured.
     func named(_ catalogue: RoleCatalogue, _ configuration: TKConfiguration) throws -> [Role] {
         let storyType = try storyType.map(catalogue.storyType)
         if let role { return [try catalogue.role(role)] }

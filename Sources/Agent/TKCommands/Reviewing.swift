@@ -3,10 +3,10 @@ import Platform
 import Synchronization
 import TKCore
 
-/// A review as `suggest` and `pipe` run it: the quick pass, and the advisors where a model can be used.
+/// A review as run by `suggest` and `pipe`: the quick pass, and the advisors if a model is available.
 struct Reviewing: Sendable {
     let setting: ReviewSetting
-    /// What the user answers in `--interactive` is kept here.
+    /// Stores the user's answers in `--interactive`.
     let answers: RuleAnswerStore
     private let quick: QuickPass?
     private let ignoredRules: Set<String>
@@ -15,11 +15,11 @@ struct Reviewing: Sendable {
     private let filter: SuggestionFilter
     private let lines: LineSelection?
     private let isVerbose: Bool
-    /// For each draft.
+    /// Per draft.
     private let timeout: Duration
     private let outage = Outage()
 
-    /// A failure with which the service would meet the next draft too.
+    /// Set after a failure of the service that would affect the next draft too.
     private final class Outage: Sendable {
         private let state = Mutex(false)
 
@@ -27,10 +27,10 @@ struct Reviewing: Sendable {
         func begin() { state.withLock { $0 = true } }
     }
 
-    /// Carries accepted suggestions over to words that have changed meanwhile; nil without a model.
+    /// Adapts accepted suggestions to text that has changed meanwhile; nil without a model.
     var merger: DriftMerger? { engine.map { DriftMerger(model: $0.model, prompts: $0.prompts) } }
 
-    /// Finds advisors and model. Where no model can be used, the quick pass alone runs, and one line on standard error
+    /// Sets up advisors and model. If no model is available, only the quick pass runs, and one line on standard error
     /// says so.
     init(_ arguments: ReviewArguments, _ model: ModelOptions) async throws {
         let wiring = try Wiring()
@@ -75,7 +75,7 @@ struct Reviewing: Sendable {
         }
     }
 
-    /// The rules that are off: by flag, else as configured.
+    /// The disabled rules: by flag, else as configured.
     private static func ignored(
         _ arguments: ReviewArguments, _ configuration: TKConfiguration, _ quick: QuickPass?
     ) throws -> Set<String> {
@@ -85,7 +85,7 @@ struct Reviewing: Sendable {
         return Set(rules)
     }
 
-    /// The advisors for a description (docs/design/advisors.md, "Roles"), and the story type where none is named.
+    /// The advisors for a description (docs/design/advisors.md, "Roles"), and the story type if none is given.
     private static func team(
         _ description: String, _ access: ModelAccess?, _ catalogue: RoleCatalogue, _ wiring: Wiring,
         _ announcing: ModelTable?
@@ -110,10 +110,10 @@ struct Reviewing: Sendable {
         return team
     }
 
-    /// Where no advisor gives an answer, the quick pass's findings stand alone, and ``ReviewedDraft/failures`` says why.
-    /// A service that cannot be used is not asked about further drafts.
+    /// Reviews a draft. If no advisor answers, the result contains only the quick pass, and ``ReviewedDraft/failures``
+    /// says why. After a failure of the service, further drafts are not sent to it.
     ///
-    /// - Throws: with `--no-quick`, `LLMError` where no advisor gave an answer, `Fault` where the budget is used up.
+    /// - Throws: with `--no-quick`, `LLMError` if no advisor answered, `Fault` if the budget is used up.
     func review(_ given: Draft) async throws -> ReviewedDraft {
         let name = given.name
         let draft = given.content
@@ -175,12 +175,12 @@ struct Reviewing: Sendable {
 
     private static let notAsked = "not-asked"
 
-    /// Whether it stops the advisors alone. Anything else is no failure of theirs.
+    /// Whether an error affects only the advisors, so that the quick pass still counts.
     private static func leavesQuickPass(_ error: any Error) -> Bool {
         error is LLMError || ["budget", notAsked].contains((error as? Fault)?.code)
     }
 
-    /// Whether the next draft would fare no better: its tries have been made, or a person must act first.
+    /// Whether the next draft would fail too: retries are exhausted, or the user must act first.
     private static func concernsTheService(_ error: LLMError) -> Bool {
         switch error.kind {
         case .keyMissing, .authentication, .billing, .overloaded, .notAvailable, .notAllowed, .network, .server: true
@@ -188,7 +188,7 @@ struct Reviewing: Sendable {
         }
     }
 
-    /// What went wrong without ending the review, and with `--verbose` what it took, on standard error.
+    /// Reports failures that did not end the review and, with `--verbose`, usage; on standard error.
     func report(_ draft: ReviewedDraft) {
         if draft.isUnanswered, let failure = draft.failures.first {
             Terminal.noteNever()
@@ -218,13 +218,13 @@ struct Reviewing: Sendable {
 }
 
 extension ReviewedDraft {
-    /// Whether advisors were to read it, and none of them gave an answer.
+    /// Whether advisors were asked and none of them answered.
     var isUnanswered: Bool { !usedModel && !failures.isEmpty }
 }
 
-/// Tokens and money for people, on standard error with `--verbose`.
+/// Tokens and costs for people, on standard error with `--verbose`.
 enum Spending {
-    /// What is about to be asked, and what it will cost by a guess of its tokens.
+    /// Announces the calls and their estimated cost.
     static func announce(_ name: String, _ plan: CallPlan, _ prices: ModelTable) {
         let cost = plan.expectedCost(prices).map { "about \($0)" } ?? "at an unknown price"
         let models = Set(plan.calls.map { "\($0.provider) \($0.model)" }).sorted().joined(separator: ", ")
@@ -245,7 +245,7 @@ enum Spending {
 }
 
 extension QuickPass {
-    /// - Throws: `Fault` (`.usage`) for a rule that there is not, with what was meant.
+    /// - Throws: `Fault` (`.usage`) for an unknown rule, with a suggestion.
     func check(_ names: [String]) throws {
         let known = rules.map(\.id)
         if let wrong = names.first(where: { !known.contains($0) }) {

@@ -112,7 +112,7 @@ struct RolesDelete: AsyncParsableCommand {
         try await Terminal.guarding {
             let folder = try TKHome(environment: Terminal.environment).roles
             let store = FileSystemRoleStore(folder: folder)
-            // What is not there is refused without a question.
+            // A missing entry is an error, not a question.
             if !force, try FileStatus.of(folder.appending("\(id).json")) != nil {
                 guard Terminal.isTerminal(STDIN_FILENO) else {
                     throw Fault(.usage, "nobody can be asked here; delete \(BytePath.escape(id.utf8)) with --force")

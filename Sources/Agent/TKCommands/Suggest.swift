@@ -94,7 +94,7 @@ struct Suggest: AsyncParsableCommand {
         }
     }
 
-    /// Hands the results on in the order of the files, each as soon as it and those before it are there.
+    /// Passes on the results in the order of the files, each as soon as it and all before it are done.
     private func all(
         _ drafts: [Draft], _ reviewing: Reviewing, _ body: (Draft, Result<ReviewedDraft, any Error>) throws -> Void
     ) async throws {

@@ -5,12 +5,13 @@ import OwnFiles
 import Platform
 import TKCore
 
-/// `tk`, for the program of that name and for `steward`, which is installed under both.
+/// Runs `tk`, for the program of that name and for `steward`, which is installed under both names.
 package func runTK() async { await TK.main() }
 
-/// The command line (docs/design/tk.md): parses, wires and prints; what it does is in TKCore.
+/// The command line (docs/design/tk.md): parses, wires and prints; the work is done in TKCore.
 ///
-/// Each command states its name: the parser would derive it from the type's, for every command at every start.
+/// Each command states its name: otherwise the parser would derive it from the type's, for every command at every
+/// start.
 struct TK: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tk",
@@ -31,10 +32,10 @@ struct TK: AsyncParsableCommand {
 
     static func main() async {
         let arguments = GivenWords.words
-        // The parser would first make all that it knows of commands and completions, and threads to do it on.
+        // Bypasses the parser, which would first set up all commands and completions, and threads for them.
         if arguments == ["--version"] { return Terminal.line(ProgramVersion.text) }
         do {
-            // Keys pass through this process.
+            // API keys pass through this process.
             try CoreDumps.forbid()
         } catch {
             Terminal.fail(explain(error))
@@ -47,10 +48,10 @@ struct TK: AsyncParsableCommand {
     }
 }
 
-/// A word where a command should be. The parser would take it for an argument too many, and not say what was meant.
+/// Reports an unknown command. The parser would report an unexpected argument, without a suggestion.
 enum UnknownCommand {
-    /// - Parameter path: the commands so far, as they were typed.
-    /// - Returns: nil where all is well, or for the parser to judge.
+    /// - Parameter path: the commands so far, as typed.
+    /// - Returns: nil if all is well, or if the parser should decide.
     static func complaint(_ arguments: [String], _ command: any ParsableCommand.Type, path: [String]) -> String? {
         let commands = command.configuration.subcommands
         guard !commands.isEmpty, let word = arguments.first, !word.hasPrefix("-"), word != "help" else { return nil }

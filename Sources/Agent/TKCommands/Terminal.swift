@@ -22,13 +22,13 @@ enum Terminal {
             isTerminal: isTerminal(descriptor), columns: hasSize ? Int(size.ws_col) : nil, environment: environment)
     }
 
-    /// Text for people and programs: but for colours, nothing in it steers a terminal.
+    /// Text for people and programs, without terminal control sequences except colours.
     static func write(_ text: String) { write(Array(ShownText.coloured(text).utf8)) }
 
-    /// As they are: a file in another format.
+    /// Raw bytes, for a file in another format.
     static func write(_ bytes: [UInt8]) { put(bytes, STDOUT_FILENO) }
 
-    /// A draft's own text: as it is for files and pipes; on a terminal, what could steer it is shown instead.
+    /// A draft's own text: unchanged for files and pipes; on a terminal, control characters are made visible.
     static func draft(_ text: String) {
         let isShown = isTerminal(STDOUT_FILENO)
         write(Array((isShown ? Printable.text(text.replacing("\r\n", with: "\n")) : text).utf8))
@@ -38,17 +38,17 @@ enum Terminal {
 
     static func json(_ value: JSON) { line(value.indented) }
 
-    /// A warning or a notice, in one line or several.
+    /// A warning or notice of one or more lines.
     static func note(_ text: String) { put(Array((Printable.text(text) + "\n").utf8), STDERR_FILENO) }
 
     private static let waiting = Mutex<[String]>([])
 
-    /// A notice that matters only if the work succeeds: where it fails, the failure says the same. Each is told once.
+    /// A notice that matters only on success, since a failure says the same. Each is shown once.
     static func noteLater(_ text: String) {
         waiting.withLock { notices in if !notices.contains(text) { notices.append(text) } }
     }
 
-    /// Tells what ``noteLater(_:)`` has kept.
+    /// Shows the notices kept by ``noteLater(_:)``.
     static func noteNow() {
         let notices = waiting.withLock { kept in
             defer { kept = [] }
@@ -57,17 +57,17 @@ enum Terminal {
         for notice in notices { note(notice) }
     }
 
-    /// Leaves out what ``noteLater(_:)`` has kept, because the work failed.
+    /// Discards the notices kept by ``noteLater(_:)``, because the work failed.
     static func noteNever() { waiting.withLock { $0 = [] } }
 
-    /// For prompts and blocks that hold colours.
+    /// For prompts and for blocks with colours.
     static func ask(_ text: String) { put(Array(ShownText.coloured(text).utf8), STDERR_FILENO) }
 
     private static func put(_ bytes: [UInt8], _ descriptor: Int32) {
         Progress.apart(bytes, on: descriptor) { send(bytes, descriptor) }
     }
 
-    /// Writes all of it, without regard to ``Progress``.
+    /// Writes all bytes, bypassing ``Progress``.
     static func send(_ bytes: [UInt8], _ descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -89,7 +89,7 @@ enum Terminal {
         }
     }
 
-    /// Ends as a program does whose reader has gone: by the signal, even where a library had it ignored.
+    /// Ends by SIGPIPE like any program whose reader has gone, even if a library ignores that signal.
     private static func endByPipe() -> Never {
         signal(SIGPIPE, SIG_DFL)
         raise(SIGPIPE)
@@ -121,7 +121,7 @@ enum Terminal {
         exit(1)
     }
 
-    /// A yes or no of the user's on a terminal.
+    /// Asks a yes-or-no question on the terminal.
     static func confirms(_ question: String) -> Bool {
         ask("\(question) [y/N] ")
         return ["y", "yes"].contains((readLine() ?? "").lowercased().trimmingCharacters(in: .whitespaces))

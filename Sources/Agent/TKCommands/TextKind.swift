@@ -1,7 +1,7 @@
 import ArgumentParser
 import TKCore
 
-/// What a draft is and how far it has come: what `ask` and `council` share.
+/// The kind of draft and its stage, shared by `ask` and `council`.
 struct TextKind: ParsableArguments {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The kind of text.", valueName: "id"),

@@ -5,7 +5,7 @@ import OwnFiles
 import Platform
 import TKCore
 
-/// What every command that may ask a model takes.
+/// Options of every command that may call a model.
 struct ModelOptions: ParsableArguments {
     @OptionGroup var provider: ProviderOptions
 
@@ -26,7 +26,7 @@ struct ModelOptions: ParsableArguments {
     }
 }
 
-/// The settings that flags can override.
+/// Settings that flags can override.
 struct ProviderOptions: ParsableArguments {
     @Option(
         name: .long, help: ArgumentHelp("Who answers: anthropic, openai, ollama.", valueName: "name"),
@@ -48,8 +48,8 @@ struct ProviderOptions: ParsableArguments {
     }
 }
 
-/// The parts of TKCore that a command works with; each is made when it is asked for, so that a command which needs no
-/// database and no network touches neither.
+/// The parts of TKCore that a command uses; each is created on demand, so that a command opens no database or network
+/// connection that it does not need.
 struct Wiring {
     let home: TKHome
     let resources: TKResources
@@ -60,7 +60,7 @@ struct Wiring {
         resources = try TKResources.locate(environment: Terminal.environment)
     }
 
-    /// The advisors, with a warning on standard error for each file of the user's that holds none.
+    /// The advisors; each unusable file of the user's causes a warning on standard error.
     func catalogue(isQuiet: Bool = false) throws -> RoleCatalogue {
         let catalogue = try RoleCatalogue.load(resources, custom: FileSystemRoleStore(folder: home.roles))
         for problem in isQuiet ? [] : catalogue.problems { Terminal.note("tk: warning: \(problem)") }
@@ -79,9 +79,9 @@ struct Wiring {
         SecretChain(home: home, environment: environment, configured: configuration.provider)
     }
 
-    /// A model that can be used now, with its recorder.
+    /// A usable model with its recorder.
     ///
-    /// - Throws: `LLMError` for which ``absence(_:_:_:)`` has words where there is none.
+    /// - Throws: an `LLMError`, explained by ``absence(_:_:_:)``, if there is none.
     func access(_ configuration: TKConfiguration, _ models: ModelTable) async throws -> ModelAccess {
         let choice = choice(configuration, models)
         let provider = try await choice.provider { Terminal.noteLater("tk: \($0)") }
@@ -99,12 +99,12 @@ struct Wiring {
         ModelChoice(configuration, secrets: secrets(configuration), models: models, environment: environment)
     }
 
-    /// Why nobody can be asked, in one line; nil for an error that is about something else.
+    /// Why no model is available, in one line; nil for unrelated errors.
     func absence(_ error: LLMError, _ configuration: TKConfiguration, _ models: ModelTable) -> String? {
         choice(configuration, models).absence(error)
     }
 
-    /// The rules that the user's answers have muted; where these cannot be read a warning says so, and there are none.
+    /// The rules muted by the user's answers; if those cannot be read, warns and returns none.
     func mutedRules() -> Set<String> {
         do {
             return try RuleAnswerStore(home: home).mutedRules()

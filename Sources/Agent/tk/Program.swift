@@ -1,6 +1,6 @@
 import TKCommands
 
-/// `tk` by itself, as it is built for tests. A release installs `steward` under this name as well.
+/// `tk` as a separate program, built for tests. A release installs `steward` under this name as well.
 @main
 enum Program {
     static func main() async { await runTK() }
