@@ -3,20 +3,20 @@ import Glibc
 import Platform
 import Synchronization
 
-/// The words of the command line in the bytes in which they were given. The parser takes text, and the library's own way to it
-/// replaces bytes that are no UTF-8: a file of such a name could not be named, and another would be.
+/// The words of the command line as raw bytes. The parser takes text, and the library's own conversion replaces bytes
+/// that are not UTF-8: a file with such a name could not be named, and the wrong one might be.
 package enum GivenWords {
-    /// Each byte that is no UTF-8 stands in the text as the scalar of this number and the byte's, one for private use. A word
-    /// that has such scalars itself is written so byte by byte, so that nothing else is read from them.
+    /// A byte that is not UTF-8 is represented by the private-use scalar at this base plus the byte. A word that
+    /// already contains such scalars is encoded this way byte by byte, so the mapping is unambiguous.
     private static let base: UInt32 = 0x10_F700
     private static let stand = (base + 0x80)...(base + 0xFF)
 
-    /// All but the program's name, as text for the parser.
+    /// All words but the program's name, as text for the parser.
     package static let words: [String] = (1..<max(1, Int(CommandLine.argc))).compactMap { number in
         CommandLine.unsafeArgv[number].map { text(of: UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
     }
 
-    /// Text from which ``bytes(of:)`` makes these bytes again; they themselves where they are UTF-8.
+    /// Text that ``bytes(of:)`` converts back to these bytes; plain UTF-8 stays as it is.
     package static func text(of bytes: some Collection<UInt8>) -> String {
         if let text = String(validating: bytes, as: UTF8.self), isPlain(text) { return text }
         var out = String.UnicodeScalarView()
@@ -42,10 +42,10 @@ package enum GivenWords {
         }
     }
 
-    /// Whether all of it was UTF-8 as it was given.
+    /// Whether the original was entirely UTF-8.
     package static func isPlain(_ text: String) -> Bool { !text.unicodeScalars.contains { stand.contains($0.value) } }
 
-    // MARK: Words that are no text, and no path
+    // MARK: Words that are neither UTF-8 nor paths
 
     private static let paths = Mutex<Set<String>>([])
 
@@ -53,7 +53,7 @@ package enum GivenWords {
         if !isPlain(text) { paths.withLock { _ = $0.insert(text) } }
     }
 
-    /// - Throws: `ValidationError` where a word is no UTF-8 and was taken for anything but a path.
+    /// - Throws: `ValidationError` if a word is not UTF-8 and was used for anything but a path.
     fileprivate static func refuseWhatIsNoText() throws {
         let taken = paths.withLock { $0 }
         for word in words where !isPlain(word) && !taken.contains(where: { word.hasSuffix($0) }) {
@@ -63,7 +63,7 @@ package enum GivenWords {
 }
 
 extension AsyncParsableCommand {
-    /// What `main()` does, of the words as they were given.
+    /// Like `main()`, but with the original bytes.
     package static func mainAsGiven() async {
         do {
             var command = try await asyncParseAsRoot(GivenWords.words)

@@ -6,9 +6,9 @@ import Foundation
 import Platform
 import Rules
 
-/// What both commands read of the command line.
+/// Command-line handling shared by both commands.
 enum BackupPaths {
-    /// `tk`'s folder; nil where there can be none.
+    /// `tk`'s folder; nil if it cannot be determined.
     static var drafts: BytePath? { BackupStore.drafts(ProcessInfo.processInfo.environment) }
 
     static func show(_ progress: BackupProgress, on meter: ProgressMeter) {

@@ -10,7 +10,7 @@ import Platform
 import Rules
 import Synchronization
 
-/// What every command takes.
+/// Options of every command.
 struct CommonOptions: ParsableArguments {
     @Option(name: .long, help: "The configuration file (default: ~/.config/steward/steward.yaml).")
     var config: PathArgument?
@@ -22,7 +22,7 @@ struct CommonOptions: ParsableArguments {
         try Directories(environment: ProcessInfo.processInfo.environment, configuration: config?.path)
     }
 
-    /// The configuration, or an end with its complaints on standard error.
+    /// The configuration; if it has errors, prints them to standard error and exits.
     func configuration(_ directories: Directories) throws -> Configuration {
         let (configuration, diagnostics) = Configuration.load(directories)
         guard let configuration else {
@@ -33,39 +33,39 @@ struct CommonOptions: ParsableArguments {
     }
 }
 
-/// Printing for people and programs: the only way to standard output and standard error, past ``ShownText``.
+/// Output for people and programs: the only way to standard output and standard error, always through ``ShownText``.
 enum Output {
     static func lines(_ lines: [String]) {
         for line in lines { self.line(line) }
     }
 
-    /// One line; what would break it comes from outside, and is shown. At once, so that a follower in a pipe sees each
-    /// line when it is written.
+    /// One line; embedded line breaks are escaped, as they come from outside. Unbuffered, so that a reader in a pipe
+    /// sees each line as it is written.
     static func line(_ text: String) {
         put(ShownText.line(text) + "\n", to: STDOUT_FILENO)
     }
 
-    /// Several lines of our own, as they are laid out.
+    /// Several preformatted lines of our own.
     static func document(_ text: String) {
         put(ShownText.lines(text), to: STDOUT_FILENO)
     }
 
-    /// Several lines of our own with colours of our own; what is from outside in them has been through ``ShownText``.
+    /// Several lines of our own, with colours; outside text in them has already been through ``ShownText``.
     static func coloured(_ text: String) {
         put(ShownText.coloured(text), to: STDOUT_FILENO)
     }
 
-    /// A JSON document, or a piece of one.
+    /// A JSON document, or part of one.
     static func json(_ document: String, terminator: String = "\n") {
         put(ShownText.json(document) + terminator, to: STDOUT_FILENO)
     }
 
-    /// A question, whose answer is typed beside it.
+    /// A prompt; the answer is typed after it.
     static func ask(_ question: String) {
         put(ShownText.lines(question), to: STDERR_FILENO)
     }
 
-    /// A line beside what is printed, on standard error.
+    /// A side note, on standard error.
     static func note(_ line: String) {
         put(ShownText.line(line) + "\n", to: STDERR_FILENO)
     }
@@ -76,7 +76,7 @@ enum Output {
             let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else {
-                // Whoever does not read any more, or closed it, wants no more.
+                // A reader that has gone, or a closed descriptor, wants no more output.
                 if descriptor == STDOUT_FILENO, errno != EPIPE, errno != EBADF {
                     let fault = Fault.system("write standard output")
                     unwritten.withLock { $0 = $0 ?? fault }
@@ -87,10 +87,10 @@ enum Output {
         }
     }
 
-    /// Why something that was to be on standard output is not there: ``guarding(fatal:_:)`` says so at the end.
+    /// Why standard output is incomplete: ``guarding(fatal:_:)`` reports it at the end.
     private static let unwritten = Mutex<Fault?>(nil)
 
-    /// Has complaints written with the log: an agent does not wait for whoever reads them.
+    /// Routes error messages through the log queue, since an agent must not wait for a slow reader.
     static func complain(through lines: LogQueue) { log.withLock { $0 = lines } }
 
     private static let log = Mutex<LogQueue?>(nil)
@@ -104,14 +104,14 @@ enum Output {
         if json { self.json(try JSONText.shown(value)) } else { lines(text()) }
     }
 
-    /// What the argument parser prints or ends with itself; none of it holds text from outside.
+    /// Errors that the argument parser prints or exits with itself; none contains outside text.
     private static func isForParser(_ error: any Error) -> Bool {
         error is ExitCode || error is CleanExit || error is ValidationError || error is CancellationError
     }
 
-    /// Runs a command's body; a fault becomes one line on standard error and the exit code that its kind calls for.
+    /// Runs a command's body; a fault becomes one line on standard error and the exit code of its kind.
     ///
-    /// - Parameter fatal: the exit code of what trying again does not mend.
+    /// - Parameter fatal: the exit code for errors that a retry does not fix.
     static func guarding(fatal: Int32 = 1, _ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -130,7 +130,7 @@ enum Output {
 }
 
 extension CommonOptions {
-    /// Has the agent carry out a command and shows its answer; where none runs, does it here under the agent's own lock.
+    /// Has the agent run a command and shows the answer; if no agent is running, runs it here under the agent's lock.
     func carryOut<C: Command>(_ command: C) async throws {
         let directories = try directories()
         if let answer = try ControlClient.ask(command, at: directories.socket) { return try show(answer, of: command) }
@@ -141,7 +141,7 @@ extension CommonOptions {
         try show(try await carryOutHere(command, directories), of: command)
     }
 
-    /// Reads what an agent keeps and shows it.
+    /// Queries an agent's records and shows the answer.
     func look<Q: Query>(_ query: Q) async throws {
         try show(try await query.read(Records(try directories())), of: query)
     }
@@ -154,7 +154,7 @@ extension CommonOptions {
         let configuration = try configuration(directories)
         let lock = try StateLock(directory: directories.state)
         let (ledger, _) = try Ledger.open(directory: directories.state)
-        // In a ledger that no agent has begun nothing can be steered; where one was lost, the next agent must see that.
+        // A ledger that no agent has started with has nothing to control; if one was lost, the next agent must notice.
         guard try ledger.readBlocking({ try $0.meta("created") }) != nil else {
             try ledger.close()
             throw Fault(
@@ -168,7 +168,7 @@ extension CommonOptions {
         try await core.learnTime()
         core.planner.ruleSet = RuleSet(core.loadRules().rules)
         try await core.learnHiddenNames()
-        // Nobody sends anything: the lock says so.
+        // The lock guarantees that nothing else is sending.
         _ = try ledger.writeBlocking { try $0.resumeDeliveries() }
         let answer = try await command.run(in: AgentContext(core))
         try ledger.close()

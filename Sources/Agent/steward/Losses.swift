@@ -39,7 +39,8 @@ struct Losses: AsyncParsableCommand {
             try await Output.guarding {
                 let directories = try options.directories()
                 let command = AcknowledgeLosses(id)
-                // The agent may be another user's. Where none runs, this needs no ledger, which may be what was lost.
+                // The agent may belong to another user. Without an agent, this does not open the ledger, which may
+                // itself be lost.
                 let done = try ControlClient.ask(command, at: directories.socket)
                 try options.show(try done ?? command.acknowledge(directories.losses), of: command)
             }

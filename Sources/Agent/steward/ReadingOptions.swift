@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How far a comic has been read: the same for one in the clear and one in a vault.
+/// Options for reading progress, for comics in the library and in a vault.
 struct ReadingOptions: ParsableArguments {
     @Option(name: .long, help: "The page being read, from 1; the last one makes it read.")
     var set: Int?
@@ -18,7 +18,7 @@ struct ReadingOptions: ParsableArguments {
     }
 }
 
-/// A comic's bookmark, to be behind the comic among the arguments.
+/// A comic's bookmark; comes after the comic among the arguments.
 struct BookmarkOptions: ParsableArguments {
     @Argument(help: "A page, from 1.")
     var page: Int?

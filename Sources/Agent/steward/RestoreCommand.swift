@@ -96,7 +96,7 @@ struct RestoreCommand: AsyncParsableCommand {
         }
     }
 
-    /// What was asked for besides the backup.
+    /// The arguments other than the backup.
     private var words: [String] {
         var words: [String] = []
         if dryRun { words.append("--dry-run") }

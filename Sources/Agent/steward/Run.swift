@@ -26,19 +26,19 @@ struct Run: AsyncParsableCommand {
         Output.complain(through: lines)
         let outcome: Result<Void, any Error>
         do { outcome = .success(try await serve(lines)) } catch { outcome = .failure(error) }
-        // Whoever reads neither ends the agent late.
+        // The flushes have timeouts, so stalled readers can only delay the end.
         try await lines.flush()
         try await SystemNotification.manager.flush()
         try outcome.get()
     }
 
     private func serve(_ lines: LogQueue) async throws {
-        // The units start an agent anew unless it has ended with this.
+        // With this exit code, the units do not restart the agent.
         try await Output.guarding(fatal: 64) {
-            // Not yet heard, they would end the process. An agent that starts reads the rules in any case; a vault that it
-            // unlocks with a credential meanwhile stays open, until a later signal.
+            // Ignored until they are handled: by default they would end the process. A starting agent reads the rules
+            // anyway; a vault that it unlocks with a credential meanwhile stays open until a later signal.
             for number in [SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
-            // Nor does a log that nobody reads any more.
+            // Nor must a closed log pipe end the process.
             signal(SIGPIPE, SIG_IGN)
             let directories = try options.directories()
             let socket = ActivationSocket.take(at: directories.socket)
@@ -65,7 +65,7 @@ struct Run: AsyncParsableCommand {
     }
 }
 
-/// A signal that asks the agent for something.
+/// Handles one signal.
 private struct Signal: Service {
     let number: Int32
     let label: String

@@ -5,8 +5,8 @@ import TKCommands
 
 /// The command line: parses, wires and starts; all behaviour is in AgentKit.
 ///
-/// Each command states its name: the parser would derive it from the type's, for every command at every start, which
-/// takes two milliseconds.
+/// Each command states its name: otherwise the parser would derive it from the type's, for every command at every
+/// start, which takes two milliseconds.
 @main
 struct Steward: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,11 +38,11 @@ struct Steward: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // One program under two names: most of both are the same libraries, 40 MB of them.
+        // One program under two names: they share most of their libraries, 40 MB.
         if CommandLine.arguments.first?.split(separator: "/").last == "tk" { return await runTK() }
-        // The parser would first make all that it knows of commands and completions, and threads to do it on.
+        // Bypasses the parser, which would first set up all commands and completions, and threads for them.
         if CommandLine.arguments.dropFirst().elementsEqual(["--version"]) { return print(ProgramVersion.text) }
-        // Before anything else runs: a thread that has a heap of its own by then keeps it.
+        // Before anything else: a thread that already has its own heap arena keeps it.
         SharedHeap.use()
         await mainAsGiven()
     }

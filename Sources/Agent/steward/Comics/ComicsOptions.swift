@@ -8,7 +8,7 @@ import OwnFiles
 import Platform
 import Rules
 
-/// What every command on comics takes.
+/// Options of every comic command.
 struct ComicsOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
 
@@ -19,13 +19,13 @@ struct ComicsOptions: ParsableArguments {
 
     var meter: ProgressMeter { .standard(isOff: quiet) }
 
-    /// Where paths that a person types begin.
+    /// The base of relative paths that a user types.
     static var here: BytePath { BytePath.workingFolder }
 
     func path(_ argument: PathArgument) -> BytePath { ComicOperations.path(argument.path, from: Self.here) }
 
-    /// The operations of one library: the folder that was named, else the configured one, else the folder one is in. A
-    /// configuration that is not there is none; one with errors is complained of.
+    /// The operations of one library: the given folder, else the configured one, else the working directory. A missing
+    /// configuration is fine; one with errors is reported.
     func operations(_ folder: PathArgument? = nil) throws -> (ComicOperations, Zone) {
         let directories = try common.directories()
         var zone = Zone.current
@@ -43,12 +43,12 @@ struct ComicsOptions: ParsableArguments {
         return (ComicOperations(root: root ?? Self.here, directories: directories), zone)
     }
 
-    /// For what concerns no library: the configuration, which may be broken, is not read.
+    /// For commands that need no library: does not read the configuration, which may be broken.
     func plainOperations() throws -> ComicOperations {
         ComicOperations(root: Self.here, directories: try common.directories())
     }
 
-    /// Runs a command's body as ``Output/guarding(_:)`` does; the errors of comics become faults.
+    /// Runs a command's body like ``Output/guarding(_:)``, converting comic errors to faults.
     static func guarding(_ body: () async throws -> Void) async throws {
         try await Output.guarding {
             do {
@@ -59,6 +59,6 @@ struct ComicsOptions: ParsableArguments {
         }
     }
 
-    /// Columns that standard output has; nil where it is no terminal.
+    /// Columns of standard output; nil if it is not a terminal.
     static var width: Int? { TextWidth.terminal(STDOUT_FILENO) }
 }

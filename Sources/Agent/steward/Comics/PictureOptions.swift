@@ -6,7 +6,7 @@ import Foundation
 import Glibc
 import Platform
 
-/// Where a picture goes.
+/// The destination of a picture.
 struct PictureOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: "The file to write, or a folder; `-` is standard output.", completion: .file())
     var output: PathArgument

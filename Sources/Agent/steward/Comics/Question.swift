@@ -7,9 +7,9 @@ import Glibc
 import JSONText
 import Platform
 
-/// A question to the person at the terminal.
+/// A question to the user at the terminal.
 enum Question {
-    /// - Returns: true for `y` and `yes`; false for everything else, an end of input too.
+    /// - Returns: true for `y` and `yes`; false for everything else, including end of input.
     static func ask(_ text: String) -> Bool {
         Output.ask("\(text) [y/N] ")
         let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()

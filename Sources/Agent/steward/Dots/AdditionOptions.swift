@@ -5,7 +5,7 @@ import Foundation
 import Glibc
 import Platform
 
-/// What each addition takes.
+/// Options of every addition.
 struct AdditionOptions: ParsableArguments {
     @Option(name: .long, help: "What the moment means: now, today or \"this week\".")
     var moment: String?
@@ -24,7 +24,7 @@ struct AdditionOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: `Fault(.usage)` where there is none, or more than a capture may have.
+    /// - Throws: `Fault(.usage)` if the text is missing, or longer than a capture may be.
     static func text(_ words: [String], _ what: String) throws -> String {
         if !words.isEmpty, words != ["-"] { return words.joined(separator: " ") }
         if isatty(STDIN_FILENO) == 1 {

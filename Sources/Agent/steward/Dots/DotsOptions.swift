@@ -7,18 +7,18 @@ import JSONText
 import OwnFiles
 import Platform
 
-/// What every command on dots takes.
+/// Options of every dot command.
 struct DotsOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
 
-    /// For tests, whose grids are to be the same on every day.
+    /// For tests, whose grids must be the same every day.
     @Option(name: .long, help: ArgumentHelp("Take this time for the present.", visibility: .hidden))
     var now: String?
 
     var json: Bool { common.json }
 
-    /// Opens the store, gives it to `body`, and closes it. A configuration that is not there is none; one with errors is
-    /// complained of.
+    /// Opens the store, passes it to `body`, and closes it. A missing configuration is fine; one with errors is
+    /// reported.
     func with(_ body: (DotContext) async throws -> Void) async throws {
         try await Output.guarding {
             let directories = try common.directories()
@@ -51,7 +51,7 @@ struct DotsOptions: ParsableArguments {
         for line in command.lines(answer, on: Self.display(dots)) { Output.coloured(line + "\n") }
     }
 
-    /// Standard output, in the zone of the store's days.
+    /// Standard output, in the time zone of the store's days.
     static func display(_ dots: DotContext) -> DotDisplay {
         DotDisplay(timeZone: dots.timeZone, width: ComicsOptions.width, hasColour: hasColour)
     }
@@ -62,7 +62,7 @@ struct DotsOptions: ParsableArguments {
         ComicOperations.path(argument.path, from: ComicsOptions.here)
     }
 
-    /// Whether standard output is a terminal that wants colours.
+    /// Whether standard output is a terminal with colours enabled.
     private static var hasColour: Bool {
         let environment = ProcessInfo.processInfo.environment
         let term = environment["TERM"] ?? ""

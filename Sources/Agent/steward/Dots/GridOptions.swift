@@ -5,7 +5,7 @@ import Foundation
 import Glibc
 import Platform
 
-/// Which grid, of when, and in which form.
+/// The grid's period, scale and format.
 struct GridOptions: ParsableArguments {
     @Option(name: .long, help: "The day, week, month or year that has this date: 2026-11-22, 2026-W47, 2026-11, 2026.")
     var date: String?
@@ -60,7 +60,7 @@ struct GridOptions: ParsableArguments {
                 let picture =
                     ending == "svg"
                     ? Array(report.svg(theme: theme).utf8)
-                    // What makes a PNG prefers neither light nor dark.
+                    // The PNG renderer has no preference for light or dark.
                     : try await DotPicture.png(report.svg(theme: theme == "automatic" ? "light" : theme))
                 let written = try await BlockingPool("dots.picture").run {
                     try target.deliver(named: Array("\(report.name).\(ending)".utf8)) {

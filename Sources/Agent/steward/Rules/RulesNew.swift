@@ -138,9 +138,9 @@ struct RulesNew: AsyncParsableCommand {
                 + "`\(last.isEmpty ? "folder" : last): { kind: folder, path: \(name) }`")
     }
 
-    /// Asks until the answer can be read; of a pipe, which nobody answers again, the first one counts.
+    /// Repeats the question until the answer is valid; in a pipe, the first answer counts.
     ///
-    /// - Returns: nil for no answer, where that is allowed.
+    /// - Returns: nil for no answer, if that is allowed.
     private func ask<T>(_ question: String, allowsNone: Bool = false, _ read: (String) throws -> T) throws -> T? {
         while true {
             Output.ask("\(question)\n> ")

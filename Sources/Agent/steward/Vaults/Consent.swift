@@ -6,10 +6,10 @@ import Foundation
 import Glibc
 import Platform
 
-/// A yes or no, before something that cannot be taken back.
+/// Confirmation of an irreversible operation.
 enum Consent {
-    /// - Parameter yes: said on the command line already.
-    /// - Throws: `Fault(.usage)` where nobody can be asked.
+    /// - Parameter yes: already given on the command line.
+    /// - Throws: `Fault(.usage)` if there is nobody to ask.
     static func asked(_ question: String, yes: Bool, json: Bool = false) throws -> Bool {
         if yes { return true }
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1, !json else {
@@ -18,7 +18,7 @@ enum Consent {
         return Question.ask(question)
     }
 
-    /// Ends the command with 1 unless the answer is yes.
+    /// Exits with 1 unless the answer is yes.
     static func require(_ question: String, yes: Bool, json: Bool = false, otherwise: String) throws {
         guard try asked(question, yes: yes, json: json) else {
             Output.complain(otherwise)

@@ -6,7 +6,7 @@ import Foundation
 import Glibc
 import Platform
 
-/// What destroys something: says what it would be, asks, and does it.
+/// Runs a destructive command: says what would be destroyed, asks, and does it.
 struct Destruction: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Do not ask.")
     var yes = false
@@ -15,8 +15,8 @@ struct Destruction: ParsableArguments {
     var dryRun = false
 
     /// - Parameters:
-    ///   - question: about so many things.
-    ///   - otherwise: what is said where the answer is no.
+    ///   - question: the question for a number of items.
+    ///   - otherwise: the message if the answer is no.
     func carryOut<C: VaultDestruction>(
         _ command: C, _ options: VaultOptions, _ source: PasswordSource,
         question: (_ count: Int) -> String, otherwise: String

@@ -6,9 +6,9 @@ import Foundation
 import Glibc
 import Platform
 
-/// A password or key file that is to be the vault's from now on.
+/// A new password or key file for the vault.
 enum NewSecret {
-    /// Says so where it is easily guessed, and takes it: whose vault it is decides.
+    /// Reads the secret. Warns if it is weak but accepts it: that is the owner's decision.
     static func read(_ source: PasswordSource, _ prompt: String) throws -> Credential {
         let credential = try source.read(prompt, again: "Once more")
         if let weakness = credential.weakness { Output.complain("steward: \(weakness)") }

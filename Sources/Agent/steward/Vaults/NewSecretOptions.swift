@@ -6,7 +6,7 @@ import Foundation
 import Glibc
 import Platform
 
-/// Where a new password comes from.
+/// The source of a new password.
 struct NewSecretOptions: ParsableArguments {
     @Option(name: .long, help: "Read the new password from this open descriptor: one line.")
     var newPasswordFd: Int32?

@@ -6,7 +6,7 @@ import Foundation
 import Glibc
 import Platform
 
-/// Where the password comes from that opens the vault as it is.
+/// The source of the vault's present password.
 struct UnlockOptions: ParsableArguments {
     @Option(name: .long, help: "Read the password from this open descriptor: one line.")
     var passwordFd: Int32?
@@ -20,7 +20,7 @@ struct UnlockOptions: ParsableArguments {
         }
     }
 
-    /// As asked; else the credential that systemd gave this process, else the terminal.
+    /// As given; else the systemd credential, else the terminal.
     func source(_ options: VaultOptions) throws -> PasswordSource {
         if let passwordFd { return try Self.descriptor(passwordFd, "--password-fd") }
         if let keyFile { return .keyFile(ComicOperations.path(keyFile.path, from: ComicsOptions.here)) }

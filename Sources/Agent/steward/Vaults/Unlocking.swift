@@ -6,12 +6,13 @@ import Foundation
 import Glibc
 import Platform
 
-/// Asks for the password until it is right, three times at a terminal; and what only a person can decide.
+/// Asks for the password until it is right, up to three times at a terminal, and asks for decisions that only the user
+/// can make.
 struct Unlocking {
     let source: PasswordSource
     let vault: String
     var prompt = "Password"
-    /// Whether an incomplete last record may go without a question.
+    /// Whether to drop an incomplete last record without asking.
     var isAgreed = false
 
     func run<R>(_ unlock: (_ credential: Credential, _ dropsTornTail: Bool) throws -> R) throws -> R {

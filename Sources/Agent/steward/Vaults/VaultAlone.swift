@@ -5,7 +5,7 @@ import CommandArguments
 import Glibc
 import Platform
 
-/// For what the agent must not hold the keys during.
+/// For operations during which the agent must not hold the keys.
 enum VaultAlone {
     static func require(_ place: VaultPlace, _ options: VaultOptions) throws {
         guard try VaultStatus.asked(place, options.directories().socket).isUnlocked else { return }

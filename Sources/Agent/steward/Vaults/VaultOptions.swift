@@ -6,7 +6,7 @@ import Foundation
 import Glibc
 import Platform
 
-/// What every command on a vault takes.
+/// Options of every vault command.
 struct VaultOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
 
@@ -36,11 +36,11 @@ struct VaultOptions: ParsableArguments {
                 : "no vault is called “\(BytePath(vault))”; there are \(names.joined(separator: ", "))")
     }
 
-    /// A vault that is there, locked. Blocks.
+    /// The existing vault, locked. Blocks.
     func locked() throws -> SealedVault { try place().open() }
 
-    /// - Parameter changesNothing: where the agent does not have the vault unlocked it is opened only to be looked at;
-    ///   what unlocking would warn of is the command's to say.
+    /// - Parameter changesNothing: unless the agent has the vault unlocked, opens it read-only; the command is
+    ///   responsible for the warnings of an unlock.
     func access(_ source: PasswordSource, changesNothing: Bool = false) throws -> VaultAccess {
         let place = try place()
         return VaultAccess(place, socket: try directories().socket) { vault in
@@ -57,7 +57,7 @@ struct VaultOptions: ParsableArguments {
         }
     }
 
-    /// Has the command carried out, by the agent or here, and shows its answer.
+    /// Runs the command, in the agent or here, and shows its answer.
     ///
     /// - Parameter changesNothing: as of ``access(_:changesNothing:)``.
     @discardableResult
@@ -65,7 +65,7 @@ struct VaultOptions: ParsableArguments {
         _ command: C, _ unlocking: UnlockOptions, changesNothing: Bool = false
     ) throws -> C.Answer {
         let meter = meter
-        // Before anything is done: somebody may be editing the configuration when that has ended.
+        // Read first: the user may be editing the configuration by the time the command ends.
         let screen = Screen(width: ComicsOptions.width, zone: try configuration().timeZone)
         let access = try access(unlocking.source(self), changesNothing: changesNothing)
         let answer = try access.ask(command, [], outlet(meter))
@@ -75,19 +75,19 @@ struct VaultOptions: ParsableArguments {
         return answer
     }
 
-    /// Shows how far it has come; the bytes go to `sink`.
+    /// Shows progress; the bytes go to `sink`.
     func outlet(_ meter: ProgressMeter, _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void = { _ in })
         -> VaultOutlet
     {
         VaultOutlet(progress: { meter.show($0, of: $1, $2) }, bytes: sink)
     }
 
-    /// Runs a command's body as ``Output/guarding(_:)`` does; errors of a vault become faults, and a wrong password ends
-    /// with 77 (EX_NOPERM).
+    /// Runs a command's body like ``Output/guarding(_:)``; vault errors become faults, and a wrong password exits with
+    /// 77 (EX_NOPERM).
     static func guarding(_ body: () async throws -> Void) async throws {
         try await Output.guarding {
             do {
-                // Before any secret is there; with the first one it would be too late for a debugger that is attached.
+                // Before any secret is in memory: then it would be too late to shut out an attached debugger.
                 try CoreDumps.forbid()
                 try await VaultError.coded(body)
             } catch let fault as Fault where fault.code == VaultCode.incorrect {

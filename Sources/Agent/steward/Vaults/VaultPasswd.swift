@@ -22,14 +22,14 @@ struct VaultPasswd: AsyncParsableCommand {
         try await VaultOptions.guarding {
             let place = try options.place()
             let vault = try place.open()
-            // First of all: who does not know the old one need not think of a new one.
+            // Check the old password first, before asking for a new one.
             let old = try Unlocking(source: unlocking.source(options), vault: place.name, prompt: "Old password").run {
                 credential, _ in
                 _ = try KeySlots(vault.folder, vault.description).open(credential)
                 return credential
             }
             let credential = try new.read()
-            // It need not be unlocked: the old password is given.
+            // Unlocking is not needed, as the command passes the old password.
             let access = VaultAccess(place, socket: try options.directories().socket) { _ in }
             let change = try access.ask(ChangeVaultPassword(), [old, credential])
             let others = try vault.slots().count - 1

@@ -29,9 +29,9 @@ struct VaultRekey: AsyncParsableCommand {
 
     struct Plan: Encodable {
         let comics: Int
-        /// Bytes to be written.
+        /// Bytes to write.
         let bytes: Int64
-        /// Bytes free where the copy is made.
+        /// Bytes free on the disk of the copy.
         let free: Int64
 
         var lines: [String] {
@@ -86,7 +86,7 @@ struct VaultRekey: AsyncParsableCommand {
         try SealedVault.requireRoomBeside(place.path)
         try vault.requireWhole(report)
         let comics = try vault.list()
-        // The copy is made beside the vault.
+        // The copy is made next to the vault.
         let beside = place.path.parent
         var disk = statvfs()
         guard beside.withCString({ statvfs($0, &disk) }) == 0 else {

@@ -17,7 +17,7 @@ struct VaultSlotAdd: AsyncParsableCommand {
     func run() async throws {
         try await VaultOptions.guarding {
             let access = try options.access(unlocking.source(options))
-            // First of all: who has no way in need not think of a new password.
+            // Check access first, before asking for a new password.
             _ = try access.ask(ListVaultComics())
             let change = try access.ask(AddVaultSlot(), [new.read()])
             access.close()

@@ -13,7 +13,7 @@ struct VaultSlotList: AsyncParsableCommand {
 
     struct Line: Encodable {
         let id: SlotID
-        /// `password` or `key file`; nil where it is damaged.
+        /// `password` or `key file`; nil if it is damaged.
         let kind: String?
         let problem: String?
     }

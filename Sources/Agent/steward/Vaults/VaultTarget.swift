@@ -5,7 +5,7 @@ import CommandArguments
 import Glibc
 import Platform
 
-/// Where something goes that leaves the vault.
+/// The destination of a file that leaves the vault.
 struct VaultTarget: ParsableArguments {
     @Option(name: .shortAndLong, help: "The file to write, or a folder; `-` is standard output.", completion: .file())
     var output: PathArgument
@@ -19,13 +19,13 @@ struct VaultTarget: ParsableArguments {
         }
     }
 
-    /// Puts what the vault hands out into a new file, which has its name only when it is whole and on the disk, and shows
-    /// what that was.
+    /// Writes the vault's output to a new file, which gets its name only when it is complete and on the disk, and shows
+    /// what was written.
     ///
     /// - Parameters:
-    ///   - comic: its name, its id, or the beginning of that.
-    ///   - name: what the file is called in a folder, by the comic's name.
-    ///   - command: has the bytes of the comic with an id sent.
+    ///   - comic: its name, its id, or the beginning of its id.
+    ///   - name: the file's name in a folder, derived from the comic's.
+    ///   - command: outputs the comic with the given id.
     func fill<C: VaultCommand>(
         _ comic: PathArgument, _ options: VaultOptions, _ unlocking: UnlockOptions, named name: (BytePath) -> [UInt8],
         _ command: (_ id: String) -> C
@@ -48,7 +48,7 @@ struct VaultTarget: ParsableArguments {
             sent = try access.ask(
                 command, [], options.outlet(meter) { try PictureTarget.write(Array($0), to: file) })
             meter.clear()
-            // Whoever removes the comic from the vault next relies on this copy.
+            // The user may rely on this copy and remove the comic from the vault next.
             if !output.isStream { try file.sync() }
         }
         access.close()
@@ -60,6 +60,6 @@ struct VaultTarget: ParsableArguments {
 }
 
 extension BytePath {
-    /// What a picture is called that was taken out of the comic of this name.
+    /// The name for a picture from the comic of this name.
     func name(of mark: String) -> [UInt8] { stemAndExtension.stem + Array(mark.utf8) }
 }
