@@ -2,38 +2,38 @@ import Dispatch
 import Platform
 import Synchronization
 
-/// Reads folders that a walk has yet to come to with two threads: of a tree of many folders that is most of what a look
-/// through it costs, and from a cold disk each waits by itself. Nothing is open any more when it is done.
+/// Reads the folders that a walk will reach next, on two threads: in a deep tree this is most of the cost of a walk,
+/// and on a cold disk each read waits for the disk. Leaves no folder open.
 enum DirectoryPrefetch {
-    /// A folder whose turn comes later.
+    /// A folder that the walk has yet to reach.
     struct Next: Sendable {
         let path: BytePath
-        /// Nil where it has more names than are kept ahead, or was not read: that shows when its turn comes.
+        /// nil if it has too many names to keep, or could not be read; the walk will find out when it gets there.
         var names: FolderListing?
     }
 
-    /// So many are read at once, and so many bytes of each: little memory, whatever is in them.
+    /// Folders read at once, and bytes of names kept for each: memory stays small whatever the folders contain.
     static let most = 128
     private static let mostBytes = 16_384
-    /// Fewer are not worth a change of threads.
+    /// Below this, a second thread does not pay off.
     private static let few = 8
 
     /// Blocks until both threads are done.
     ///
-    /// - Parameter open: a folder, to be read.
-    /// - Returns: all of them, with their names or without: after a fault none is tried any more.
+    /// - Parameter open: opens a folder for reading.
+    /// - Returns: every folder, with or without its names. After a failure no further folder is tried.
     static func read(_ paths: [BytePath], _ open: @escaping @Sendable (BytePath) throws -> Descriptor) -> [Next] {
         guard paths.count >= few else { return paths.map { Next(path: $0) } }
         let work = Work(paths, open)
         let done = DispatchSemaphore(value: 0)
-        // A serial queue has a thread of its own, and keeps none of the pool's should a call not return.
+        // A serial queue brings its own thread and ties up none of the pool's if a call never returns.
         DispatchQueue(label: "steward.folders").async {
             guard work.helperBegins() else { return }
             work.go()
             done.signal()
         }
         work.go()
-        // One that has not begun by now, for want of threads, finds nothing to do.
+        // If no thread was free and the helper has not started yet, it will find nothing to do.
         if work.ends() { done.wait() }
         return work.found()
     }
@@ -61,9 +61,9 @@ enum DirectoryPrefetch {
             }
         }
 
-        /// What opens folders holds their root open: it is let go of here, whoever may still have this work.
+        /// Releases the closure that opens folders, which keeps the root open, even if someone still holds this work.
         ///
-        /// - Returns: whether the helper is to be waited for.
+        /// - Returns: whether to wait for the helper.
         func ends() -> Bool {
             state.withLock { state in
                 state.open = nil
@@ -85,7 +85,7 @@ enum DirectoryPrefetch {
                 do {
                     mine[at] = try FolderListing(open(paths[at]), most: mostBytes)
                 } catch {
-                    // It may be told of every one of them, each after a minute: when its turn comes, and not here.
+                    // Each of the others could fail the same way, a minute apiece: leave that to the walk.
                     turn.store(paths.count, ordering: .relaxed)
                 }
             }

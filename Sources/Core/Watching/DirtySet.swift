@@ -1,8 +1,9 @@
 import Platform
 import Synchronization
 
-/// The paths to look at: a set, so that a thousand events on one file are one mark, and bounded, so that no storm can
-/// fill the memory. A mark stays until it is drained; beyond the limit a root's marks collapse to one of the whole root.
+/// The paths to look at. A set, so that a thousand events on one file become one mark; bounded, so that no storm of
+/// events fills the memory. A mark stays until it is drained. Beyond the limit, a root's marks collapse into one mark
+/// of the whole root.
 package final class DirtySet: Sendable {
     private struct State {
         var isHandedOut = false
@@ -10,7 +11,7 @@ package final class DirtySet: Sendable {
         var renames = MarkQueue()
         var rest = MarkQueue()
         var perRoot: [String: Int] = [:]
-        /// When a mark was entered last.
+        /// When the latest mark was inserted.
         var entered: Int64 = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter = 0
@@ -21,7 +22,7 @@ package final class DirtySet: Sendable {
     /// Marks that were drained together.
     package struct Batch: Sendable {
         package let marks: [DirtyMark]
-        /// By when all of them had been entered, on the clock of ``Settler``.
+        /// When the last of them was inserted, on the clock of ``Settler``.
         package let entered: Int64
     }
 
@@ -39,7 +40,7 @@ package final class DirtySet: Sendable {
 
     package func insert(_ mark: DirtyMark) { insert([mark]) }
 
-    /// Adds marks that belong together: they are not torn apart by a ``next()`` that runs meanwhile.
+    /// Adds marks that belong together; a concurrent ``next()`` never splits them.
     package func insert(_ marks: [DirtyMark]) {
         let wake = state.withLock { state in
             for mark in marks { add(mark, to: &state) }
@@ -51,8 +52,8 @@ package final class DirtySet: Sendable {
         for waiter in wake { waiter.resume() }
     }
 
-    /// Drains a batch, waiting (without polling) while there is nothing; empty only when the task is cancelled. Root
-    /// states come first, then renames and what was moved in, in their order, then the rest, oldest first.
+    /// Drains a batch, suspending (without polling) while there is nothing; empty only if the task is cancelled. Root
+    /// states come first, then renames and move-ins in their order, then the rest, oldest first.
     package func next() async -> Batch {
         while !Task.isCancelled {
             let batch = drain()
@@ -92,13 +93,13 @@ package final class DirtySet: Sendable {
         }
     }
 
-    /// Says that what was drained has been seen to.
+    /// Marks the drained batch as handled.
     package func acknowledge() { state.withLock { $0.isHandedOut = false } }
 
-    /// Whether nothing waits to be drained, and what was drained has been acknowledged.
+    /// Whether nothing is pending and the drained batch has been acknowledged.
     package var isIdle: Bool { state.withLock { $0.isEmpty && !$0.isHandedOut } }
 
-    /// Marks that wait to be drained.
+    /// Pending marks.
     package var count: Int { state.withLock { $0.states.count + $0.renames.count + $0.rest.count } }
 
     private func add(_ mark: DirtyMark, to state: inout State) {
@@ -113,7 +114,7 @@ package final class DirtySet: Sendable {
                 add(.subtree(root: toRoot, path: ""), to: &state)
             }
         case .movedIn:
-            // In order with the renames, which may take it further. Beyond the limit inodes tell what they can.
+            // Queued with the renames, which may move it further. Beyond the limit, inodes must do.
             if state.renames.count < limit { state.renames.append(mark) }
         case .file(let root, let path), .subtree(let root, let path):
             if covered(root, path, state.rest) || !state.rest.append(mark) { return }
@@ -126,7 +127,7 @@ package final class DirtySet: Sendable {
         }
     }
 
-    /// Whether a waiting subtree mark already includes `path`: its scan is yet to come and will see what happened now.
+    /// Whether a pending subtree mark already covers `path`: its scan has not run yet and will see this change.
     private func covered(_ root: String, _ path: BytePath, _ queue: MarkQueue) -> Bool {
         guard queue.hasSubtrees else { return false }
         var above = path
@@ -168,7 +169,7 @@ private struct MarkQueue {
         }
         if head == order.count {
             order.removeAll(keepingCapacity: order.capacity < 4_096)
-            // What a burst has taken is given back.
+            // Give back the memory of a burst.
             if members.capacity > 4_096 { members = [] }
             head = 0
         } else if head > 4_096, head * 2 > order.count {
@@ -187,7 +188,7 @@ private struct MarkQueue {
 }
 
 extension DirtyMark {
-    /// The root that the mark is about; for a rename the one it left.
+    /// The root of the mark; for a rename, the root it left.
     package var root: String {
         switch self {
         case .file(let root, _), .subtree(let root, _), .renamed(let root, _, _, _), .rootState(let root),

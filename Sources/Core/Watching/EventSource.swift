@@ -1,33 +1,33 @@
 import Platform
 
-/// Something that says where to look (docs/design/events.md). The rest of the code knows no more of it than this.
+/// A source of hints where to look (docs/design/events.md); the rest of the code knows no more about it than this.
 ///
-/// All calls but ``status()`` block until the owner thread has obeyed, which may take as long as
-/// a walk through the roots: call them on a `BlockingPool`.
+/// All calls but ``status()`` block until the owner thread has carried them out, which may take as long as a walk
+/// through the roots: call them on a `BlockingPool`.
 package protocol EventSource: Sendable {
-    /// Where the marks arrive.
+    /// Where marks arrive.
     var dirty: DirtySet { get }
 
-    /// Begins to watch. When it returns all watches are placed, so that a scan from now on leaves no gap.
+    /// Starts watching. All watches are placed when this returns, so a scan started afterwards leaves no gap.
     ///
-    /// - Throws: `Fault`; roots that are missing or may not be read are no error, but a matter of ``status()``.
+    /// - Throws: `Fault`. Missing or unreadable roots are not errors: see ``status()``.
     func start(_ roots: [WatchRoot]) throws
 
-    /// Watches these roots in place of the present ones; what stays the same keeps its watches.
+    /// Replaces the watched roots; unchanged ones keep their watches.
     func replaceRoots(_ roots: [WatchRoot])
 
-    /// Reads everything that happened before the call, so that its marks are in ``dirty`` when this returns.
+    /// Reads every event raised before the call, so that its marks are in ``dirty`` when this returns.
     ///
-    /// - Returns: false where something is still kept back: the first half of a rename, a rescan that is due.
+    /// - Returns: false if something is still held back: the first half of a rename, or a pending rescan.
     func catchUp() -> Bool
 
-    /// Ends watching and waits for the owner thread. Nothing can be started again on this value.
+    /// Stops watching and waits for the owner thread. This value cannot be started again.
     func stop()
 
     func status() -> WatchStatus
 
-    /// Calls `onChange` on the owner thread whenever something in this folder or below may have changed, the folder's
-    /// own coming and going included: it must not block.
+    /// Calls `onChange` on the owner thread whenever something in or below this folder may have changed, including the
+    /// folder appearing or disappearing. `onChange` must not block.
     func watchFolder(_ folder: BytePath, onChange: @escaping @Sendable () -> Void)
 
     func stopWatchingFolder(_ folder: BytePath)

@@ -5,9 +5,9 @@ import Platform
 enum FileProbe {
     enum Seen: Sendable {
         case file(FileStatus)
-        /// Nothing of that name, or nothing that is a regular file.
+        /// There is no such name, or it is not a regular file.
         case nothing
-        /// It cannot be looked at now.
+        /// It cannot be examined right now.
         case unknown
     }
 
@@ -22,7 +22,7 @@ enum FileProbe {
         }
     }
 
-    /// Whether nobody writes to the file, and it is still the one with this fingerprint.
+    /// Whether the file has no writers and still has this fingerprint.
     enum Writers: Sendable {
         case none
         case busy
@@ -34,14 +34,14 @@ enum FileProbe {
             let file = try files.open(path)
             guard try file.status().fingerprint == expected else { return .changed }
             if Lease.probeWriters(file) == .busy { return .busy }
-            // A write may have ended between our look and the lease.
+            // A writer may have finished between our look and the lease.
             return try file.status().fingerprint == expected ? .none : .changed
         } catch let fault as Fault {
             switch fault.errno {
             case ENOENT, ENOTDIR, ELOOP: return .changed
-            // Somebody else's lease stands: whoever holds it is at work on the file.
+            // Another process holds a lease, so it is working on the file.
             case EWOULDBLOCK: return .busy
-            // A file that we may not open can be watched for standing still, no more.
+            // If we may not open a file, all we can do is wait until it stops changing.
             default: return .none
             }
         } catch {
@@ -49,10 +49,10 @@ enum FileProbe {
         }
     }
 
-    /// Whether something beside a vanished file shows that an editor is just replacing it.
+    /// Whether the files next to a vanished file show that an editor is just replacing it.
     static func isBeingReplaced(_ path: BytePath, _ files: HeldFiles) -> Bool {
         let backup = path.parent.appending(name: path.name + [UInt8(ascii: "~")])
-        // What cannot be looked at is no sign of an editor.
+        // If the status cannot be read, assume no editor.
         let signs = WorkNames.editorLocks(beside: path) + [backup]
         return signs.contains { ((try? files.status($0)) ?? nil) != nil }
     }

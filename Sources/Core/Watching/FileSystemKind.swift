@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 import Platform
 
-/// Whether a file system tells inotify of all its changes.
+/// Whether a file system reports all its changes to inotify.
 package enum FileSystemKind {
-    /// The name of the remote or foreign file system that `path` lies on, such as NFS; nil for a local one. Blocks.
+    /// The name of the remote or foreign file system that holds `path`, such as NFS; nil for a local one. Blocks.
     package static func remoteName(_ path: BytePath) -> String? {
         reasonToPoll(path).map { String($0.prefix { $0 != " " }) }
     }
 
-    /// A reason to poll, for a person; nil for a file system that sends events. Blocks.
+    /// Why to poll, as text for a person; nil for a file system that sends events. Blocks.
     static func reasonToPoll(_ path: BytePath) -> String? {
         var found = statfs()
         guard path.withCString({ statfs($0, &found) }) == 0 else { return nil }
@@ -29,7 +29,8 @@ package enum FileSystemKind {
         return "\(name) sends no events for changes made elsewhere"
     }
 
-    /// A reason to poll, from the type in /proc/self/mountinfo: for a server that does not answer, statfs(2) may never return.
+    /// Why to poll, judged from the type in /proc/self/mountinfo: statfs(2) may never return if a server does not
+    /// answer.
     static func reasonToPoll(type: String) -> String? {
         let remote: Set<String> = [
             "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse", "fuseblk", "virtiofs", "ceph", "afs", "lustre",
@@ -41,16 +42,16 @@ package enum FileSystemKind {
     }
 }
 
-/// Which folders have none in them, by their number of links: their own name, their `.`, and the `..` of each folder in
-/// them. Only ext2 to ext4, XFS and tmpfs are believed; others count otherwise, or not at all.
+/// Finds folders without subfolders by their link count: the folder's own name, its `.`, and the `..` of each
+/// subfolder. Trusted only on ext2 to ext4, XFS and tmpfs; other file systems count differently or not at all.
 ///
-/// For one walk: what it knows of a device holds as long as nobody mounts another under the same number.
+/// Use one per walk: the cached device types hold only until another file system is mounted under the same number.
 struct LinkCounts {
     private var believed: [UInt64: Bool] = [:]
 
-    /// Whether an open folder has no folders in it. Blocks.
+    /// Whether an open folder has no subfolders. Blocks.
     ///
-    /// - Returns: false where it has some, or cannot be told to have none.
+    /// - Returns: false if it has some, or if that is uncertain.
     mutating func showNoFolders(_ folder: Descriptor) throws -> Bool {
         let status = try folder.status()
         guard status.links == 2 else { return false }
@@ -63,12 +64,12 @@ struct LinkCounts {
     }
 }
 
-/// Where a configured path leads through links, as far as that can be told without asking a file system that may never
-/// answer: what lies on one is taken by its name. Blocks on local disks alone.
+/// Resolves the links in a configured path without asking a file system that may never answer: paths on such a file
+/// system are taken literally. Blocks only on local disks.
 struct LinkedPath {
-    /// Without links, but for those on a file system that is not asked.
+    /// Free of links, except those on a file system that is not asked.
     private(set) var path: BytePath = "/"
-    /// Why it has to be polled; nil where all of it lies on file systems that send events.
+    /// Why it must be polled; nil if the whole path is on file systems that send events.
     let reason: String?
 
     private static let mostLinks = 40
@@ -108,7 +109,7 @@ struct MountPoint: Hashable {
     let path: BytePath
     let type: String
 
-    /// All mounts that this process sees, later ones on top of earlier ones. Empty where /proc is not mounted.
+    /// All mounts visible to this process, later ones covering earlier ones. Empty if /proc is not mounted.
     static func all() -> [MountPoint] {
         guard let file = PathStatus.kernelFile("/proc/self/mountinfo") else { return [] }
         var text: [UInt8] = []
@@ -122,7 +123,7 @@ struct MountPoint: Hashable {
         return text.split(separator: UInt8(ascii: "\n")).compactMap(parse)
     }
 
-    /// `36 35 98:0 /root /mount/point options - type source options`; blanks in names are written `\040`.
+    /// `36 35 98:0 /root /mount/point options - type source options`; spaces in names are written `\040`.
     static func parse(_ line: some Collection<UInt8>) -> MountPoint? {
         let fields = Array(line).split(separator: UInt8(ascii: " "))
         guard fields.count > 6, let id = Int(String(decoding: fields[0], as: UTF8.self)),
@@ -144,7 +145,7 @@ struct MountPoint: Hashable {
             id: id, path: BytePath(bytes: path), type: String(decoding: fields[dash + 1], as: UTF8.self))
     }
 
-    /// The mount on which `path` lies.
+    /// The mount that holds `path`.
     static func covering(_ path: BytePath, in mounts: [MountPoint]) -> MountPoint? {
         var best: MountPoint?
         for mount in mounts where path.isWithin(mount.path) && mount.path.bytes.count >= (best?.path.bytes.count ?? 0) {

@@ -1,11 +1,11 @@
 import Platform
 
-/// What one folder looks like, its own entries and not those below: two that differ mean that something changed.
+/// A digest of a folder's own entries, not of its subfolders: if two differ, something changed.
 struct FolderDigest {
     let value: Int
     let subfolders: [[UInt8]]
 
-    /// Nil if the folder is gone or may not be read. Blocks: one stat(2) an entry.
+    /// nil if the folder is gone or unreadable. Blocks: one stat(2) per entry.
     static func of(_ path: BytePath, below root: Root, ignoring: IgnoreList) -> FolderDigest? {
         guard let folder = try? root.folder(path), let entries = try? folder.entries() else { return nil }
         var sum = 0
@@ -13,7 +13,7 @@ struct FolderDigest {
         for entry in entries where !ignoring.ignores(entry.name) {
             var hasher = Hasher()
             hasher.combine(entry.name)
-            // An entry that cannot be looked at counts by its name alone.
+            // An entry without a readable status counts by its name alone.
             if let status = (try? folder[entry.name].status()) ?? nil {
                 if status.kind == .directory {
                     subfolders.append(entry.name)
@@ -23,7 +23,7 @@ struct FolderDigest {
                     hasher.combine(status.fingerprint)
                 }
             }
-            // The order of the entries is the file system's business.
+            // Independent of the order in which the file system lists entries.
             sum &+= hasher.finalize()
         }
         return FolderDigest(value: sum, subfolders: subfolders)

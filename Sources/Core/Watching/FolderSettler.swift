@@ -1,27 +1,27 @@
 import Glibc
 import Platform
 
-/// Waits until folders stand still as wholes: nothing in them, all the way down, has changed for their settle time, nobody
-/// has a file in them open for writing, and no download is to fill one (docs/design/folders.md).
+/// Waits until folders are settled as a whole: nothing in the tree has changed for the settle time, no file in it is
+/// open for writing, and no download is still going to fill one (docs/design/folders.md).
 ///
-/// Events say only where to look; nothing runs while nothing is pending. What only somebody else can end is put aside until
-/// something happens there (``touch(_:)``), or is over (``wake(_:)``), and no one waits for it.
+/// Events only say where to look; nothing runs while nothing is pending. A folder that waits for another process is
+/// parked, without a timer, until something happens in it (``touch(_:)``) or its reason is over (``wake(_:)``).
 package actor FolderSettler {
-    /// Says for how many seconds a folder must stand still; nil where nobody wants it. It blocks.
+    /// How many seconds a folder must stand still; nil if no rule wants it. Blocks.
     package typealias Wants = @Sendable (_ path: BytePath, _ status: FileStatus) -> Double?
-    /// Deals with a folder that stands still, or is gone.
+    /// Handles a folder that has settled or is gone.
     package typealias Handler = @Sendable (_ path: BytePath, _ isMovedIn: Bool) async -> Answer
 
     package enum Answer: Sendable {
         case done
-        /// It is to be waited for once more.
+        /// Start waiting again.
         case again
-        /// It is to be put aside.
+        /// Park it.
         case later(Unsettled.Reason)
     }
 
     private struct Entry {
-        /// Goes up with each event in the folder.
+        /// Incremented by each event in the folder.
         var turn = 0
         var settle: Double
         var waitingFor = Unsettled.Reason.quiet
@@ -29,10 +29,10 @@ package actor FolderSettler {
         var isMovedIn = false
     }
 
-    /// One look. What lay in it is told apart by ``FolderContents/digest``.
+    /// The result of one look. ``FolderContents/digest`` shows whether the contents changed.
     private enum Finding: Sendable {
         case gone, unwanted, unknown
-        /// A part of it cannot be read.
+        /// Part of it is unreadable.
         case closed
         case still
         case moving(ContentHash, settle: Double, left: Double)
@@ -47,19 +47,19 @@ package actor FolderSettler {
     private var tasks: [BytePath: Task<Void, Never>] = [:]
 
     private static let longestWait = 30.0
-    /// Before its rules are known.
+    /// The wait before its rules are known.
     private static let firstWait = 0.2
 
     /// - Parameters:
-    ///   - wants: asked at each look.
-    ///   - handle: called once for each time that a folder has come to stand still.
+    ///   - wants: called at each look.
+    ///   - handle: called once each time a folder settles.
     package init(_ root: WatchRoot, wants: @escaping Wants, handle: @escaping Handler) {
         (self.root, self.wants, self.handle) = (root, wants, handle)
     }
 
-    /// Something has happened in these folders; paths relative to the root.
+    /// Reports events in these folders; paths are relative to the root.
     ///
-    /// - Parameter isMovedIn: which of them have come from outside the root, or with a folder that has.
+    /// - Parameter isMovedIn: whether a folder came from outside the root, by itself or inside a folder that did.
     package func touch(
         _ paths: some Sequence<BytePath> & Sendable, isMovedIn: @Sendable (BytePath) -> Bool = { _ in false }
     ) {
@@ -69,7 +69,7 @@ package actor FolderSettler {
         }
     }
 
-    /// A folder of the root has got another name in it: what is known of it, and of those in it, goes with it.
+    /// A folder was renamed within the root: its state and that of its subfolders move along.
     package func rename(_ old: BytePath, to new: BytePath) {
         for (path, entry) in entries where entry.isMovedIn {
             guard let below = path == old ? "" : path.relative(to: old) else { continue }
@@ -78,7 +78,7 @@ package actor FolderSettler {
         }
     }
 
-    /// What these folders may have been put aside for is over; others are left alone.
+    /// The reason for which these folders may be parked is over; folders that are not parked are left alone.
     package func wake(_ paths: some Sequence<BytePath> & Sendable) {
         for path in paths where entries[path] != nil { look(at: path) }
     }
@@ -92,10 +92,10 @@ package actor FolderSettler {
         }
     }
 
-    /// Whether no folder is waited for but those that were put aside.
+    /// Whether every folder still waiting is parked.
     package var isIdle: Bool { entries.values.allSatisfy(\.isAside) }
 
-    /// What is not settled yet, or was put aside, in no order.
+    /// Folders that have not settled or are parked, in no order.
     package func pending() -> [Unsettled] {
         entries.map { Unsettled(root: root.name, path: $0.key, waitingFor: $0.value.waitingFor) }
     }
@@ -129,10 +129,10 @@ package actor FolderSettler {
                     patience = min(Self.longestWait, max(0.2, patience * 2))
                     wait = patience
                 } else {
-                    // What has happened since the look is looked at once more.
+                    // There were events since the look: look again.
                     wait = entry.settle
                 }
-            // Nobody knows whether it ever ends; where it does, something happens in the folder.
+            // It may never end; if it does, that raises an event in the folder.
             case .busy(.download, _) where now.turn == entry.turn: return putAside(path, .download)
             case .closed:
                 if now.turn == entry.turn { return putAside(path, .readable) }
@@ -151,7 +151,7 @@ package actor FolderSettler {
                 patience = min(Self.longestWait, max(1, patience * 2))
                 wait = patience
             }
-            // Cancelling it is how everything ends.
+            // Cancellation only ends the wait early.
             try? await Task.sleep(for: .milliseconds(Int(wait * 1_000)))
         }
     }
@@ -172,12 +172,12 @@ package actor FolderSettler {
         do {
             return try await lanes.run { Self.look(path, seen, below: root.path, wants) }
         } catch {
-            // The place's earlier looks have not returned.
+            // Earlier looks at this place have not returned.
             return .unknown
         }
     }
 
-    /// Runs on a lane.
+    /// Runs on a blocking lane.
     private static func look(_ path: BytePath, _ seen: ContentHash?, below top: BytePath, _ wants: Wants) -> Finding {
         let (roots, absolute) = (OpenRoots(), top.appending(path))
         do {
@@ -187,10 +187,10 @@ package actor FolderSettler {
             guard let settle = wants(path, status) else { return .unwanted }
             let contents = try FolderContents(roots.files(below: top).folder(absolute))
             let digest = contents.digest
-            // Nothing of that age has to be watched for so long again.
+            // Contents that are old enough need not be watched for the whole settle time again.
             let age = Double(Timestamp.now().nanoseconds - contents.lastChange) / 1e9
             guard seen == digest || age >= settle else {
-                // A time that is yet to come says nothing.
+                // A time in the future proves nothing.
                 return .moving(digest, settle: settle, left: age < 0 ? settle : max(0.02, settle - age))
             }
             if let reason = atWork(contents, in: absolute, top, roots) { return .busy(reason, digest) }
@@ -198,7 +198,7 @@ package actor FolderSettler {
         } catch let fault as Fault where fault.errno == ENOENT || fault.code == Fault.link {
             return .gone
         } catch let fault as Fault where fault.code == FolderContents.tooMuch {
-            // What is known of it is dealt with; it is asked again when something happens in it.
+            // Done with it for now; an event in it starts over.
             return .still
         } catch let fault as Fault where fault.kind != .transient {
             return .closed
@@ -207,7 +207,7 @@ package actor FolderSettler {
         }
     }
 
-    /// For what a folder that looks still has to be waited for.
+    /// Why a folder that seems still must be waited for; nil if it need not be.
     private static func atWork(
         _ contents: FolderContents, in folder: BytePath, _ top: BytePath, _ roots: OpenRoots
     ) -> Unsettled.Reason? {
@@ -215,7 +215,7 @@ package actor FolderSettler {
         var files = roots.files(below: top)
         var last: BytePath?
         for file in contents.files {
-            // Its folders are let go with it: there may be more than a process may have open.
+            // Close each folder as we leave it: there may be more than the open-file limit.
             if last != file.path.parent { (files, last) = (roots.files(below: top), file.path.parent) }
             switch FileProbe.writers(folder.appending(file.path), file.fingerprint, files) {
             case .none: continue

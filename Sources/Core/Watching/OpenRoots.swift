@@ -2,13 +2,13 @@ import Glibc
 import Platform
 import Synchronization
 
-/// The folders of roots, each opened once for a batch of looks. Blocks.
+/// The roots, each opened once for a batch of looks. Blocks.
 final class OpenRoots: Sendable {
     private let open = Mutex<[BytePath: Root]>([:])
     private let downloads = Mutex<[BytePath: [[UInt8]]]>([:])
 
-    /// What one file and the names beside it are reached through; its folder is let go with it, for a batch may be spread
-    /// over more folders than a process may have open.
+    /// Access to one file and its siblings. Its folder is closed with it, because a batch may span more folders than
+    /// the open-file limit.
     func files(below top: BytePath) -> HeldFiles {
         HeldFiles { [self] path in
             guard let relative = path.relative(to: top) else {
@@ -24,8 +24,8 @@ final class OpenRoots: Sendable {
         }
     }
 
-    /// Whether a download is to fill the file, or has left it in the midst of its work. The unfinished downloads of a
-    /// folder are looked for once a batch.
+    /// Whether a download is still going to fill the file, or was abandoned halfway. A folder is searched for partial
+    /// downloads once per batch.
     func isBeingDownloaded(_ path: BytePath, _ status: FileStatus, _ files: HeldFiles) -> Bool {
         if PartialDownload.isUnfinished(path, files) { return true }
         guard status.size == 0 else { return false }
@@ -34,7 +34,7 @@ final class OpenRoots: Sendable {
         if let known = downloads.withLock({ $0[folder] }) {
             partial = known
         } else {
-            // What cannot be listed shows no download.
+            // If the folder cannot be listed, assume no download.
             let names = ((try? files.list(folder)) ?? []).map(\.name)
             partial = names.filter(PartialDownload.isPartial)
             downloads.withLock { $0[folder] = partial }

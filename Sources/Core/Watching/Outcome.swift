@@ -2,7 +2,7 @@ import Dispatch
 import Platform
 import Synchronization
 
-/// Hands one answer from the owner thread to a thread that waits for it.
+/// Hands one result from the owner thread to a waiting thread.
 final class Outcome: Sendable {
     private let fault = Mutex<Fault?>(nil)
     private let known = DispatchSemaphore(value: 0)
@@ -12,7 +12,7 @@ final class Outcome: Sendable {
         known.signal()
     }
 
-    /// Blocks until there is an answer.
+    /// Blocks until there is a result.
     func wait() -> Fault? {
         known.wait()
         return fault.withLock { $0 }

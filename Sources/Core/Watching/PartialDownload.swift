@@ -1,10 +1,10 @@
 import Platform
 
-/// What downloads leave beside the file that they are to become, as far as programs were seen to do so.
+/// The files that downloads leave next to their target, as observed in real programs.
 ///
-/// Firefox makes the file empty under its last name beside `Ab3dEf9x.ext.part`, goes on in `name.Cd4eFg0y.ext.part` (once in
-/// `name.ext.part`), and renames that over it; others do the same with their own endings. aria2 writes the file
-/// itself and keeps `name.aria2` for as long as a part of it is missing.
+/// Firefox creates the empty target next to `Ab3dEf9x.ext.part`, continues in `name.Cd4eFg0y.ext.part` (formerly
+/// `name.ext.part`), and renames that over the target; others do the same with other extensions. aria2 writes the
+/// target directly and keeps `name.aria2` until it is complete.
 enum PartialDownload {
     private static let endings = [
         ".part", ".aria2", ".crdownload", ".opdownload", ".!qB", ".filepart", ".ytdl",
@@ -13,19 +13,19 @@ enum PartialDownload {
     private static let unfinished = Array(".aria2".utf8)
     private static let dot = UInt8(ascii: ".")
 
-    /// Whether it says by itself that something of it is missing, whatever its size. Blocks.
+    /// Whether a control file shows that a download is incomplete, whatever its size. Blocks.
     static func isUnfinished(_ path: BytePath, _ files: HeldFiles) -> Bool {
-        // What cannot be looked at is no sign of a download.
+        // If the status cannot be read, assume no download.
         ((try? files.status(path.parent.appending(name: path.name + unfinished))) ?? nil) != nil
     }
 
     static func isPartial(_ name: [UInt8]) -> Bool { endings.contains { NamePatterns.ends(name, with: $0) } }
 
-    /// Whether the download of that name is to fill the empty file `name`.
+    /// Whether the partial download `partial` will fill the empty file `name`.
     static func fills(_ name: [UInt8], _ partial: [UInt8]) -> Bool {
         guard let ending = endings.first(where: { NamePatterns.ends(partial, with: $0) }) else { return false }
         let kept = Array(partial.dropLast(ending.count))
-        // Chromium's has a number in place of the name.
+        // Chromium's has a number instead of the name.
         if kept == name || kept.starts(with: unconfirmed) { return true }
         let (stem, end) = BytePath(bytes: name).stemAndExtension
         let (partialStem, partialEnd) = BytePath(bytes: kept).stemAndExtension

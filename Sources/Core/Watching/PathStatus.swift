@@ -1,19 +1,18 @@
 import Glibc
 import Platform
 
-/// What the watcher sees of names by their paths, because the kernel's watches are placed by paths: which folder stands
-/// there, and what is called what in it. Hints, like the events (law 1): no file is opened, and nothing is believed until
-/// it has been reached below its root. Everything blocks.
+/// Path lookups for the watcher; inotify watches take paths. The results are hints, like events (law 1): no file is
+/// opened, and nothing is believed until it has been reached below its root. All calls block.
 enum PathStatus {
-    /// lstat(2); nil where nothing has that name.
+    /// lstat(2); nil if there is no such name.
     static func status(_ path: BytePath) throws -> FileStatus? {
         guard let above = try folder(path.parent.isEmpty ? "/" : path.parent) else { return nil }
         if path.name.isEmpty { return try above.status() }
         return try above[path.name].status()
     }
 
-    /// The folder at a path: its status, and itself, open to be read, where it may be; nil where there is none, or a link is
-    /// on the way.
+    /// The folder at a path: its status, and a descriptor open for reading if permitted. nil if there is no folder, or
+    /// a link is on the way.
     static func look(_ path: BytePath) throws -> (status: FileStatus, folder: Descriptor?)? {
         do {
             return try Folder.withoutLinks(path).map { (try $0.status(), $0) }
@@ -23,14 +22,14 @@ enum PathStatus {
         }
     }
 
-    /// Where a symbolic link leads; nil where there is none of that name.
+    /// The target of a symbolic link; nil if there is no link of that name.
     static func target(ofLink path: BytePath) -> BytePath? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = path.withCString { readlink($0, &bytes, bytes.count) }
         return count > 0 ? BytePath(bytes: bytes[..<count].map { UInt8(bitPattern: $0) }) : nil
     }
 
-    /// The names in a folder; a link is none.
+    /// The names in a folder; a link does not count as one.
     static func entries(_ path: BytePath) throws -> [ListedEntry] { try Folder(opened(path)).entries() }
 
     static func opened(_ path: BytePath) throws -> Descriptor {
@@ -47,7 +46,7 @@ enum PathStatus {
         }
     }
 
-    /// A file of the kernel's, open for reading; nil where /proc is not mounted.
+    /// One of the kernel's files, open for reading; nil if /proc is not mounted.
     static func kernelFile(_ path: String) -> Descriptor? {
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         return raw >= 0 ? Descriptor(owning: raw, path: BytePath(path)) : nil

@@ -2,8 +2,8 @@ import Glibc
 import Platform
 import Synchronization
 
-/// Looks at a subtree again and again, for file systems that send no events. Each has a lane of its own: a server that
-/// does not answer holds up nothing else.
+/// Polls a subtree on a file system that sends no events. Each poller has its own lane, so a server that does not
+/// answer delays nothing else.
 final class Poller: Sendable {
     struct State {
         var present = false
@@ -55,7 +55,7 @@ final class Poller: Sendable {
                 try await lanes.run { self.look() }
                 try await Task.sleep(for: .seconds(root.pollInterval))
             } catch {
-                // Only cancellation ends a look or a sleep.
+                // Looks and sleeps end only by cancellation.
                 return
             }
         }
@@ -73,7 +73,7 @@ final class Poller: Sendable {
         if !same, !stopped.withLock({ $0 }) { stateChanged() }
     }
 
-    /// One look: a mark for each folder that differs from the last look.
+    /// One look: marks each folder whose digest has changed since the last one.
     private func look() {
         let before = now
         var after = State()
@@ -109,7 +109,7 @@ final class Poller: Sendable {
             tell(.subtree(root: root.name, path: ""))
             return
         }
-        // What is inside a changed folder is known only by its own digest, so a mark for each; the set folds them.
+        // A digest covers only one folder's own entries, so each changed folder gets a mark; the set merges them.
         for folder in changed { tell(.subtree(root: root.name, path: folder)) }
         for gone in before.digests.keys where after.digests[gone] == nil {
             tell(.subtree(root: root.name, path: gone))

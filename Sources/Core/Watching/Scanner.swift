@@ -5,24 +5,24 @@ import Platform
 package struct ScanReport: Sendable {
     package var files = 0
     package var folders = 0
-    /// The root itself is not there: nothing may be concluded about its files.
+    /// The root itself is missing: conclude nothing about its files.
     package var rootMissing = false
-    /// Folders that could not be read, with the reason: what lies below them is unknown, not gone.
+    /// Folders that could not be read, and why: their contents are unknown, not gone.
     package var unreadable: [(path: BytePath, fault: Fault)] = []
-    /// Which folder stood at the root's path; compare it with the one the files are known from.
+    /// The folder found at the root's path; compare it with the one the known files came from.
     package var identity: RootIdentity?
-    /// Names that are ignored and that a person may miss, relative; at most 100.
+    /// Ignored names that a person may miss, relative; at most 100.
     package var passedOver: [BytePath] = []
-    /// Folders below the root that were asked for (``RootWalk/wantsFolder``), relative.
+    /// Folders below the root selected by ``RootWalk/wantsFolder``, relative.
     package var wanted: [BytePath] = []
 
-    /// Whether the scan can tell about `path`: a name that it did not visit is gone only if this holds.
+    /// Whether the scan covered `path`. Only then does a name it did not visit count as gone.
     package func covers(_ path: BytePath) -> Bool {
         !rootMissing && !unreadable.contains { path.isWithin($0.path) }
     }
 }
 
-/// A file that a walk has come upon.
+/// A file that a walk has found.
 package struct FoundFile {
     /// Relative to the root.
     package let folder: BytePath
@@ -33,11 +33,11 @@ package struct FoundFile {
     package var path: BytePath { folder.appending(name: name) }
 }
 
-/// The truth that events only hint at: one walk through a root.
+/// The truth behind the events' hints: one walk through a root.
 package enum Scanner {
     /// Visits every regular file at or below `from`, in no particular order. Blocks.
     ///
-    /// `visit` gets the path relative to the root. Otherwise as ``RootWalk``.
+    /// `visit` gets the path relative to the root. See also ``RootWalk``.
     package static func walk(
         root: WatchRoot, from: BytePath = "", ignoring: IgnoreList, visit: (BytePath, FileStatus) throws -> Void
     ) throws -> ScanReport {
@@ -50,27 +50,27 @@ package enum Scanner {
     }
 }
 
-/// A walk through a root that can be left and gone on with: whoever has enough deals with that first, and neither keeps
-/// all that is yet to come in memory nor has anything open meanwhile.
+/// A walk through a root that can be paused and resumed. A caller can process one part before asking for the next; in
+/// between, the walk holds nothing open, and it never keeps all remaining files in memory.
 ///
-/// Links are not followed, ignored names and excluded subtrees not entered; what vanishes meanwhile is passed over.
+/// Does not follow links or enter ignored names and excluded subtrees; skips entries that vanish during the walk.
 package struct RootWalk: Sendable {
     /// Complete once ``visit(_:)`` has returned false.
     package private(set) var report = ScanReport()
-    /// Which folders are to be reported besides the files.
+    /// Which folders to report along with the files.
     package var wantsFolder: (@Sendable (BytePath, FileStatus) -> Bool)?
     private let base: RealFolder?
     private let excluded: Set<BytePath>
     private let ignoring: IgnoreList
     private var start: BytePath?
-    /// Folders that are yet to be read.
+    /// Folders still to be read.
     private var folders = PackedPaths()
-    /// Those that come before them; none between two parts.
+    /// Prefetched folders, which come first; empty between two parts of the walk.
     private var ahead: [DirectoryPrefetch.Next] = []
-    /// The one that is being gone through.
+    /// The folder being visited.
     private var current: (path: BytePath, names: FolderListing)?
 
-    /// Looks which folder stands there. Blocks.
+    /// Looks up the folder at the root's path. Blocks.
     package init(root: WatchRoot, from: BytePath = "", ignoring: IgnoreList) {
         base = RealFolder(root.path)
         excluded = base?.excluded(of: root, in: MountPoint.all()) ?? []
@@ -81,14 +81,15 @@ package struct RootWalk: Sendable {
         start = base == nil || isIgnored || excluded.contains { from.isWithin($0) } ? nil : from
     }
 
-    /// Visits regular files, in no particular order, until `body` says false or there are no more. Blocks.
+    /// Visits regular files, in no particular order, until `body` returns false or none are left. Blocks.
     ///
     /// - Returns: whether there may be more.
-    /// - Throws: what `body` throws, `CancellationError` in a cancelled task, and `Fault` where the root cannot be opened.
+    /// - Throws: any error of `body`, `CancellationError` in a cancelled task, and `Fault` if the root cannot be
+    ///   opened.
     package mutating func visit(_ body: (FoundFile) throws -> Bool) throws -> Bool {
         guard start != nil || current != nil || !folders.isEmpty else { return false }
         guard let top = try base?.reach() else {
-            // Of what was yet to come nothing is known.
+            // Nothing is known about the rest.
             report.rootMissing = true
             (start, current, folders) = (nil, nil, PackedPaths())
             return false
@@ -97,7 +98,7 @@ package struct RootWalk: Sendable {
             start = nil
             if try !begin(at: first, top, body) { return true }
         }
-        // What was read ahead would be old when the walk is gone on with.
+        // Prefetched names would be stale by the time the walk resumes.
         defer { putBack() }
         while current != nil || !ahead.isEmpty || !folders.isEmpty {
             if Task.isCancelled { throw CancellationError() }
@@ -106,16 +107,16 @@ package struct RootWalk: Sendable {
         return false
     }
 
-    /// Goes on in the folder that was begun, or else begins the next.
+    /// Continues in the current folder, or starts the next one.
     ///
-    /// - Returns: false where `body` has enough.
+    /// - Returns: false if `body` wants to pause.
     private mutating func goOn(_ top: Root, _ body: (FoundFile) throws -> Bool) throws -> Bool {
         let isNew = current == nil
         let begun = current.map { DirectoryPrefetch.Next(path: $0.path, names: $0.names) }
         current = nil
         guard let next = begun ?? takeNext(top) else { return true }
         var folder: Descriptor?
-        // One that is known to have nothing but folders in it need not be opened again.
+        // A folder known to contain only folders need not be opened again.
         if next.names?.hasFoldersAlone != true || isNew && wantsFolder != nil {
             guard let opened = attempt(next.path, { try Self.reading(top, $0) }) else { return true }
             folder = opened
@@ -149,10 +150,10 @@ package struct RootWalk: Sendable {
         ahead = []
     }
 
-    /// Those of the names that no regular file of the root has now. One that cannot be looked at counts as being there, and
-    /// so does what lies in folders that could not be read. Blocks.
+    /// The `paths` that no longer name a regular file in the root. A file whose status cannot be read counts as
+    /// present, and so does anything in a folder that could not be read. Blocks.
     ///
-    /// - Throws: `Fault` where the root itself cannot be opened.
+    /// - Throws: `Fault` if the root itself cannot be opened.
     package func gone(of paths: [BytePath]) throws -> [BytePath] {
         guard !paths.isEmpty, let top = try base?.reach() else { return [] }
         return paths.filter { path in
@@ -183,7 +184,7 @@ package struct RootWalk: Sendable {
         return try body(FoundFile(folder: path.parent, name: path.name, status: found))
     }
 
-    /// - Returns: false where `body` has enough.
+    /// - Returns: false if `body` wants to pause.
     private mutating func goThrough(_ folder: Folder?, _ body: (FoundFile) throws -> Bool) throws -> Bool {
         while let path = current?.path, let entry = current?.names.next(), let names = current?.names {
             let name = names.name(of: entry)
@@ -221,8 +222,7 @@ package struct RootWalk: Sendable {
         if !excluded.contains(folder) { folders.append(folder) }
     }
 
-    /// What is not there, or lies behind a link, which is not part of the root even if a mark names something below it,
-    /// is passed over.
+    /// Skipped: missing files, and files behind a link, which are not part of the root even if a mark names them.
     private static let passes: Set<Int32> = [ENOENT, ENOTDIR, ELOOP, EXDEV]
 
     private mutating func attempt<R>(_ path: BytePath, _ look: (BytePath) throws -> R) -> R? {
@@ -240,14 +240,14 @@ package struct RootWalk: Sendable {
     }
 }
 
-/// Paths one above the other in one piece of memory: there may be as many as a root has folders.
+/// A stack of paths packed into one buffer: there may be as many as the root has folders.
 private struct PackedPaths: Sendable {
     private var bytes: [UInt8] = []
 
     var isEmpty: Bool { bytes.isEmpty }
 
     mutating func append(_ path: BytePath) {
-        // No path has a NUL.
+        // A path never contains NUL.
         bytes.append(0)
         bytes += path.bytes
     }
@@ -259,13 +259,13 @@ private struct PackedPaths: Sendable {
     }
 }
 
-/// The folder that stands at a configured path, links in that path resolved: a user may name a place through a link,
-/// though none is followed inside it.
+/// The folder at a configured path, with the links in that path resolved. A user may name a place through a link,
+/// though links inside it are not followed.
 struct RealFolder: Equatable {
     let path: BytePath
     let identity: RootIdentity
 
-    /// Nil if there is no folder. Blocks.
+    /// nil if there is no folder. Blocks.
     init?(_ configured: BytePath) {
         guard let path = configured.real, let folder = (try? FolderIdentity.open(path)) ?? nil,
             let status = try? folder.status()
@@ -276,10 +276,10 @@ struct RealFolder: Equatable {
         identity = RootIdentity(status)
     }
 
-    /// What lies below it is reached through this, which is not to be kept: an open folder keeps its file system from
-    /// being unmounted. Nil where another folder stands there by now. Blocks.
+    /// Opens the folder, for access to the files below it. Do not keep the result: an open folder prevents its file
+    /// system from being unmounted. nil if another folder has taken its path. Blocks.
     ///
-    /// - Throws: `Fault` where that cannot be told: too many files are open, say.
+    /// - Throws: `Fault` if that cannot be determined, for example if too many files are open.
     func reach() throws -> Root? {
         guard let folder = try FolderIdentity.open(path), RootIdentity(try folder.status()) == identity else {
             return nil
@@ -287,10 +287,10 @@ struct RealFolder: Equatable {
         return Root(folder)
     }
 
-    /// The same for who looks again soon: where it cannot be told, the root counts as missing until then.
+    /// The same for a caller that retries soon: on an error, the root counts as missing until then.
     func reachForNow() -> Root? { (try? reach()) ?? nil }
 
-    /// The root's excluded subtrees, relative to it. One that lies on a file system which may not answer is taken by its name.
+    /// The root's excluded subtrees, relative to it. Those on a file system that may not answer are taken literally.
     func excluded(of root: WatchRoot, in mounts: [MountPoint]) -> Set<BytePath> {
         var all: Set<BytePath> = []
         for outside in root.excluded {

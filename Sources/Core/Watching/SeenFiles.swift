@@ -1,7 +1,7 @@
 import Platform
 
-/// Under which name each file was seen last that settles, or has settled and has not been fetched yet. Of a file with more
-/// names it knows one of those that are pending.
+/// The last known name of each file that is settling, or has settled and not been fetched. For a file with several
+/// names, it knows one of the pending ones.
 struct SeenFiles {
     private struct File: Hashable {
         let root: String
@@ -16,14 +16,14 @@ struct SeenFiles {
 
     private var names: [File: BytePath] = [:]
 
-    /// What stands under a name is another file by now; nil for none.
+    /// The name now refers to another file; nil for none.
     mutating func set(_ key: Settler.Key, _ old: Fingerprint?, _ new: Fingerprint?) {
         if let old {
             let file = File(old, key.root)
             if names[file] == key.path { names[file] = nil }
         }
         if let new { names[File(new, key.root)] = key.path }
-        // A dictionary never shrinks by itself.
+        // A dictionary never shrinks on its own.
         if names.isEmpty { names = [:] }
     }
 

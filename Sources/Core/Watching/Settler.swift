@@ -2,22 +2,22 @@ import Platform
 
 /// Waits until files are whole (docs/design/events.md).
 ///
-/// A file is whole when it stood still (inode, size, mtime, ctime) for its settle time and the kernel says that nobody
-/// has it open for writing; where it will not say, the settle time alone decides. Nothing runs while nothing is pending.
+/// A file is whole when its inode, size, mtime and ctime have not changed for the settle time, and the kernel reports
+/// no writer. If the kernel cannot tell, the settle time alone decides. Nothing runs while nothing is pending.
 package actor Settler {
     private var entries: [Key: Entry] = [:]
-    /// Of those, how many wait for somebody else.
+    /// How many of the entries wait for another process.
     private var held = 0
     private var deadlines = DeadlineHeap<Key, Int64>()
     private var driver: Task<Void, Never>?
     private var sleeper: Task<Void, Never>?
     private var sleepsUntil = Int64.max
-    /// What was fetched and has not been acknowledged.
+    /// Fetched and not yet acknowledged.
     private var handedOut: [Settled] = []
     private var ready: [Settled] = []
-    /// What comes after that: files that lay there.
+    /// Comes after `ready`: files that a scan found.
     private var backlog: [Settled] = []
-    /// Those three, and how often each is among them.
+    /// How often each key occurs in those three arrays.
     private var settledKeys: [Key: Int] = [:]
     private var seenFiles = SeenFiles()
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -30,19 +30,19 @@ package actor Settler {
     private let settled: @Sendable (_ seconds: Double) -> Void
 
     private static let batch = 512
-    /// Of the backlog: who fetches it has to be back soon for what comes meanwhile.
+    /// Kept small so that the caller soon returns for newer files.
     private static let backlogBatch = 64
     private static let mostPending = 8_192
     private static let longestBusyWait = 2.0
     private static let renameGrace = 0.3
-    /// Nanoseconds for which a lane's thread waits for the time of a file.
+    /// How long, in nanoseconds, a lane's thread sleeps until a file is due.
     private static let nap: Int64 = 1_500_000
     private static let longestDownloadWait = 10.0
 
     /// - Parameters:
-    ///   - lanes: how many files may be looked at at the same time.
-    ///   - patience: seconds that a file may be away while a backup or lock file beside it promises its return.
-    ///   - settled: told of each file that is whole, how long that took from its first being named.
+    ///   - lanes: how many files are examined concurrently.
+    ///   - patience: seconds that a file may be missing while a backup or lock file next to it promises its return.
+    ///   - settled: called for each whole file with the time since it was first reported.
     package init(
         lanes width: Int = 4, patience: Double = 60, settled: @escaping @Sendable (_ seconds: Double) -> Void = { _ in }
     ) {
@@ -58,14 +58,14 @@ package actor Settler {
         sleeper?.cancel()
     }
 
-    /// Begins to wait for one file, or begins anew if it is pending.
+    /// Starts waiting for a file, or restarts the wait if it is already pending.
     ///
     /// - Parameters:
     ///   - path: relative to the root.
-    ///   - settle: seconds for which it must stand still.
-    ///   - alreadyStill: a scan found it: if its times are older than `settle` it need not be watched for so long again.
-    ///   - isBacklog: a look through the whole place found it: what events tell of comes first.
-    ///   - named: when it was named, where that was before now (``DirtySet/Batch/entered``).
+    ///   - settle: how many seconds it must stand still.
+    ///   - alreadyStill: a scan found it; if its times are older than `settle`, it need not be watched that long again.
+    ///   - isBacklog: a scan of the whole place found it; files with events come first.
+    ///   - named: when it was reported, if earlier than now (``DirtySet/Batch/entered``).
     package func add(
         root: WatchRoot, path: BytePath, settle: Double, alreadyStill: Bool = false, isBacklog: Bool = false,
         named: Int64? = nil
@@ -82,7 +82,7 @@ package actor Settler {
         entry.settle = max(0, settle)
         entry.alreadyStill = alreadyStill
         entry.isBacklog = entry.isBacklog && isBacklog
-        // Most of the time it is to be seen: how long it stood still before, its own times alone would say.
+        // Require most of the settle time to be observed: before that, only its own times say that it stood still.
         entry.named = max(entry.named, named, now - WatchLoop.nanoseconds(entry.settle / 4))
         lastTurn += 1
         entry.turn = lastTurn
@@ -90,7 +90,7 @@ package actor Settler {
         schedule(key, after: 0)
     }
 
-    /// The same, unless the file is not pending and so many are that it has to be named again later.
+    /// Like `add`, unless the file is not pending and too many others are; then it must be offered again later.
     ///
     /// - Returns: whether it is pending now.
     package func offer(root: WatchRoot, path: BytePath, settle: Double, named: Int64? = nil) -> Bool {
@@ -99,7 +99,7 @@ package actor Settler {
         return true
     }
 
-    /// The same for many at once.
+    /// Like `offer` for one file, for many at once.
     ///
     /// - Returns: those for which there was no room.
     package func offer(
@@ -108,11 +108,11 @@ package actor Settler {
         files.compactMap { offer(root: root, path: $0.path, settle: $0.settle, named: named) ? nil : $0.path }
     }
 
-    /// Files that settle or wait to be fetched, but for those that wait for somebody else.
+    /// Files that are settling or waiting to be fetched, except those that wait for another process.
     package var load: Int { entries.count - held + ready.count + backlog.count }
 
-    /// Waits until fewer than `limit` files settle or wait to be fetched, those apart that wait for somebody else. Ends with
-    /// the task.
+    /// Suspends until fewer than `limit` files are settling or waiting to be fetched, not counting those that wait for
+    /// another process. Ends with the task.
     package func room(below limit: Int) async {
         while load >= limit, !Task.isCancelled {
             nextWaiter += 1
@@ -138,7 +138,7 @@ package actor Settler {
         }
     }
 
-    /// Those files of one moment that were about to settle, or had settled: they can be waited for whatever comes later.
+    /// A snapshot of the files that were settling or settled; a caller can wait for these regardless of later ones.
     package struct Crowd: Sendable {
         fileprivate var members: [Key: Fingerprint?]
 
@@ -146,15 +146,15 @@ package actor Settler {
         package var count: Int { members.count }
     }
 
-    /// All that settle now or wait to be fetched and acknowledged, but for those that are not there or wait for somebody
-    /// else.
+    /// All files that are settling, or waiting to be fetched or acknowledged, except those that are missing or wait for
+    /// another process.
     package func crowd() -> Crowd {
         var members: [Key: Fingerprint?] = entries.filter { $0.value.waitingFor == .quiet }.mapValues(\.seen)
         for key in settledKeys.keys { members[key] = .some(nil) }
         return Crowd(members: members)
     }
 
-    /// Those of `crowd` that still do. What has been written since is not waited for: somebody may write for ever.
+    /// Those of `crowd` that are still unfinished. Files written again since are dropped: a writer may never stop.
     package func remaining(of crowd: Crowd) -> Crowd {
         var members: [Key: Fingerprint?] = [:]
         for (key, seen) in crowd.members {
@@ -167,7 +167,7 @@ package actor Settler {
         return Crowd(members: members)
     }
 
-    /// Forgets what is pending for a root that is no longer watched.
+    /// Drops everything pending for a root that is no longer watched.
     package func forget(root: String) {
         for (key, entry) in entries where key.root == root {
             seenFiles.set(key, entry.seen, nil)
@@ -178,8 +178,8 @@ package actor Settler {
         tellOfRoom()
     }
 
-    /// The next files that are settled, those that lay there last, waiting (without polling) until there are some; empty only
-    /// when the task is cancelled.
+    /// The next settled files, backlog last. Suspends (without polling) until there are some; empty only if the task is
+    /// cancelled.
     package func next() async -> [Settled] {
         while ready.isEmpty, backlog.isEmpty {
             if Task.isCancelled { return [] }
@@ -208,7 +208,7 @@ package actor Settler {
         return batch
     }
 
-    /// Says that what ``next()`` gave has been seen to; the next call of it says so as well.
+    /// Marks the result of ``next()`` as handled; so does the next call of ``next()``.
     package func acknowledge() {
         for file in handedOut {
             let key = Key(file)
@@ -222,37 +222,37 @@ package actor Settler {
         if settledKeys.isEmpty { settledKeys = [:] }
     }
 
-    /// Whether nothing settles or waits to be fetched, and what was fetched has been acknowledged.
+    /// Whether nothing is settling or waiting to be fetched, and everything fetched has been acknowledged.
     package var isIdle: Bool { entries.isEmpty && ready.isEmpty && backlog.isEmpty && handedOut.isEmpty }
 
-    /// What is not settled yet, in no order.
+    /// Files that have not settled, in no order.
     package func pending() -> [Unsettled] {
         entries.map { Unsettled(root: $0.key.root, path: $0.key.path, waitingFor: $0.value.waitingFor) }
     }
 
     package var pendingCount: Int { entries.count }
 
-    /// Whether something settles in a folder, or waits to be fetched.
+    /// Whether a file in the folder is settling or waiting to be fetched.
     package func isPending(within folder: BytePath, of root: String) -> Bool {
         entries.keys.contains { $0.root == root && $0.path.isWithin(folder) }
             || settledKeys.keys.contains { $0.root == root && $0.path.isWithin(folder) }
     }
 
-    /// Whether a file settles, or waits to be fetched and acknowledged.
+    /// Whether a file is settling, or waiting to be fetched or acknowledged.
     package func isPending(_ path: BytePath, of root: String) -> Bool {
         let key = Key(root: root, path: path)
         return entries[key] != nil || settledKeys[key] != nil
     }
 
-    /// The name under which a file of this inode settles, or waits to be fetched and acknowledged; nil for none.
+    /// The name under which a file of this inode is settling, or waiting to be fetched or acknowledged; nil if none.
     ///
-    /// - Parameter soon: not where it waits for somebody else.
+    /// - Parameter soon: leave out files that wait for another process.
     package func name(of file: Fingerprint, in root: String, soon: Bool = false) -> BytePath? {
         guard let name = seenFiles.name(of: file, in: root) else { return nil }
         return soon && entries[Key(root: root, path: name)]?.waitsForOthers == true ? nil : name
     }
 
-    /// Whether a file settles: it has been named again since it was last told what it is.
+    /// Whether a file is settling: it has been reported again since its last result.
     package func isSettling(_ path: BytePath, of root: String) -> Bool {
         entries[Key(root: root, path: path)] != nil
     }
@@ -275,7 +275,7 @@ package actor Settler {
         }
     }
 
-    /// Looks at what is due, or sleeps until something is. False when nothing is pending any more.
+    /// Examines the due files, or sleeps until one is due. False once nothing is pending.
     private func step() async -> Bool {
         guard let (key, due) = deadlines.first() else {
             driver = nil
@@ -288,7 +288,7 @@ package actor Settler {
         }
         if due > now {
             sleepsUntil = due - Self.nap
-            // Cancelling it is how an earlier deadline wakes us.
+            // An earlier deadline cancels the sleep to wake us.
             let sleep = Task { _ = try? await Task.sleep(for: .nanoseconds(due - Self.nap - now)) }
             sleeper = sleep
             await sleep.value
@@ -300,8 +300,8 @@ package actor Settler {
         return !Task.isCancelled
     }
 
-    /// Looks at a file on the thread that waits for its time: woken any other way, that takes three changes of threads.
-    /// What becomes due before it waits with it, which is not for long.
+    /// Examines a file on the thread that waits until it is due; any other wake-up costs three thread switches. Files
+    /// that become due earlier wait along, but only briefly.
     private func lookAt(_ key: Key, at due: Int64) async {
         guard let entry = entries[key] else {
             deadlines.remove(key)
@@ -314,7 +314,7 @@ package actor Settler {
                 return Self.look(key.path, entry, OpenRoots())
             }
         } catch {
-            // The place's earlier looks have not returned.
+            // Earlier looks at this place have not returned.
             finding = .saw(.unknown, replacing: false)
         }
         guard entries[key]?.turn == entry.turn else { return }
@@ -338,7 +338,7 @@ package actor Settler {
                     do {
                         return try await lanes.run(look)
                     } catch {
-                        // The place's earlier looks have not returned.
+                        // Earlier looks at this place have not returned.
                         return part.map { ($0.key, $0.entry.turn, .saw(.unknown, replacing: false)) }
                     }
                 }
@@ -388,7 +388,7 @@ package actor Settler {
             entry.waitingFor = .absent
             if let since = entry.goneSince {
                 let away = now - since
-                // A file that was renamed settles under its new name first.
+                // A renamed file settles under its new name first.
                 let over = away >= WatchLoop.nanoseconds(entry.settle + Self.renameGrace)
                 if over, !replacing || away >= WatchLoop.nanoseconds(patience) {
                     finish(key, .gone(root: key.root, path: key.path))
@@ -397,7 +397,7 @@ package actor Settler {
                 wait = over ? 0.5 : Double(WatchLoop.nanoseconds(entry.settle + Self.renameGrace) - away) / 1e9
             } else {
                 entry.goneSince = now
-                // If it comes back before, an event says so.
+                // If it returns earlier, there is an event.
                 wait = entry.settle + Self.renameGrace
             }
         }
@@ -420,7 +420,7 @@ package actor Settler {
         }
         seenFiles.set(key, entry?.seen, seen)
         deadlines.remove(key)
-        // What a burst has taken is given back: a dictionary never shrinks by itself.
+        // Give back the memory of a burst: a dictionary never shrinks on its own.
         if entries.isEmpty { entries = [:] }
         if isBacklog { backlog.append(result) } else { ready.append(result) }
         settledKeys[key, default: 0] += 1

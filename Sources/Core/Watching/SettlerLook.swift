@@ -1,6 +1,6 @@
 import Platform
 
-/// What the settler knows of a file, and how it looks at one.
+/// The settler's state of a file, and how it examines one.
 extension Settler {
     struct Key: Hashable, Sendable {
         let root: String
@@ -17,28 +17,29 @@ extension Settler {
 
     struct Entry {
         var top: BytePath
-        /// When it was first named.
+        /// When it was first reported.
         let since: Int64
-        /// When it was last named.
+        /// When it was last reported.
         var named: Int64
         var settle: Double
         var alreadyStill: Bool
         /// As with ``Settled/whole(root:path:status:isBacklog:)``.
         var isBacklog: Bool
         var seen: Fingerprint?
-        /// Since when it has been seen unchanged.
+        /// Since when it has been unchanged.
         var quietSince: Int64 = 0
         var goneSince: Int64?
         var busyFor: Double = 0
         var waitingFor: Unsettled.Reason = .quiet
-        /// Another each time that the file is named, so that an answer on its way is not taken for the newer question.
+        /// Changes each time the file is reported, so that a result in flight is not taken for the answer to a newer
+        /// question.
         var turn = 0
 
-        /// Whether it waits for somebody, who may take for ever.
+        /// Whether it waits for another process, possibly forever.
         var waitsForOthers: Bool { waitingFor != .quiet && waitingFor != .absent }
     }
 
-    /// What a look on a lane found.
+    /// The result of a look on a lane.
     enum Finding: Sendable {
         case saw(FileProbe.Seen, replacing: Bool)
         case whole(FileStatus)
@@ -47,7 +48,7 @@ extension Settler {
         case changed
     }
 
-    /// Runs on a lane.
+    /// Runs on a blocking lane.
     static func look(_ path: BytePath, _ entry: Entry, _ roots: OpenRoots) -> Finding {
         let files = roots.files(below: entry.top)
         let file = entry.top.appending(path)
@@ -67,14 +68,14 @@ extension Settler {
         }
     }
 
-    /// Since when a file stands still that is seen as it is for the first time: since it was named, if its times say that
-    /// nothing has changed since; else since the change that they tell of.
+    /// Since when a file seen for the first time has been still: since it was reported, if its times show no later
+    /// change; otherwise since the change they show.
     ///
-    /// Its times are those of the machine that has the disk: a clock there that is ahead is not believed, and one that is
-    /// behind says no more than that it was named.
+    /// File times come from the machine that has the disk. If its clock is ahead, they are not believed; if it is
+    /// behind, they prove no more than the report itself.
     ///
     /// - Parameters:
-    ///   - named: when it was last named, by the clock of ``WatchLoop/now()``, as `now` and the result.
+    ///   - named: when it was last reported, on the clock of ``WatchLoop/now()``, like `now` and the result.
     ///   - time: the same moment as `now`, in nanoseconds since 1970.
     static func stillSince(
         _ seen: Fingerprint, named: Int64, now: Int64, time: Int64 = Timestamp.now().nanoseconds
@@ -82,9 +83,9 @@ extension Settler {
         min(now, max(named, now - age(seen, time)))
     }
 
-    /// Nanoseconds since its last change, by its own times.
+    /// Nanoseconds since its last change, judged by its own times.
     private static func age(_ seen: Fingerprint, _ time: Int64) -> Int64 {
-        // No file system that can be watched is older than the count of the years.
+        // Times before 1970 are clamped: no file system that can be watched is that old.
         max(0, time - max(0, seen.modified, seen.changed))
     }
 

@@ -3,20 +3,20 @@ import Platform
 /// A folder to watch, with everything below it.
 package struct WatchRoot: Sendable, Hashable {
     package enum Mode: String, Sendable, Hashable, Codable {
-        /// Kernel events where the file system sends them, else polling.
+        /// Kernel events if the file system sends them, otherwise polling.
         case automatic
-        /// Polling, whatever the file system.
+        /// Polling on any file system.
         case poll
     }
 
-    /// Unique among the roots; it stands in every mark.
+    /// Unique among the roots; part of every mark.
     package var name: String
-    /// Absolute. The folder may be missing; it is noticed when it appears.
+    /// Absolute. The folder may be missing; the watcher notices when it appears.
     package var path: BytePath
-    /// Absolute subtrees that belong to other places: neither watched nor scanned as part of this one.
+    /// Absolute subtrees that belong to other places; neither watched nor scanned as part of this one.
     package var excluded: [BytePath]
     package var mode: Mode
-    /// Seconds between two looks at what sends no events: network file systems, and folders beyond the watch limit.
+    /// Seconds between two polls of folders without events: network file systems, and folders beyond the watch limit.
     package var pollInterval: Double
 
     package init(
@@ -34,21 +34,21 @@ package struct WatchRoot: Sendable, Hashable {
 ///
 /// Paths are relative to the root; the empty path is the root itself.
 package enum DirtyMark: Sendable, Hashable {
-    /// Something may have happened to this one name: made, changed, closed after writing, moved, removed.
+    /// This one name may have been created, changed, closed after writing, moved or removed.
     case file(root: String, path: BytePath)
-    /// Anything at or below this path may differ from what is known, names that are gone included.
+    /// Anything at or below this path may differ from the known state, removed names included.
     case subtree(root: String, path: BytePath)
-    /// The kernel paired both halves of a rename. Marks of both names follow: a folder's as subtrees.
+    /// The kernel paired both halves of a rename. Marks of both names follow, as subtrees for a folder.
     case renamed(root: String, from: BytePath, toRoot: String, to: BytePath)
-    /// The kernel says that it was moved to this name from outside the root: it has had no other name in it, whatever its
-    /// inode may tell. The mark of the name itself follows.
+    /// The kernel says that it was moved here from outside the root, so it has had no other name in the root, even if
+    /// its inode suggests one. The mark of the name itself follows.
     case movedIn(root: String, path: BytePath, isFolder: Bool)
-    /// The root vanished, came back, was replaced or mounted over, or its mode changed: ask
-    /// ``EventSource/status()`` before believing that anything was deleted. Comes before all other marks of a batch.
+    /// The root vanished, came back, was replaced or mounted over, or its mode changed: ask ``EventSource/status()``
+    /// before believing any deletion. Comes before all other marks of a batch.
     case rootState(root: String)
 }
 
-/// Which folder stands at a root's path.
+/// Identifies the folder at a root's path.
 package struct RootIdentity: Sendable, Hashable, Codable {
     package var device: UInt64
     package var inode: UInt64
@@ -61,63 +61,63 @@ package struct RootIdentity: Sendable, Hashable, Codable {
     init(_ status: FileStatus) { self.init(device: status.device, inode: status.inode) }
 }
 
-/// How one root is being watched just now.
+/// How a root is being watched at the moment.
 package struct RootStatus: Sendable, Equatable {
     package enum Mode: Sendable, Equatable {
         case inotify
-        /// Why there are no kernel events, for a person.
+        /// Why there are no kernel events, as text for a person.
         case poll(reason: String)
     }
 
     package var name: String
     package var path: BytePath
     package var present: Bool
-    /// Nil while the root is missing. Another value than before means another folder: an unmounted disk, an overmount,
-    /// a folder that was moved away and made anew.
+    /// nil while the root is missing. A different value means a different folder: an unmounted disk, an overmount, or a
+    /// folder that was moved away and re-created.
     package var identity: RootIdentity?
     package var mode: Mode
     /// Folders of this root that have a kernel watch.
     package var watches: Int
-    /// Folders that are polled, because the watch limit is reached or their file system sends no events.
+    /// Folders that are polled because the watch limit is reached or their file system sends no events.
     package var polledFolders: Int
-    /// Folders that may not be read, relative; at most 100 are named.
+    /// Unreadable folders, relative; at most 100.
     package var unreadable: [BytePath]
-    /// Mount points below the root, relative: when one goes, its files are away, not deleted.
+    /// Mount points below the root, relative. When one is unmounted, its files are unavailable, not deleted.
     package var mountsInside: [BytePath]
 }
 
-/// A file whose name is ignored, and which a person may miss.
+/// A file with an ignored name that a person may miss.
 package struct PassedOver: Sendable, Equatable {
     package var root: String
     package var path: BytePath
-    /// False once it was removed, or got another name.
+    /// False once it was removed or renamed.
     package var isThere: Bool
 }
 
-/// How watching as a whole is doing.
+/// The state of watching as a whole.
 package struct WatchStatus: Sendable, Equatable {
     package var roots: [RootStatus] = []
-    /// Kernel watches in use, all kinds.
+    /// Kernel watches in use, of all kinds.
     package var watches = 0
-    /// Events that the kernel has sent.
+    /// Events received from the kernel.
     package var events = 0
     /// How often the kernel's queue overflowed.
     package var overflows = 0
-    /// Full rescans, for whatever reason.
+    /// Full rescans, for any reason.
     package var rescans = 0
-    /// Why the kernel sends no events at all, so that everything is polled.
+    /// Why the kernel sends no events at all; everything is polled then.
     package var blindness: String?
-    /// Whether folders are polled at this moment because the kernel grants no more watches.
+    /// Whether folders are being polled because the kernel grants no more watches.
     package var watchLimitHit = false
-    /// Entries that the library keeps for watches the kernel has dropped; bounded, see ``WatchOptions/staleLimit``.
+    /// Library entries of watches that the kernel has dropped; bounded, see ``WatchOptions/staleLimit``.
     package var staleEntries = 0
-    /// How often the library was started anew to free such entries.
+    /// How often the library was restarted to free such entries.
     package var restarts = 0
     /// How often the owner thread woke up.
     package var wakeUps = 0
-    /// Files of ignored names that were written or removed, the newest last; at most 200.
+    /// Written or removed files with ignored names, newest last; at most 200.
     package var passedOver: [PassedOver] = []
-    /// The last thing that a person should know, with what to do about it.
+    /// The last message for a person, including what to do about it.
     package var lastMessage: String?
 
     package init() {}
@@ -125,26 +125,26 @@ package struct WatchStatus: Sendable, Equatable {
     package func root(_ name: String) -> RootStatus? { roots.first { $0.name == name } }
 }
 
-/// What can be set about watching, all with working defaults.
+/// Settings of the watcher; the defaults work.
 package struct WatchOptions: Sendable {
     package var ignore: IgnoreList
-    /// Seconds between two full rescans: the only timer while nothing is pending.
+    /// Seconds between two full rescans; the only timer while nothing is pending.
     package var rescanInterval: Double = 3600
-    /// Seconds a rename waits for its other half.
+    /// Seconds a rename waits for its second half.
     package var renameWait: Double = 1
-    /// Seconds between two rescans that were forced by overflow or doubt; doubles up to a minute while they go on.
+    /// Seconds between two rescans forced by overflow or doubt; doubles up to a minute while they continue.
     package var rescanBackoff: Double = 1
-    /// Watches to use at most; nil leaves it to the kernel's limit.
+    /// Most watches to use; nil means the kernel's limit.
     package var maximumWatches: Int?
-    /// libinotifytools cannot forget a watch that the kernel dropped by itself (a removed folder); after so many, or as
-    /// many as there are watches, it is started anew, followed by a rescan.
+    /// libinotifytools cannot forget a watch that the kernel dropped (of a removed folder). At this many, or as many as
+    /// there are live watches, it is restarted and a rescan follows.
     package var staleLimit: Int = 5_000
-    /// Told every message for people, on the owner thread: it must not block.
+    /// Called with every message for people, on the owner thread: must not block.
     package var onMessage: (@Sendable (String) -> Void)?
 
-    /// By what the kernel's events come.
+    /// How kernel events are read.
     package enum Events: Sendable, CaseIterable {
-        /// inotify's own system calls.
+        /// inotify's system calls.
         case calls
         #if LibInotifyTools
             /// libinotifytools.

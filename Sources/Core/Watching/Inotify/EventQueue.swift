@@ -2,15 +2,15 @@ import CLinux
 import Glibc
 import Platform
 
-/// One kernel event, copied out of the buffer that it was read into.
+/// One kernel event, copied out of the read buffer.
 struct KernelEvent {
     let wd: Int32
     let mask: UInt32
     let cookie: UInt32
     let name: [UInt8]
 
-    /// - Parameter bytes: the name, up to the first zero. It is wiped there: what the buffer was read into may stay for
-    ///   hours, and a name may be one that is not to be found in memory later.
+    /// - Parameter bytes: the name, up to the first NUL. It is wiped from the buffer, which may stay allocated for
+    ///   hours: some names must not be found in memory later.
     init(_ head: inotify_event, takingNameFrom bytes: UnsafeMutableRawBufferPointer) {
         (wd, mask, cookie, name) = (head.wd, head.mask, head.cookie, Array(bytes.prefix { $0 != 0 }))
         for index in bytes.indices { bytes[index] = 0 }
@@ -19,7 +19,7 @@ struct KernelEvent {
     func has(_ bits: UInt32) -> Bool { mask & bits != 0 }
 }
 
-/// The inotify bits that are used, as the type that events carry.
+/// The inotify bits in use, in the type that events carry.
 enum Bits {
     static let attrib = UInt32(IN_ATTRIB)
     static let closeWrite = UInt32(IN_CLOSE_WRITE)
@@ -38,49 +38,49 @@ enum Bits {
     private static let excludeUnlinked = UInt32(IN_EXCL_UNLINK)
 
     private static let flags = onlyDirectory | dontFollow | excludeUnlinked
-    /// A folder of a root; never MODIFY, which would tell of half-written files, a thousand times each.
+    /// For a folder of a root. Never MODIFY, which would report half-written files, a thousand times each.
     static let tree =
         create | movedTo | movedFrom | closeWrite | delete | deleteSelf | moveSelf | attrib | flags
-    /// The folder in which a missing root, or a link on the way to one, may appear.
+    /// For the folder in which a missing root, or a link on the way to it, may appear.
     static let threshold = create | movedTo | movedFrom | delete | deleteSelf | moveSelf | attrib | flags
-    /// The other folders above a root: silent unless they move themselves.
+    /// For the other folders above a root: silent unless they themselves move.
     static let ancestor = deleteSelf | moveSelf | flags
 }
 
-/// What came of asking for a watch.
+/// The result of adding a watch.
 enum WatchAnswer {
     case watch(Int32)
     /// An errno.
     case failed(Int32)
 }
 
-/// One inotify instance of the kernel's, however it is called. Only the owner thread calls it.
+/// One inotify instance, whichever way it is called. Used only by the owner thread.
 protocol EventQueue: AnyObject {
-    /// For poll(2); nobody else reads it.
+    /// For poll(2) only; read by nothing else.
     var descriptor: Int32 { get }
-    /// Entries kept for watches that are gone, which only ``restart()`` frees.
+    /// Entries of watches that are gone; only ``restart()`` frees them.
     var staleEntries: Int { get }
 
-    /// Watches one folder or file, or changes the mask of its watch.
+    /// Watches a file or folder, or changes the mask of its watch.
     ///
-    /// - Parameter known: the watch that the path's inode is known to have.
+    /// - Parameter known: the watch already known for the path's inode.
     func add(_ path: BytePath, _ mask: UInt32, known: Int32?) -> WatchAnswer
 
-    /// Takes a watch away that the kernel still has; an IGNORED event follows.
+    /// Removes a watch that the kernel still has; an IGNORED event follows.
     func remove(_ wd: Int32)
 
-    /// The kernel dropped a watch by itself.
+    /// Notes that the kernel dropped a watch.
     func kernelDropped()
 
     /// The next event, without waiting; nil if there is none.
     func next() -> KernelEvent?
 
-    /// Begins anew: all watches are gone. The caller has removed its own.
+    /// Restarts with no watches. The caller has removed its own beforehand.
     ///
-    /// - Throws: `Fault`; there are neither watches nor events then until this succeeds.
+    /// - Throws: `Fault`; there are no watches or events until a restart succeeds.
     func restart() throws
 
-    /// Gives everything back.
+    /// Releases all resources.
     func close()
 }
 
@@ -99,7 +99,7 @@ extension WatchOptions.Events {
 extension Fault {
     static func noInotify(_ code: Int32) -> Fault {
         let hint = code == EMFILE ? "; raise it with `sysctl fs.inotify.max_user_instances=512`" : ""
-        // Another program may give one back.
+        // Another program may free one.
         return Fault(
             .transient, "the kernel grants no inotify instance: \(String(cString: strerror(code)))\(hint)", errno: code)
     }

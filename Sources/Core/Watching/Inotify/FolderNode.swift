@@ -1,6 +1,6 @@
 import Platform
 
-/// A watched root as the owner thread knows it. Confined to that thread.
+/// The owner thread's state of a watched root. Confined to that thread.
 final class RootWatch {
     enum Mode: Equatable {
         case inotify
@@ -8,20 +8,21 @@ final class RootWatch {
     }
 
     var spec: WatchRoot
-    /// Where the marks go instead of the dirty set: for folders of rules.
+    /// For folders of rules: called instead of adding marks to the dirty set.
     let onChange: (@Sendable () -> Void)?
-    /// The folder that stands there now; nil while it is missing.
+    /// The folder now at the root's path; nil while it is missing.
     var real: RealFolder?
     var top: FolderNode?
     var mode: Mode = .inotify
     var excluded: Set<BytePath> = []
     var unreadable: Set<BytePath> = []
     var watches = 0
-    /// Whether `real` and the watches were made by looking: false at the start and while the whole root is polled.
+    /// Whether `real` and the watches come from a look at the disk: false at the start, and while the whole root is
+    /// polled.
     var isPlaced = false
-    /// Of the whole root (under the empty path) or of mounts inside it that send no events.
+    /// Pollers of the whole root (at the empty path) or of mounts inside it that send no events.
     var pollers: [BytePath: Poller] = [:]
-    /// Watches on folders above the root, and the names in them that matter.
+    /// Watches on folders above the root, and the relevant names in them.
     var anchors: [Int32: Anchor] = [:]
     var mount: MountPoint?
     var mountsInside: Set<MountPoint> = []
@@ -37,7 +38,7 @@ final class RootWatch {
         self.onChange = onChange
     }
 
-    /// The node at a relative path, if it is known.
+    /// The node at a relative path, if known.
     func find(_ path: BytePath) -> FolderNode? {
         var node = top
         for part in path.components {
@@ -52,8 +53,8 @@ extension RootWatch: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// One folder of a root. A tree of nodes and not of paths, so that a rename moves one node, whatever lies below it; and
-/// so that a folder taken out by a rename keeps what is known of it until its new place is known.
+/// One folder of a root. Nodes form a tree, rather than a map of paths, so that a rename moves a single node, and a
+/// folder moved out keeps its state until its new place is known.
 final class FolderNode {
     private(set) var name: [UInt8]
     private(set) var owner: RootWatch
@@ -61,10 +62,10 @@ final class FolderNode {
     private(set) var children: [[UInt8]: FolderNode] = [:]
     var wd: Int32?
     var identity: RootIdentity?
-    /// What the folder looked like when it was last polled; nil unless it is polled.
+    /// The digest of the last poll; nil unless the folder is polled.
     var digest: Int?
 
-    /// The top of a root.
+    /// Makes the top of a root.
     init(top owner: RootWatch) {
         self.owner = owner
         name = []
@@ -77,7 +78,7 @@ final class FolderNode {
         parent.children[name] = self
     }
 
-    /// The path within the root; nil for a folder that was detached.
+    /// The path within the root; nil for a detached folder.
     var path: BytePath? {
         var parts: [[UInt8]] = []
         var node = self
@@ -95,13 +96,13 @@ final class FolderNode {
         return BytePath(bytes: bytes)
     }
 
-    /// Detaches the node from its parent, with all below it.
+    /// Detaches the node and everything below it from its parent.
     func detach() {
         if parent?.children[name] === self { parent?.children[name] = nil }
         parent = nil
     }
 
-    /// Puts a node that was detached to another place, which must be free.
+    /// Attaches a detached node at another place, which must be free.
     func put(_ newName: [UInt8], in newParent: FolderNode) {
         name = newName
         parent = newParent
@@ -116,7 +117,7 @@ final class FolderNode {
         }
     }
 
-    /// This node and all below it, itself first.
+    /// Visits this node, then everything below it.
     func forEach(_ body: (FolderNode) -> Void) {
         var open = [self]
         while let node = open.popLast() {
@@ -125,7 +126,7 @@ final class FolderNode {
         }
     }
 
-    /// Cuts the references by which parents and children keep one another alive.
+    /// Breaks the reference cycles between parents and children.
     func dissolve() {
         var all: [FolderNode] = []
         forEach { all.append($0) }

@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 import Platform
 
-/// inotify(7) by its own four calls.
+/// inotify(7) through its own system calls.
 final class InotifyCalls: EventQueue {
     private(set) var descriptor: Int32 = -1
-    /// The kernel keeps nothing of a watch that is gone.
+    /// The kernel keeps nothing of a removed watch.
     let staleEntries = 0
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: 64 << 10, alignment: MemoryLayout<inotify_event>.alignment)
-    /// What of the buffer has been read from the kernel and not been given out.
+    /// The part of the buffer that is filled but not yet returned.
     private var unread = 0..<0
 
     /// - Throws: `Fault` if the kernel grants no inotify instance.
@@ -42,7 +42,7 @@ final class InotifyCalls: EventQueue {
     }
 
     func remove(_ wd: Int32) {
-        // A watch that the kernel has dropped meanwhile is gone as well.
+        // A watch that the kernel dropped in the meantime is gone as well.
         if descriptor >= 0 { _ = inotify_rm_watch(descriptor, wd) }
     }
 
@@ -57,7 +57,7 @@ final class InotifyCalls: EventQueue {
         return KernelEvent(head, takingNameFrom: UnsafeMutableRawBufferPointer(rebasing: name))
     }
 
-    /// - Returns: whether there were events; the kernel gives whole ones only.
+    /// - Returns: whether there were events; the kernel returns only whole ones.
     private func refill() -> Bool {
         while descriptor >= 0 {
             let count = read(descriptor, buffer.baseAddress, buffer.count)
@@ -65,7 +65,7 @@ final class InotifyCalls: EventQueue {
                 unread = 0..<count
                 return true
             }
-            // A signal says nothing about events: one may be waiting.
+            // A signal says nothing about pending events.
             if count < 0, errno == EINTR { continue }
             return false
         }

@@ -5,12 +5,12 @@
     import Platform
     import Synchronization
 
-    /// libinotifytools behind a door that shuts out its traps. Its state is global and tied to no lock: there is one value
-    /// at a time, and only the owner thread calls it.
+    /// libinotifytools, wrapped to avoid its pitfalls. Its state is global and not locked: only one value may exist at
+    /// a time, and only the owner thread may call it.
     ///
-    /// Two of the traps need a word:
-    /// - It finds a watch's descriptor by the watch's file name and keeps the first one for ever once the kernel drops a
-    ///   watch by itself. So every watch is given a spelling of its path that was never used before.
+    /// Two of the pitfalls:
+    /// - It looks up a watch's descriptor by file name, and once the kernel drops a watch it keeps the old one forever.
+    ///   So every watch gets a spelling of its path that was never used before.
     /// - It cannot forget such a watch. They are counted, and ``restart()`` frees them.
     final class InotifyLibrary: EventQueue {
         private static let isInUse = Mutex(false)
@@ -20,11 +20,11 @@
         private(set) var staleEntries = 0
         private var isOurs = true
         private var spellings: UInt32 = 0
-        /// Holds a low number for the descriptor of the next ``restart()``: the library uses select(2), which ends the
-        /// process at 1024.
+        /// Reserves a low number for the descriptor of the next ``restart()``: the library uses select(2), which
+        /// crashes the process at 1024.
         private var placeholder: Int32 = -1
 
-        /// - Throws: `Fault` if it is in use already, the kernel grants no inotify instance, or 1024 files are open.
+        /// - Throws: `Fault` if it is already in use, the kernel grants no inotify instance, or 1024 files are open.
         init() throws {
             let free = Self.isInUse.withLock { isInUse in
                 defer { isInUse = true }
@@ -41,7 +41,7 @@
             }
         }
 
-        /// Gives everything back. Drains first: the library would hand out events of this life in the next one.
+        /// Releases all resources. Drains first: the library would otherwise return old events in its next life.
         func close() {
             guard isOurs else { return }
             isOurs = false
@@ -55,8 +55,8 @@
             Self.isInUse.withLock { $0 = false }
         }
 
-        /// What the library had kept of dropped watches is gone as well. The drain ends, since the caller has removed its
-        /// own.
+        /// Also frees the library's entries of dropped watches. The drain terminates, since the caller has removed its
+        /// own watches.
         func restart() throws {
             if descriptor >= 0 {
                 while next() != nil {}
@@ -76,7 +76,7 @@
                     throw Fault.noInotify(inotifytools_error())
                 }
                 let fresh = try Self.inotifyDescriptors().subtracting(before)
-                // Another thread may have made one of its own at this moment: try again then.
+                // Another thread may have created one at the same moment; try again if so.
                 if fresh.count == 1, let found = fresh.first, found < 1024 {
                     descriptor = found
                     _ = fcntl(found, F_SETFD, FD_CLOEXEC)
@@ -106,14 +106,14 @@
             return found
         }
 
-        /// Where the inode is known to have a watch, the library leaks a little.
+        /// Leaks a little in the library if the inode already has a watch.
         func add(_ path: BytePath, _ mask: UInt32, known: Int32?) -> WatchAnswer {
             guard descriptor >= 0 else { return .failed(EMFILE) }
             spellings &+= 1
             let spelled = Self.spell(path, spellings)
             let done = spelled.withTerminated { inotifytools_watch_file($0, Int32(bitPattern: mask)) }
             guard done != 0 else { return .failed(inotifytools_error()) }
-            // It puts a slash after a folder's name. We must not: that would follow a link.
+            // The library appends a slash to a folder's name. We must not: that would follow a link.
             var wd = (spelled + [UInt8(ascii: "/")]).withTerminated { inotifytools_wd_from_filename($0) }
             if wd <= 0 { wd = spelled.withTerminated { inotifytools_wd_from_filename($0) } }
             guard wd > 0 else { return .failed(EIO) }
@@ -126,13 +126,13 @@
             if inotifytools_remove_watch_by_wd(wd) == 0 { staleEntries += 1 }
         }
 
-        /// The library will never know.
+        /// The library never finds out.
         func kernelDropped() { staleEntries += 1 }
 
         func next() -> KernelEvent? {
             while descriptor >= 0 {
                 guard let event = inotifytools_next_events(0, 1) else {
-                    // A signal says nothing about events: one may be waiting.
+                    // A signal says nothing about pending events.
                     if inotifytools_error() == EINTR { continue }
                     return nil
                 }
@@ -143,7 +143,7 @@
             return nil
         }
 
-        /// A path to the same file that reads differently for each number: its bits, as `/` and `./`, after the first slash.
+        /// Spells the path to a file differently for each number: its bits, as `/` and `./`, after the first slash.
         private static func spell(_ path: BytePath, _ number: UInt32) -> [UInt8] {
             let slash = UInt8(ascii: "/")
             let dot = UInt8(ascii: ".")

@@ -1,10 +1,10 @@
 import Platform
 import Synchronization
 
-/// Watches by inotify, on a thread of its own.
+/// Watches with inotify, on its own thread.
 ///
-/// By libinotifytools there is one at a time in a process: the library's state is global. Make it before much else is
-/// open: the library cannot cope with a descriptor above 1023.
+/// With libinotifytools there can be only one per process, because the library's state is global. Create it before much
+/// else is open: the library cannot handle a descriptor above 1023.
 package final class InotifySource: EventSource {
     package let dirty: DirtySet
     private let mailbox: Mailbox<WatchLoop>
@@ -13,7 +13,7 @@ package final class InotifySource: EventSource {
 
     /// Starts the owner thread; nothing is watched yet.
     ///
-    /// - Throws: `Fault`, also if another source runs in this process by the library.
+    /// - Throws: `Fault`, also if another source in this process uses the library.
     package init(_ options: WatchOptions = WatchOptions(), dirty: DirtySet = DirtySet()) throws {
         self.dirty = dirty
         mailbox = try Mailbox()
@@ -56,10 +56,10 @@ package final class InotifySource: EventSource {
         return isDone.withLock { $0 }
     }
 
-    /// Whether the owner thread does its work, or waits for a disk.
+    /// Whether the owner thread makes progress, waits for a disk, or is stuck.
     package enum Turning: Sendable { case isTurning, waitsForDisk, isStuck }
 
-    /// Has the owner thread come round once. Blocks for no longer than that.
+    /// Makes the owner thread go round its loop once. Blocks for at most that long.
     package func turning(within seconds: Double) -> Turning {
         if mailbox.comesRound(within: seconds) { return .isTurning }
         return board.callsOnDisks.load(ordering: .relaxed) > 0 ? .waitsForDisk : .isStuck

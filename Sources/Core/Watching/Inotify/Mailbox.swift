@@ -4,11 +4,11 @@ import Glibc
 import Platform
 import Synchronization
 
-/// What others want of the owner thread: a queue, and an eventfd by which poll(2) notices it.
+/// Commands for the owner thread: a queue, and an eventfd to wake its poll(2).
 final class Mailbox<Owner>: Sendable {
     typealias Command = @Sendable (Owner) -> Void
 
-    /// Whether a command was obeyed, for the one who waits for it.
+    /// Tells a waiting caller whether its command ran.
     private final class Reply: Sendable {
         let isThere = DispatchSemaphore(value: 0)
         let wasObeyed = Atomic<Bool>(false)
@@ -29,11 +29,11 @@ final class Mailbox<Owner>: Sendable {
         descriptor = Descriptor(owning: raw, path: "eventfd")
     }
 
-    /// Leaves a command; false if the owner is gone.
+    /// Queues a command; false if the owner is gone.
     @discardableResult
     func post(_ command: @escaping Command) -> Bool { leave(command, nil) }
 
-    /// Leaves a command and waits until it has run; false if the owner went without. Blocks.
+    /// Queues a command and waits until it has run; false if the owner ended first. Blocks.
     @discardableResult
     func ask(_ command: @escaping Command) -> Bool {
         let reply = Reply()
@@ -42,7 +42,7 @@ final class Mailbox<Owner>: Sendable {
         return reply.wasObeyed.load(ordering: .acquiring)
     }
 
-    /// Leaves a command that does nothing and waits until its turn has come; false if that took longer. Blocks.
+    /// Queues an empty command and waits for its turn; false if that took longer. Blocks.
     func comesRound(within seconds: Double) -> Bool {
         let reply = Reply()
         guard leave({ _ in }, reply) else { return false }
@@ -58,7 +58,7 @@ final class Mailbox<Owner>: Sendable {
         return open
     }
 
-    /// Runs all commands that wait. On the owner thread.
+    /// Runs all queued commands. Call on the owner thread.
     func obey(_ owner: Owner) {
         var count = eventfd_t()
         _ = eventfd_read(descriptor.raw, &count)
@@ -73,7 +73,7 @@ final class Mailbox<Owner>: Sendable {
         }
     }
 
-    /// Takes no more; lets those who wait go.
+    /// Refuses further commands and releases those who wait.
     func close() {
         let letters = state.withLock { state in
             state.closed = true

@@ -3,17 +3,17 @@ import Glibc
 import Platform
 import Synchronization
 
-/// What the owner thread tells everybody else.
+/// The owner thread's state as published to other threads.
 final class WatchBoard: Sendable {
     let status = Mutex(WatchStatus())
-    /// How deep the thread is in calls on people's disks, any of which may never return.
+    /// How deeply nested the thread is in calls on people's disks, any of which may never return.
     let callsOnDisks = Atomic<Int>(0)
 }
 
 /// The owner thread: turns kernel events into marks (docs/design/events.md).
 ///
-/// One loop of: wait, obey commands, do what is due, read all events, put away what is no longer needed. Everything in
-/// it and below it is confined to the thread.
+/// Its loop: wait, run commands, do what is due, read all events, remove unneeded watches. Everything in it and below
+/// it is confined to the thread.
 final class WatchLoop {
     let events: any EventQueue
     let mailbox: Mailbox<WatchLoop>
@@ -24,24 +24,24 @@ final class WatchLoop {
 
     var table = WatchTable()
     var roots: [String: RootWatch] = [:]
-    /// Folders whose watch the kernel refused; polled until it grants one.
+    /// Folders to which the kernel refused a watch; polled until it grants one.
     var unwatched: Set<FolderNode> = []
-    /// First halves of renames that wait for the second, oldest first.
+    /// First halves of renames waiting for the second, oldest first.
     var parked: [ParkedRename] = []
-    /// Roots about which an event raised doubt; looked at once the events are read.
+    /// Roots that an event cast doubt on; checked once all events are read.
     var suspects: Set<RootWatch> = []
     var mounts: [MountPoint] = []
 
     var rescanWanted = false
     var numbers = WatchStatus()
 
-    /// Nanoseconds of the monotonic clock; nil where nothing is due.
+    /// Nanoseconds of the monotonic clock; nil if nothing is due.
     var rescanNotBefore: Int64 = 0
     private var rescanPause: Double
     private var pollDue: Int64?
     private var hourlyDue: Int64?
     private var sightDue: Int64?
-    /// Events may wait although poll(2) knows of none: in a buffer of ours or the library's.
+    /// Events may be pending that poll(2) does not report: in our buffer or the library's.
     private var mayHaveMore = false
     private let mountInfo: Descriptor?
 
@@ -54,7 +54,7 @@ final class WatchLoop {
         self.options = options
         self.board = board
         rescanPause = options.rescanBackoff
-        // Without /proc only the hourly rescan notices mounts.
+        // Without /proc, only the hourly rescan notices mounts.
         mountInfo = PathStatus.kernelFile("/proc/self/mountinfo")
         mounts = MountPoint.all()
     }
@@ -67,7 +67,7 @@ final class WatchLoop {
             doWhatIsDue()
             let begun = Self.now()
             readEvents()
-            // Only now: the second half may have lain in the queue all the while that this thread did not run.
+            // Only now: the second half may have been in the queue all along while this thread was not running.
             if !mayHaveMore { abandonRenames(dueBy: begun) }
             checkSuspects()
             putAway()
@@ -128,7 +128,7 @@ final class WatchLoop {
         }
     }
 
-    /// Watches became free: those that wait for one need not wait for the next poll.
+    /// Watches were freed: folders waiting for one need not wait for the next poll.
     func retryUnwatchedSoon() {
         guard !unwatched.isEmpty else { return }
         pollDue = min(pollDue ?? .max, Self.now() + Self.nanoseconds(0.2))
@@ -140,7 +140,7 @@ final class WatchLoop {
         scheduleTimers()
     }
 
-    /// Reads what there is. Overflow is only noted here: the queue must be empty before a rescan makes sense.
+    /// Reads the pending events. An overflow is only noted: a rescan makes sense once the queue is empty.
     private func readEvents() {
         var left = 50_000
         mayHaveMore = false
@@ -156,21 +156,21 @@ final class WatchLoop {
         if rescanWanted, Self.now() >= rescanNotBefore { rescan() }
     }
 
-    /// Reads every event that there is by now.
+    /// Reads every event raised so far.
     ///
-    /// - Returns: whether nothing is kept back.
+    /// - Returns: whether nothing is held back.
     func drainEvents() -> Bool {
         repeat { readEvents() } while mayHaveMore
         checkSuspects()
         return parked.isEmpty && !rescanWanted
     }
 
-    /// Looks at everything anew: all watches are made sure of, then all is marked.
+    /// Rescans everything: ensures that all watches exist, then marks everything.
     func rescan() {
         rescanWanted = false
         numbers.rescans += 1
         let now = Self.now()
-        // Rescans that follow one another wait longer each time; a quiet minute is enough to begin anew.
+        // Each consecutive rescan waits longer; a quiet minute resets the backoff.
         let calm = now - rescanNotBefore > Self.nanoseconds(60)
         rescanPause = calm ? options.rescanBackoff : min(60, rescanPause * 2)
         rescanNotBefore = now + Self.nanoseconds(rescanPause)
@@ -189,7 +189,7 @@ final class WatchLoop {
         for root in all { _ = check(root) }
     }
 
-    /// Removes watches that nothing needs, now that no event of theirs can be unread.
+    /// Removes unneeded watches, now that none of their events can be unread.
     private func putAway() {
         guard !mayHaveMore, !table.orphans.isEmpty else {
             restartIfStale()
@@ -218,7 +218,7 @@ final class WatchLoop {
         beginAnew()
     }
 
-    /// Starts inotify anew, and all watches with it. Where the kernel refuses, everything is polled until it grants it.
+    /// Restarts inotify with all watches. If the kernel refuses, everything is polled until it succeeds.
     private func beginAnew() {
         let wasBlind = numbers.blindness != nil
         do {
@@ -248,12 +248,12 @@ final class WatchLoop {
 
     func emit(_ marks: DirtyMark..., for root: RootWatch) {
         if let onChange = root.onChange { return onChange() }
-        // Whoever is told that a root has gone or come asks at once, and must not hear how it was before.
+        // A reader of this mark asks for the status at once and must not get the old one.
         if case .rootState = marks.first { publish() }
         dirty.insert(marks)
     }
 
-    /// Something a person should know; said once until something else is said.
+    /// Reports a message for a person; repeated only after a different one.
     func say(_ message: String) {
         guard numbers.lastMessage != message else { return }
         numbers.lastMessage = message
@@ -275,10 +275,10 @@ final class WatchLoop {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Blocks this thread until then.
+    /// Blocks this thread until `due`.
     static func sleep(until due: Int64) {
         Blocking.call()
-        // A kernel that would not only wakes a little later.
+        // If the kernel refuses, we only wake a little later.
         _ = steward_wake_promptly()
         var time = timespec(tv_sec: Int(due / 1_000_000_000), tv_nsec: Int(due % 1_000_000_000))
         while clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &time, nil) == EINTR {}

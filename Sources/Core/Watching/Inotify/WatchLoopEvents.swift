@@ -4,9 +4,9 @@ import Platform
 /// The first half of a rename.
 struct ParkedRename {
     let cookie: UInt32
-    /// Nanoseconds of the monotonic clock, after which the second half is taken as "elsewhere".
+    /// Nanoseconds of the monotonic clock; after that, the rename is taken to have left the watched folders.
     let due: Int64
-    /// Where it left from: a folder may stand in several places.
+    /// Where it came from: one folder may be in several places.
     let places: [(root: RootWatch, path: BytePath)]
     let isFolder: Bool
     /// The folder's node, detached from its tree.
@@ -24,7 +24,7 @@ extension WatchLoop {
             if table.isRetired(event.wd) {
                 if event.has(Bits.ignored) { _ = table.forget(event.wd) }
             } else if !event.has(Bits.ignored) {
-                // It says nothing that we can understand: look everywhere.
+                // An event we cannot interpret: look everywhere.
                 rescanWanted = true
             }
             return
@@ -44,7 +44,7 @@ extension WatchLoop {
         }
     }
 
-    /// The kernel let go of a watch by itself: the folder is gone, or its file system.
+    /// The kernel dropped a watch: the folder or its file system is gone.
     private func dropped(_ wd: Int32) {
         guard let watched = table.forget(wd) else { return }
         events.kernelDropped()
@@ -58,7 +58,7 @@ extension WatchLoop {
             if path.isEmpty {
                 suspects.insert(node.owner)
             } else {
-                // The name may have been taken by another folder already.
+                // Another folder may already have taken the name.
                 watchTree(node.owner, path, force: false)
                 emit(.subtree(root: node.owner.spec.name, path: path), for: node.owner)
             }
@@ -76,7 +76,7 @@ extension WatchLoop {
                 suspects.insert(node.owner)
                 continue
             }
-            // Its parent's events say more, if the parent is watched.
+            // The parent's events say more, if the parent is watched.
             if parent.wd == nil, let path = node.path, !event.has(Bits.attrib) {
                 watchTree(node.owner, path, force: false)
                 emit(.subtree(root: node.owner.spec.name, path: path), for: node.owner)
@@ -92,7 +92,7 @@ extension WatchLoop {
         guard event.has(Bits.create | Bits.closeWrite | Bits.movedTo | Bits.attrib | Bits.delete) else { return }
         let places = self.places(event, watched)
         for place in places {
-            // Where a folder was there is a file now: what lay below is gone.
+            // A file has replaced a folder: everything below is gone.
             if event.has(Bits.create | Bits.movedTo), let node = place.root.find(place.path) {
                 drop(node)
                 emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
@@ -124,7 +124,7 @@ extension WatchLoop {
             }
         } else if event.has(Bits.delete) {
             for place in places {
-                // The event may be older than a folder of the same name that is known by now.
+                // The event may be older than a known folder of the same name.
                 watchTree(place.root, place.path, force: false)
                 emit(.subtree(root: place.root.spec.name, path: place.path), for: place.root)
             }
@@ -137,7 +137,7 @@ extension WatchLoop {
         }
     }
 
-    /// A folder was moved in. Its contents may differ from what was known, so they are walked even if it is known.
+    /// A folder was moved in. Its contents may have changed, so it is walked even if it is known.
     private func arrived(_ places: [(root: RootWatch, path: BytePath)], _ from: ParkedRename?) {
         if let node = from?.node {
             if let place = places.first, let parent = place.root.find(place.path.parent) {
@@ -155,7 +155,7 @@ extension WatchLoop {
         }
     }
 
-    /// No first half has come before: it was where we do not look.
+    /// There was no first half: it came from outside the watched folders.
     private func movedIn(_ place: (root: RootWatch, path: BytePath), isFolder: Bool) {
         let name = place.root.spec.name
         let mark: DirtyMark =
@@ -167,19 +167,19 @@ extension WatchLoop {
         }
     }
 
-    /// Whether the first half of a rename within the root would have been seen: no folder of it is polled or closed to us, and
-    /// no event was lost.
+    /// Whether the first half of a rename within the root would have been seen: no folder of the root is polled or
+    /// unreadable, and no event was lost.
     private func seesAll(of root: RootWatch) -> Bool {
         !rescanWanted && root.pollers.isEmpty && root.unreadable.isEmpty
             && (unwatched.isEmpty || !unwatched.contains { $0.owner === root })
     }
 
-    /// Where an event's name stands, ignored names and what belongs to other places left out.
+    /// The places of an event's name, without ignored names and subtrees of other places.
     private func places(_ event: KernelEvent, _ watched: Watched) -> [(root: RootWatch, path: BytePath)] {
         guard !watched.nodes.isEmpty else { return [] }
         if options.ignore.ignores(event.name) {
             if options.ignore.isMissed(event.name) { notePassedOver(event, watched) }
-            // A download that is over, or given up, may be all that what lies beside it waited for.
+            // A finished or abandoned download may be all that the file next to it was waiting for.
             guard event.has(Bits.delete), PartialDownload.isPartial(event.name) else { return [] }
         }
         return watched.nodes.compactMap { node in
@@ -203,7 +203,7 @@ extension WatchLoop {
 
     private func park(_ event: KernelEvent, _ watched: Watched, folder: Bool) {
         let places = self.places(event, watched)
-        // From a name that is ignored it does not come from elsewhere.
+        // A file renamed from an ignored name did not come from elsewhere.
         let isIgnored = !watched.nodes.isEmpty && options.ignore.ignores(event.name)
         guard !places.isEmpty || isIgnored else { return }
         var detached: FolderNode?
@@ -227,12 +227,12 @@ extension WatchLoop {
     }
 
     private func unpark(_ cookie: UInt32) -> ParkedRename? {
-        // The other half is nearly always the very next event.
+        // The other half is nearly always the next event.
         guard let at = parked.lastIndex(where: { $0.cookie == cookie }) else { return nil }
         return parked.remove(at: at)
     }
 
-    /// The second half did not come: it was moved to where we do not look.
+    /// The second half never came: it was moved outside the watched folders.
     func abandon(_ rename: ParkedRename) {
         if let node = rename.node { drop(node) }
         markSources(rename)
@@ -261,7 +261,7 @@ extension WatchLoop {
                 from.isFolder ? .subtree(root: name, path: place.path) : .file(root: name, path: place.path),
                 for: place.root)
         }
-        // After the new ones: what is found under them is renamed, and what is then not found under the old ones is gone.
+        // After the new names: files found there count as renamed, so that only the rest is gone from the old ones.
         markSources(from)
     }
 }

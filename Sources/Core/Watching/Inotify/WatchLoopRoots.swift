@@ -2,7 +2,7 @@ import Glibc
 import Platform
 import Synchronization
 
-/// Roots: which folder stands at their path, how it is watched, and from where its coming and going is seen.
+/// Roots: the folder at their path, how it is watched, and how its appearance and disappearance are noticed.
 extension WatchLoop {
     static func folderKey(_ path: BytePath) -> String { "\u{0}\(path)" }
 
@@ -43,15 +43,16 @@ extension WatchLoop {
         suspects.remove(root)
     }
 
-    /// Compares the root with the folder that stands there now.
+    /// Compares the root with the folder now at its path.
     ///
-    /// - Parameter quiet: at the start, when nobody holds an older opinion.
-    /// - Returns: whether it differed: then its watches were built anew and the marks are made.
+    /// - Parameter quiet: for the start, when there is no earlier state to correct.
+    /// - Returns: whether they differed; if so, the watches were rebuilt and the marks made.
     func check(_ root: RootWatch, quiet: Bool = false) -> Bool {
         onDisk(of: root) { compare(root, quiet: quiet) }
     }
 
-    /// Runs what makes calls on people's disks, any of which may never return: then it shows as the place's trouble.
+    /// Runs calls on people's disks, any of which may never return; if one hangs, it is reported as trouble of the
+    /// place.
     func onDisk<R>(of root: RootWatch, _ work: () -> R) -> R {
         board.callsOnDisks.wrappingAdd(1, ordering: .relaxed)
         defer { board.callsOnDisks.wrappingSubtract(1, ordering: .relaxed) }
@@ -66,7 +67,7 @@ extension WatchLoop {
         let blind = root.spec.mode == .poll ? "the configuration asks for it" : numbers.blindness
         if let reason = blind ?? linked.reason { return poll(root, mount, .poll(reason: reason)) }
         var differed = false
-        // The root, or a folder above it, may come between our look and the watch: look until both agree.
+        // The root, or a folder above it, may appear between the look and the watch: repeat until both agree.
         for _ in 0..<100 {
             let real = RealFolder(root.spec.path)
             if root.isPlaced, real == nil, root.real == nil {
@@ -94,7 +95,7 @@ extension WatchLoop {
             root.excluded = real?.excluded(of: root.spec, in: mounts) ?? []
             placeAnchors(root)
             if real != nil { watchTree(root, "", force: true) }
-            // Whether it may be read is told to those who watch the folder it stands in.
+            // Permission changes are reported to watches on the parent folder.
             if root.unreadable.contains("") { placeAnchors(root) }
             root.mountsInside = mountsInside(root)
             root.isPlaced = true
@@ -127,7 +128,7 @@ extension WatchLoop {
         let poller = Poller(
             root.spec, from: path, ignore: options.ignore,
             emit: { mark in if let onChange { onChange() } else { dirty.insert(mark) } },
-            // Any letter makes the owner publish the status.
+            // Any command makes the owner publish the status.
             stateChanged: { mailbox.post { _ in } })
         root.pollers[path] = poller
         poller.start()
@@ -140,8 +141,8 @@ extension WatchLoop {
         }
     }
 
-    /// Watches the folders above the root, as silently as can be: that they move themselves is told by each without
-    /// any noise; new names are listened for only where the root, or a link that leads to it, is to appear.
+    /// Watches the folders above the root as quietly as possible. Each reports when it moves itself, which is rare; new
+    /// names are watched for only in folders where the root, or a link to it, may appear.
     private func placeAnchors(_ root: RootWatch) {
         var wanted: [BytePath: Set<[UInt8]>] = [:]
         var below = root.spec.path
@@ -164,7 +165,7 @@ extension WatchLoop {
         }
         var placed: [Int32: RootWatch.Anchor] = [:]
         for (path, names) in wanted {
-            // A folder above that may not be looked at tells us nothing; the hourly rescan has to do.
+            // A folder above that we may not examine reports nothing; the hourly rescan has to do.
             guard let status = (try? PathStatus.status(path)) ?? nil else { continue }
             let mask = names.isEmpty ? Bits.ancestor : Bits.threshold
             if case .watch(let wd) = obtain(path, RootIdentity(status), mask) {
@@ -178,7 +179,7 @@ extension WatchLoop {
         for (wd, anchor) in placed where anchor.mask == Bits.ancestor { quieten(wd, anchor.path) }
     }
 
-    /// A threshold that is only an ancestor now would wake us for every file made in it.
+    /// Reduces the mask of a threshold that is now only an ancestor: it would wake us for every file created in it.
     private func quieten(_ wd: Int32, _ path: BytePath) {
         guard let watched = table[wd], watched.nodes.isEmpty, watched.mask != Bits.ancestor,
             watched.anchors.allSatisfy({ $0.anchors[wd]?.mask == Bits.ancestor })
@@ -188,7 +189,7 @@ extension WatchLoop {
         }
     }
 
-    /// Something was mounted or unmounted somewhere.
+    /// A file system was mounted or unmounted.
     func mountsChanged() {
         let old = mounts
         mounts = MountPoint.all()

@@ -2,12 +2,12 @@ import Glibc
 import Platform
 import Synchronization
 
-/// The tree of watches: parent first, then read the folder; anything that comes later raises an event.
+/// The tree of watches. Each folder is watched before it is read, so that every later change raises an event.
 extension WatchLoop {
-    /// Watches the folder at `path` and what lies below it.
+    /// Watches the folder at `path` and everything below it.
     ///
-    /// - Parameter force: descends into folders that are known already: after an overflow their events may be lost.
-    /// - Returns: whether a folder was found that was not known.
+    /// - Parameter force: descend into known folders too: after an overflow, their events may be lost.
+    /// - Returns: whether an unknown folder was found.
     @discardableResult
     func watchTree(_ root: RootWatch, _ path: BytePath, force: Bool) -> Bool {
         onDisk(of: root) { goThrough(root, path, force: force) }
@@ -19,11 +19,11 @@ extension WatchLoop {
         }
         if root.excluded.contains(where: { path.isWithin($0) }) { return false }
         var walk = Walk()
-        // Folders that are being gone through, the innermost last.
+        // Folders being walked, innermost last.
         var open: [(node: FolderNode, path: BytePath, names: FolderListing)] = []
         var next: (parent: FolderNode?, name: [UInt8], path: BytePath)? = (nil, [], path)
         if !path.isEmpty {
-            // A parent that is not known is itself yet to be found, and this folder with it.
+            // The parent is unknown: it will be found itself, and this folder with it.
             guard let parent = root.find(path.parent) else { return false }
             next = (parent, path.name, path)
         }
@@ -38,14 +38,14 @@ extension WatchLoop {
         return walk.found
     }
 
-    /// What one walk has learnt.
+    /// What one walk has found out so far.
     private struct Walk {
-        /// Whether there was a folder that was not known.
+        /// Whether there was an unknown folder.
         var found = false
         var counts = LinkCounts()
     }
 
-    /// Takes the next name that may be a folder's from those that are being gone through.
+    /// Takes the next name that may be a folder from those being walked.
     private func nextFolder(
         of root: RootWatch, _ open: inout [(node: FolderNode, path: BytePath, names: FolderListing)]
     ) -> (parent: FolderNode?, name: [UInt8], path: BytePath)? {
@@ -68,7 +68,7 @@ extension WatchLoop {
 
     /// Watches one folder.
     ///
-    /// - Returns: its node and the names in it; nil where it is none, is polled, or what lies in it is known already.
+    /// - Returns: its node and its names; nil if it is not a folder, is polled, or its contents are already known.
     private func watch(
         _ root: RootWatch, _ real: RealFolder, _ parent: FolderNode?, _ name: [UInt8], _ path: BytePath, force: Bool,
         _ walk: inout Walk
@@ -78,7 +78,7 @@ extension WatchLoop {
         if parent != nil, let mount = mounts.last(where: { $0.path == absolute }),
             let reason = FileSystemKind.reasonToPoll(type: mount.type)
         {
-            // Not even its status is asked for: it may never answer.
+            // Do not even ask for its status: that may never return.
             if let known { drop(known) }
             if root.pollers[path] == nil { beginPolling(root, path, absolute, reason) }
             return nil
@@ -126,7 +126,7 @@ extension WatchLoop {
         }
     }
 
-    /// A network file system mounted inside a local root is polled, it alone.
+    /// A network file system mounted inside a local root is polled, and nothing else of the root.
     private func beginsRemote(
         _ node: FolderNode, _ parent: FolderNode?, _ absolute: BytePath, _ path: BytePath
     ) -> Bool {
@@ -143,7 +143,7 @@ extension WatchLoop {
         say("\(absolute) is looked at every \(root.spec.pollInterval) s: \(reason)")
     }
 
-    /// Gets the node its watch. False if the folder is gone or may not be read, so that there is nothing below it.
+    /// Adds the node's watch. False if the folder is gone or unreadable, so that there is nothing below it.
     private func place(_ node: FolderNode, _ absolute: BytePath, _ path: BytePath, _ identity: RootIdentity) -> Bool {
         if let wd = node.wd, table[wd]?.identity == identity { return true }
         table.detach(node)
@@ -160,7 +160,7 @@ extension WatchLoop {
         case .failed(EACCES), .failed(EPERM):
             node.owner.unreadable.insert(path)
             say("\(absolute) cannot be watched: permission denied; grant the agent's user read access to it")
-            // No identity, so that the next look takes it as new.
+            // No identity, so the next look treats it as new.
             node.identity = nil
             return false
         case .failed(let code):
@@ -176,8 +176,8 @@ extension WatchLoop {
         }
     }
 
-    /// What is in the folder once it is watched: anything that comes later raises an event. Where the file system tells that
-    /// no folder is in it, it is not read: files are for the look through the place.
+    /// The names in a folder that is already watched, so that every later change raises an event. A folder known to
+    /// have no subfolders is not read: its files are left to the scan of the place.
     private func names(
         in folder: Descriptor?, _ absolute: BytePath, _ path: BytePath, _ root: RootWatch, _ counts: inout LinkCounts
     ) -> FolderListing? {
@@ -194,9 +194,9 @@ extension WatchLoop {
         }
     }
 
-    /// A watch on `path` with at least these bits, shared with whoever watches the same inode.
+    /// A watch on `path` with at least these bits, shared with other watches on the same inode.
     ///
-    /// - Parameter node: what a new watch is for; a shared one has to be attached to it.
+    /// - Parameter node: the node of a new watch; a shared watch must be attached to it.
     func obtain(
         _ path: BytePath, _ identity: RootIdentity, _ mask: UInt32, for node: FolderNode? = nil
     ) -> WatchAnswer {
@@ -220,7 +220,7 @@ extension WatchLoop {
         return answer
     }
 
-    /// Forgets a folder and all below it.
+    /// Forgets a folder and everything below it.
     func drop(_ node: FolderNode) {
         let root = node.owner
         if !root.pollers.isEmpty || !root.unreadable.isEmpty, let path = node.path {
@@ -236,7 +236,7 @@ extension WatchLoop {
         node.dissolve()
     }
 
-    /// Forgets what lies below a folder, and its watch.
+    /// Forgets everything below a folder, and its watch.
     private func prune(_ node: FolderNode) {
         for child in Array(node.children.values) { drop(child) }
         table.detach(node)
@@ -248,7 +248,7 @@ extension WatchLoop {
         root.unreadable = []
     }
 
-    /// Tries again to watch what could not be watched, and compares what still cannot.
+    /// Retries folders without a watch, and compares those that still have none.
     func lookAtUnwatched() {
         var refused = false
         for node in Array(unwatched) where unwatched.contains(node) {

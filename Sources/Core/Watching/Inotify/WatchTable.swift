@@ -1,29 +1,29 @@
 import Platform
 
-/// What one kernel watch stands for. A watch belongs to an inode: several paths (bind mounts, a folder above two
+/// The meaning of one kernel watch. A watch belongs to an inode, so several paths (bind mounts, a folder above two
 /// roots) may share it.
 struct Watched {
     var identity: RootIdentity
     var mask: UInt32
     var nodes: [FolderNode] = []
-    /// Roots for which this is a folder above.
+    /// Roots that this folder is above.
     var anchors: Set<RootWatch> = []
 
     var isUsed: Bool { !nodes.isEmpty || !anchors.isEmpty }
 }
 
-/// Our own tables from watch to meaning: the library's cannot be trusted once the kernel drops a watch.
+/// Our own mapping from watches to meanings: the library's is unreliable once the kernel drops a watch.
 struct WatchTable {
-    /// Watches that stand for one folder of a root and nothing else: nearly all, and there may be very many. What else is
-    /// known of such a watch is that its identity is the folder's and its mask that of a folder in a root.
+    /// Watches of exactly one folder of a root: nearly all, and there may be very many. Their identity is the folder's,
+    /// and their mask is that of a folder in a root.
     private var plain: [Int32: FolderNode] = [:]
     private var others: [Int32: Watched] = [:]
-    /// By device and inode.
+    /// Watches by device and inode.
     private var byIdentity: [UInt64: [UInt64: Int32]] = [:]
-    /// Watches that nothing needs any more. They are removed only when all events have been read: the kernel may have
-    /// dropped them already.
+    /// Watches that nothing needs. They are removed only once all events are read: the kernel may have dropped them
+    /// already.
     private(set) var orphans: Set<Int32> = []
-    /// Removed by us; events of theirs may still come.
+    /// Removed by us; some of their events may still arrive.
     private var retired: Set<Int32> = []
 
     var count: Int { plain.count + others.count }
@@ -39,10 +39,10 @@ struct WatchTable {
 
     func isRetired(_ wd: Int32) -> Bool { retired.contains(wd) }
 
-    /// Enters what the kernel answered. The watch may be known under another identity: then a path changed its folder
-    /// between our look at it and the kernel's, and the kernel is right.
+    /// Records the kernel's answer. The watch may be known under another identity: then the path changed its folder
+    /// between our look and the kernel's, and the kernel is right.
     ///
-    /// - Parameter node: gets it at once where nothing was known of it.
+    /// - Parameter node: attached at once if the watch was unknown.
     mutating func enter(_ wd: Int32, _ identity: RootIdentity, _ mask: UInt32, for node: FolderNode? = nil) {
         if let node, node.wd == nil, node.identity == identity, mask == Bits.tree, self[wd] == nil {
             set(wd, of: identity)
@@ -87,7 +87,7 @@ struct WatchTable {
         updateOrphans(wd)
     }
 
-    /// The kernel no longer has the watch: returns what it stood for.
+    /// The kernel no longer has the watch: returns its meaning.
     mutating func forget(_ wd: Int32) -> Watched? {
         retired.remove(wd)
         orphans.remove(wd)
@@ -101,13 +101,13 @@ struct WatchTable {
         return watched
     }
 
-    /// We are about to remove the watch from the kernel.
+    /// Notes that we are about to remove the watch from the kernel.
     mutating func retire(_ wd: Int32) {
         _ = forget(wd)
         retired.insert(wd)
     }
 
-    /// All watches are gone together with the inotify instance.
+    /// All watches are gone, along with the inotify instance.
     mutating func clear() {
         for wd in all { _ = forget(wd) }
         retired = []
@@ -117,7 +117,7 @@ struct WatchTable {
         byIdentity[identity.device, default: [:]][identity.inode] = wd
     }
 
-    /// Changes what a watch stands for, and keeps it in as little room as that takes.
+    /// Changes the meaning of a watch, and stores it as compactly as possible.
     private mutating func change(_ wd: Int32, _ body: (inout Watched?) -> Void) {
         var watched = others.removeValue(forKey: wd) ?? self[wd]
         plain[wd] = nil
