@@ -1,13 +1,13 @@
 import Platform
 
-/// A counter of which rules draw numbers (`docs/design/values.md`).
+/// A counter that rules draw numbers from (`docs/design/values.md`).
 package struct CounterRecord: Sendable, Equatable {
     package let name: String
-    /// The number that comes next.
+    /// The next number.
     package var next: Int64
-    /// The highest number that it ever gave; nil where it has given none.
+    /// The highest number ever drawn; nil if none was.
     package var highest: Int64?
-    /// When it last gave one, and to which job.
+    /// When a number was last drawn, and by which job.
     package var drawn: Timestamp?
     package var job: String?
 
@@ -23,23 +23,23 @@ package struct CounterRecord: Sendable, Equatable {
 }
 
 extension LedgerTransaction {
-    /// A counter as it stands; nil where nothing has ever been drawn from it and nobody has set it.
+    /// A counter's state; nil if it was never drawn from or set.
     package func counter(_ name: String) throws -> CounterRecord? {
         try first("SELECT * FROM counter WHERE name = ?", [name], CounterRecord.init(row:))
     }
 
-    /// All of them, by name.
+    /// All counters, by name.
     package func counters() throws -> [CounterRecord] {
         try all("SELECT * FROM counter ORDER BY name", [], CounterRecord.init(row:))
     }
 
-    /// The number that would come next. Draws nothing.
+    /// The next number, without drawing it.
     package func nextNumber(of name: String) throws -> Int64 { try counter(name)?.next ?? 1 }
 
-    /// Draws the next number for a job. It is the job's for good where the transaction is committed, and nobody's where
-    /// it is not: call it in the transaction that adds the job.
+    /// Draws the next number for a job. The number belongs to the job if the transaction commits, and is not used up if
+    /// it rolls back: call this in the transaction that adds the job.
     ///
-    /// - Throws: `Fault(.failed)` where the counter has come to its end.
+    /// - Throws: `Fault(.failed)` if the counter is exhausted.
     package func draw(_ name: String, for job: String) throws -> Int64 {
         var counter = try self.counter(name) ?? CounterRecord(name: name)
         let number = counter.next
@@ -71,7 +71,7 @@ extension CounterRecord {
 }
 
 extension Migrations {
-    /// What rules count. A counter outlives the jobs that drew from it: they are forgotten after a while.
+    /// Counters of rules. A counter outlives the jobs that drew from it, which are pruned after a while.
     static let counters = """
         CREATE TABLE counter (
             name TEXT PRIMARY KEY, next INTEGER NOT NULL, highest INTEGER, drawn INTEGER, job TEXT) WITHOUT ROWID;

@@ -1,28 +1,28 @@
 import Platform
 
-/// Events that wait behind one that was given up, at a target that has them wait for a person (`on-dead: hold`).
+/// Events blocked behind a dead one, at a target whose events then wait for a person (`on-dead: hold`).
 package struct HeldLane: Sendable, Codable, Equatable {
-    /// The name of the target in the configuration.
+    /// The target's name in the configuration.
     package var target: String
     package var key: String
-    /// The id of the event that was given up and holds the others; the first of several.
+    /// The id of the dead event that blocks the others; of several, the first.
     package var event: String
     /// When it was given up.
     package var since: Timestamp
     /// How many wait behind it.
     package var waiting: Int
-    /// Whether the first of those that wait would be sent now, if it were not held.
+    /// Whether the first of them would be sent now if it were not blocked.
     package var isDue: Bool
 
-    /// As commands show the event and take it.
+    /// The event's id as commands print and accept it.
     package var shortEvent: String { DeliveryRecord.short(event) }
 
     /// - Parameters:
-    ///   - target: the name of the target in the configuration.
-    ///   - key: of the order that is held.
-    ///   - event: the id of the event that was given up.
-    ///   - since: when that was.
-    ///   - waiting: how many wait behind it.
+    ///   - target: the target's name in the configuration.
+    ///   - key: the blocked order key.
+    ///   - event: the id of the dead event.
+    ///   - since: when it was given up.
+    ///   - waiting: how many events wait behind it.
     ///   - isDue: whether the first of those would be sent now.
     package init(target: String, key: String, event: String, since: Timestamp, waiting: Int, isDue: Bool) {
         self.target = target
@@ -35,9 +35,9 @@ package struct HeldLane: Sendable, Codable, Equatable {
 }
 
 extension OutboxCounts {
-    /// Counts what waits in these lanes as held, and no more as due.
+    /// Counts the events waiting in these lanes as held rather than due.
     ///
-    /// - Parameter lanes: all that are held.
+    /// - Parameter lanes: all held lanes.
     package mutating func hold(_ lanes: [HeldLane]) {
         held = lanes.reduce(0) { $0 + $1.waiting }
         due -= lanes.reduce(0) { $0 + ($1.isDue ? $1.waiting : 0) }
@@ -45,18 +45,18 @@ extension OutboxCounts {
 }
 
 extension LedgerTransaction {
-    /// The lanes of which nothing is sent, because an event before all that waits in them was given up.
+    /// Lanes that send nothing because a dead event precedes everything waiting in them.
     ///
     /// - Parameters:
-    ///   - targets: the names of those where a dead event holds up what is behind it.
-    ///   - now: what is to be sent by then is due.
-    ///   - limit: how many lanes at most; all by default.
-    /// - Returns: the lanes, those that are held the longest first.
+    ///   - targets: the names of targets at which a dead event blocks those behind it.
+    ///   - now: events with an attempt scheduled by then are due.
+    ///   - limit: the most lanes to return; all by default.
+    /// - Returns: the lanes, longest-held first.
     package func heldLanes(
         of targets: some Collection<String>, now: Timestamp = .now(), limit: Int = .max
     ) throws -> [HeldLane] {
         if targets.isEmpty { return [] }
-        // Few events are given up; what waits is counted for their lanes alone.
+        // Dead events are few; waiting events are counted for their lanes only.
         return try all(
             """
             SELECT held.*, event.id, event.updated, coalesce(next.nextAttempt, 0) <= ? AS isDue

@@ -2,37 +2,38 @@ import OwnFiles
 import Platform
 import Synchronization
 
-/// What the agent has seen, means to do and has done. One writer; writes that wait together are committed together.
+/// What the agent has seen, intends to do and has done. There is one writer, and writes that are pending together are
+/// committed together.
 package final class Ledger: Sendable {
     private let database: any LedgerDatabase
     private let refusal = Mutex<String?>(nil)
     package let file: BytePath
-    /// Which names stand in the ledger as keyed hashes.
+    /// Which names the ledger stores as keyed hashes.
     package let names: HiddenNames
-    /// Who is told of what becomes due.
+    /// Notifies when something becomes due.
     package let due = DueWatch()
-    /// Told of questions to a person.
+    /// Notifies about questions to a person.
     package let questions = QuestionWatch()
 
-    /// How a ledger came to be opened.
+    /// How a ledger was opened.
     package enum Opening: Sendable, Equatable {
         case existing
         case new
-        /// The old one failed its integrity check and was renamed to this; the new one is empty.
+        /// The old ledger failed its integrity check and was renamed to this; the new one is empty.
         case corrupt(setAside: BytePath)
     }
 
-    /// What follows from the loss of a ledger.
+    /// The consequences of losing a ledger, for messages.
     package static let lossHint =
         "Because the ledger was lost, all that was there counts as seen, so that nothing is done twice; `steward rebuild "
         + "--process PLACE` has a place's files dealt with"
 
-    /// Opens or makes `ledger.sqlite` in `directory`, checks its integrity and migrates it. Blocks.
+    /// Opens or creates `ledger.sqlite` in `directory`, checks its integrity and migrates it. Blocks.
     ///
     /// - Throws: as ``SQLiteDatabase/open(_:lossHint:)``.
     package static func open(directory: BytePath) throws -> (ledger: Ledger, opening: Opening) {
         let file = directory.appending("ledger.sqlite")
-        // An empty file is what a crash, or a restore that failed, leaves of one; SQLite would take it for a new one.
+        // A crash or a failed restore can leave an empty file, which SQLite would take for a new database.
         let existed = try [file, BytePath(bytes: file.bytes + Array("-wal".utf8))].contains {
             try FileStatus.of($0)?.size ?? 0 > 0
         }
@@ -45,9 +46,9 @@ package final class Ledger: Sendable {
         return (ledger, aside.map { .corrupt(setAside: $0) } ?? (existed ? .existing : .new))
     }
 
-    /// Opens the ledger for reading only, beside a running agent. Blocks.
+    /// Opens the ledger read-only, beside a running agent. Blocks.
     ///
-    /// - Returns: nil where there is none yet.
+    /// - Returns: nil if there is no ledger yet.
     package static func openForReading(directory: BytePath) throws -> Ledger? {
         let file = directory.appending("ledger.sqlite")
         guard try FileStatus.of(file) != nil else { return nil }
@@ -55,7 +56,7 @@ package final class Ledger: Sendable {
         return Ledger(file: file, database: try SQLiteDatabase.openForReading(file), names: names)
     }
 
-    /// One that is forgotten with the process: for planning without doing.
+    /// A ledger in memory, for planning without executing.
     package static func inMemory() throws -> Ledger {
         Ledger(file: "", database: try SQLiteDatabase.inMemory(), names: try HiddenNames(key: nil))
     }
@@ -66,25 +67,25 @@ package final class Ledger: Sendable {
         self.database = database
     }
 
-    /// Runs `body` on a snapshot; other reads and writes go on.
+    /// Runs `body` on a snapshot, concurrently with other reads and writes.
     ///
-    /// - Throws: what `body` throws; `Fault(.transient)` where the ledger cannot be read just now.
+    /// - Throws: any error of `body`; `Fault(.transient)` if the ledger cannot be read at the moment.
     package func read<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
         if BlockingPool.isCurrent(isolation: #isolation) { return try readBlocking(body) }
         return try await database.read { [names] in try body(LedgerTransaction(connection: $0, names: names)) }
     }
 
-    /// As ``read(_:)``, for code that may block.
+    /// Like ``read(_:)``, for code that may block.
     package func readBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
         Blocking.call()
         return try database.readBlocking { try body(LedgerTransaction(connection: $0, names: names)) }
     }
 
-    /// Runs `body` in a transaction of its own and blocks until it is on the disk: for the few places that must commit
-    /// between two system calls.
+    /// Runs `body` in its own transaction and blocks until that is on disk: for the few places that must commit between
+    /// two system calls.
     ///
-    /// - Throws: what `body` throws; `Fault(.transient)` where the ledger cannot be written just now. Nothing of it is
-    ///   kept then.
+    /// - Throws: any error of `body`; `Fault(.transient)` if the ledger cannot be written at the moment. Either way the
+    ///   transaction is rolled back.
     package func writeBlocking<R>(_ body: (LedgerTransaction) throws -> R) throws -> R {
         Blocking.call()
         do {
@@ -100,19 +101,18 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Runs `body` within a transaction that it shares with whatever else waits; returns when that transaction is on the
-    /// disk. Where something else in it fails, `body` is run again, after all that it wrote has been taken back: it must
-    /// change nothing but the ledger.
+    /// Runs `body` in a transaction shared with other pending writes; returns once that is on disk. If another write in
+    /// it fails, `body` is rolled back and run again, so it must change nothing but the ledger.
     ///
-    /// - Throws: what `body` throws, then nothing of it is kept; `Fault(.transient)` where the ledger cannot be
-    ///   written just now.
+    /// - Throws: any error of `body`, after rolling it back; `Fault(.transient)` if the ledger cannot be written at the
+    ///   moment.
     package func write<R: Sendable>(_ body: @Sendable @escaping (LedgerTransaction) throws -> R) async throws -> R {
         try await write(isDurable: true, body)
     }
 
-    /// The same for what was seen on the disk and can be seen there again: returns when the transaction is committed. It is
-    /// on the disk with the next one of ``write(_:)`` or ``writeBlocking(_:)``, and so before any effect that follows from
-    /// it; what a power cut takes before is judged once more at the next start.
+    /// Like ``write(_:)``, for observations that can be repeated: returns once the transaction is committed. It reaches
+    /// the disk with the next ``write(_:)`` or ``writeBlocking(_:)``, and so before any effect based on it. If a power
+    /// cut loses it, the next start judges the file again.
     ///
     /// - Throws: as ``write(_:)``.
     package func writeSeen<R: Sendable>(
@@ -142,15 +142,15 @@ package final class Ledger: Sendable {
         if names.consumeForgotten() { database.eraseDeleted() }
     }
 
-    /// Goes through the one writer, behind all that waits for it. No disk is touched, unless the last write could not be
-    /// made: then it is found out whether one can by now, as nobody else may try.
+    /// Waits for its turn with the writer, behind everything queued. Touches no disk unless the last write failed; then
+    /// it tries one, since nothing else may.
     package func turn() async {
         let mustTry = problem != nil
-        // What comes of it is the problem from then on.
+        // Its outcome becomes the new `problem`.
         _ = try? await write { if mustTry { try $0.setMeta("tried", Timestamp.now().description) } }
     }
 
-    /// Why the last write could not be made; nil once one has been. Until then nothing that the agent does is kept.
+    /// Why the last write failed; nil after one has succeeded. Until then, nothing the agent does is recorded.
     package var problem: String? { refusal.withLock { $0 } }
 
     private func refused(_ error: any Error) -> any Error {
@@ -160,16 +160,16 @@ package final class Ledger: Sendable {
         return error
     }
 
-    /// Whether so much was written that ``checkpointAtRest()`` is to be called when no job is to be carried out.
+    /// Whether enough was written that ``checkpointAtRest()`` should be called once no job is running.
     package var needsCheckpoint: Bool { database.needsCheckpoint }
 
-    /// Makes a checkpoint as soon as nobody writes for a moment, so that the next writes take less time.
+    /// Makes a checkpoint as soon as there are no writes for a moment, which makes the next writes faster.
     package func checkpointAtRest() async { await database.checkpointAtRest() }
 
-    /// Writes a copy of the ledger in place of an earlier copy, which stays until the new one is whole. Reads and writes go on
-    /// meanwhile, however long it takes.
+    /// Copies the ledger over an earlier copy, which stays until the new one is complete. Reads and writes continue in
+    /// the meantime, however long it takes.
     package func backUp(replacing target: BytePath) async throws { try await database.backUp(replacing: target) }
 
-    /// Closes it, with all that was written in its one file, so that whoever copies the file has everything. Blocks.
+    /// Closes the ledger with everything in its one file, so that a copy of the file is complete. Blocks.
     package func close() throws { try database.close() }
 }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The ledger's schema, one step a version; a step that has landed is never edited (CONTRIBUTING.md, "A migration").
+/// The ledger's schema, one step per version; a released step is never edited (CONTRIBUTING.md, "A migration").
 enum Migrations {
     static func migrator() -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -69,7 +69,7 @@ enum Migrations {
             try db.execute(sql: "DROP INDEX historyByTime")
         }
         migrator.registerMigration("23 when temporary files were made") { db in
-            // An inode alone is another file's as soon as the temporary one is gone.
+            // An inode alone is reused as soon as the temporary file is gone.
             try db.execute(sql: "ALTER TABLE staged ADD COLUMN born INTEGER")
         }
         migrator.registerMigration("24 since which step of a chain a file is the same") { db in
@@ -84,10 +84,10 @@ enum Migrations {
             try db.execute(sql: "ALTER TABLE schedule ADD COLUMN low INTEGER")
         }
         migrator.registerMigration("26 steps whose undo was cut off") { db in
-            // Asked for at each start: without it every step that is remembered is looked at.
+            // Queried at each start; without the index, every remembered step would be read.
             try db.execute(sql: "CREATE INDEX stepBeingUndone ON step (job) WHERE state = 'undoing'")
         }
-        // Nothing is changed: versions before cannot read how values are written now, and are not to try.
+        // Changes nothing, but keeps older versions out: they cannot read the new encoding of values.
         migrator.registerMigration("27 values as JSON has them") { _ in }
         migrator.registerMigration("28 one present name for a file with one link") { db in try db.execute(sql: once) }
         migrator.registerMigration("29 jobs of what lay there, which come after those of what arrives") { db in
@@ -105,9 +105,9 @@ enum Migrations {
         return migrator
     }
 
-    /// `firstJob` is the job that a chain of files made from files began with, `ownDigest` what a folder held as the agent left
-    /// it, `ruleSet` stands for the rules in force at the last judgement, `matched` are the names of those that were matched,
-    /// and `since` is the version of a note that a block or line is there since.
+    /// `firstJob` is the job at the start of a chain of files made from files. `ownDigest` is the content of a folder
+    /// as the agent left it. `ruleSet` identifies the rules in force at the last judgement, and `matched` names those
+    /// that matched. `since` is the version of a note in which a block or line first appeared.
     private static let renamed = """
         ALTER TABLE job RENAME COLUMN lineage TO firstJob;
         ALTER TABLE product RENAME COLUMN lineage TO firstJob;
@@ -128,8 +128,8 @@ enum Migrations {
         ALTER TABLE keptBlock RENAME COLUMN born TO since;
         """
 
-    /// Conditions of indexes as they are in queries. And figures by which SQLite's planner finds these indexes: without any it
-    /// goes through all files of a place, all blocks of a note, or all events that were ever sent.
+    /// Gives indexes the same conditions as the queries, and statistics that make SQLite's planner choose them:
+    /// otherwise it scans all files of a place, all blocks of a note, or all events ever sent.
     private static let portable = """
         DROP INDEX fileBySize;
         CREATE INDEX fileBySize ON file (place, size) WHERE present = 1;
@@ -146,15 +146,15 @@ enum Migrations {
         ANALYZE sqlite_master;
         """
 
-    /// `docs/design/events.md`, "One file, one name". Rows of before, and rows that the agent enters for what it made, have
-    /// no link count and stand outside the index: duplicates that an older ledger holds do not break it.
+    /// `docs/design/events.md`, "One file, one name". Older rows, and rows for files the agent made, have no link count
+    /// and are outside the index, so duplicates in an older ledger do not violate it.
     private static let once = """
         ALTER TABLE file ADD COLUMN links INTEGER;
         CREATE UNIQUE INDEX fileOnce ON file (place, inode, device) WHERE present AND links = 1;
         """
 
-    /// The rows of a job lie on one page, behind those of the job before. Ordered by the jobs' ids, which are hashes, each
-    /// lay on a page of its own, with what was too long for that order on another.
+    /// Stores a job's rows together on one page, after those of the job before. Ordered by job id, which is a hash,
+    /// each row was on its own page, with its overflow on another.
     private static let steps = """
         CREATE TABLE stepInOrder (
             job TEXT NOT NULL, number INTEGER NOT NULL, action TEXT NOT NULL, arguments TEXT NOT NULL,
@@ -168,14 +168,14 @@ enum Migrations {
         CREATE UNIQUE INDEX stepOfJob ON step (job, number);
         """
 
-    /// `docs/design/folders.md`. `nowPath` is NULL where the file has the name under which it was judged.
+    /// `docs/design/folders.md`. `nowPath` is NULL if the file still has the name under which it was judged.
     private static let whereabouts = """
         ALTER TABLE job ADD COLUMN nowPlace TEXT;
         ALTER TABLE job ADD COLUMN nowPath BLOB;
         CREATE INDEX jobByNow ON job (nowPlace, nowPath) WHERE nowPath IS NOT NULL;
         """
 
-    /// `docs/design/folders.md`. `top` is where the folder lay, and `below` where something was in it.
+    /// `docs/design/folders.md`. `top` is the folder's old path, and `below` a path within it.
     private static let taken = """
         CREATE TABLE takenFile (
             job TEXT NOT NULL, place TEXT NOT NULL, top BLOB NOT NULL, below BLOB NOT NULL,
@@ -204,8 +204,8 @@ enum Migrations {
         ALTER TABLE folder DROP COLUMN went;
         """
 
-    /// `docs/design/folders.md`. `digest` is NULL for a folder that no rule has judged; `went` names the job that has taken a
-    /// folder out of its place, and the files in it with it; `lineage` and `depth` stand until its new place has judged it.
+    /// `docs/design/folders.md`. `digest` is NULL for a folder that no rule has judged. `went` names the job that took
+    /// a folder and its files out of the place. `lineage` and `depth` apply until its new place has judged it.
     private static let folders = """
         CREATE TABLE folder (
             place TEXT NOT NULL, path BLOB NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL,
@@ -218,7 +218,8 @@ enum Migrations {
         CREATE INDEX fileByWent ON file (went) WHERE went IS NOT NULL;
         """
 
-    /// `docs/design/time.md`. Places first in the index: one that is away or does not answer holds up no other.
+    /// `docs/design/time.md`. The index begins with the place, so that one that is away or does not answer delays no
+    /// other.
     private static let time = """
         -- `id` is given once: a row of a rule that is gone never counts for another. `isReckoned` says that the files that
         -- were there before the rule have been entered.
@@ -238,7 +239,7 @@ enum Migrations {
         ALTER TABLE file ADD COLUMN arrived INTEGER;
         """
 
-    /// `docs/design/publish.md`. A body lies in `text`, with the use `delivery`.
+    /// `docs/design/publish.md`. A body is stored in `text`, with the use `delivery`.
     private static let outbox = """
         -- `id` is the step's, of which the receiver's idempotency key is made. Of one `target` and `orderKey` one goes at a
         -- time, in the order of `sequence`.
@@ -251,7 +252,7 @@ enum Migrations {
         CREATE INDEX outboxOpen ON outbox (target, orderKey, sequence) WHERE state <> 'delivered';
         """
 
-    /// A lane's next event is found however many of it were given up or taken out. `triedFor` is in nanoseconds.
+    /// Finds a lane's next event regardless of how many were given up or taken out. `triedFor` is in nanoseconds.
     private static let outboxApart = """
         ALTER TABLE outbox ADD COLUMN triedFor INTEGER NOT NULL DEFAULT 0;
         DROP INDEX outboxOpen;
@@ -259,8 +260,8 @@ enum Migrations {
         CREATE INDEX outboxDead ON outbox (target, orderKey, sequence) WHERE state = 'dead';
         """
 
-    /// Keys by chance spread over an index, so that each row of a burst makes another page of it be written: what nothing
-    /// is looked for by has none, and what is looked for among few has one of those few.
+    /// Random keys scatter over an index, so every row of a burst dirties another page. Columns that are never searched
+    /// lose their index; those searched among a few rows get a partial one.
     private static let indexes = """
         DROP INDEX historyByJob;
         DROP INDEX jobByLineage;
@@ -269,7 +270,7 @@ enum Migrations {
         CREATE INDEX keptBlockMissing ON keptBlock (note) WHERE fate <> 'there';
         """
 
-    /// `docs/design/exactly-once.md`. An intent of before goes on holding its texts itself.
+    /// `docs/design/exactly-once.md`. Older intents keep their texts inline.
     private static let texts = """
         CREATE TABLE text (hash BLOB PRIMARY KEY, bytes BLOB NOT NULL);
         -- Which step needs it, and for what: `deed`, `undo`, or `block`, to put a block back that a save has lost.
@@ -279,8 +280,8 @@ enum Migrations {
         CREATE INDEX textUseByHash ON textUse (hash);
         """
 
-    /// `docs/design/stale-buffers.md`. What was guarded before has been held by nobody, as far as is known; which
-    /// version the note was in is told by the last write.
+    /// `docs/design/stale-buffers.md`. As far as is known, no editor has held the blocks guarded so far; the last write
+    /// tells which version the note had.
     private static let keptBlocks = """
         -- The last version of a note that was seen or written; `lines` in eights: hash, first, born, gone.
         CREATE TABLE noteState (
@@ -302,7 +303,7 @@ enum Migrations {
         DROP TABLE guard;
         """
 
-    /// `docs/design/shape.md`. `until` and `note` are nil where the question has no time limit, or stands in no note.
+    /// `docs/design/shape.md`. `until` is NULL if the question has no time limit, `note` if it is in no note.
     private static let questions = """
         CREATE TABLE question (
             step TEXT PRIMARY KEY, job TEXT NOT NULL, text TEXT NOT NULL, asked INTEGER NOT NULL, until INTEGER,

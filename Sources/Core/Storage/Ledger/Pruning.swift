@@ -1,15 +1,15 @@
 import Platform
 
 extension Ledger {
-    /// Forgets ended jobs and history older than `before`; jobs that wait for a human, those whose events have not been
-    /// delivered, and those that can still be the proof that a rule ran in a lineage (of several the last) stay with their
-    /// receipts for as long as that is so, or their product is unjudged or may come to be run on by a schedule.
+    /// Deletes ended jobs and history older than `before`. A job and its receipts stay while it waits for a person, its
+    /// events are undelivered, it may still prove that a rule ran in a lineage (of several such jobs, the last), its
+    /// product is unjudged, or a schedule may still run on its product.
     ///
-    /// Many small transactions, none of them within a savepoint: others write in between, and what a savepoint might have to
-    /// take back, which is each page as it was, is kept in memory until its end.
+    /// Uses many small transactions without savepoints, so that other writers get in between, and because a savepoint
+    /// keeps the old version of each changed page in memory until it ends.
     ///
-    /// - Returns: how many jobs were forgotten.
-    /// - Throws: `Fault(.transient)` where the ledger cannot be written just now; what was forgotten until then stays so.
+    /// - Returns: how many jobs were deleted.
+    /// - Throws: `Fault(.transient)` if the ledger cannot be written at the moment; earlier deletions remain.
     @discardableResult package func prune(before: Timestamp) async throws -> Int {
         try await BlockingPool("ledger.prune").run {
             var (pruned, part) = (0, 0)
@@ -30,10 +30,10 @@ extension Ledger {
 }
 
 extension LedgerTransaction {
-    /// How many jobs are forgotten at a time.
+    /// How many jobs one transaction deletes.
     static let mostForgotten = 500
 
-    /// The oldest jobs of those that may go, with what hangs on each.
+    /// Deletes the oldest prunable jobs and everything attached to them.
     package func forgetJobs(before: Timestamp) throws -> Int {
         let jobs: [String] = try values(
             """
@@ -65,8 +65,8 @@ extension LedgerTransaction {
 
     /// - Returns: whether there may be more.
     package func forgetHistory(before: Timestamp) throws -> Bool {
-        // Up to the first line that is to stay: the order of the lines is that of their times, as long as nobody sets the clock
-        // back, and needs no index.
+        // Everything up to the first line to keep. Lines are in order of their times unless the clock is set back, so
+        // this needs no index.
         try execute(
             """
             DELETE FROM history WHERE id IN (
@@ -84,7 +84,7 @@ extension LedgerTransaction {
     }
 
     package func forgetFiles(before: Timestamp) throws {
-        // The version goes on counting while a job of that name is there, whose id another's would be else.
+        // Keep the version while a job of that name exists: a version starting over would produce the same job id.
         for table in ["file", "folder"] {
             try execute(
                 """
@@ -102,7 +102,7 @@ extension LedgerTransaction {
 
     package func forgetBlocks(before: Timestamp) throws {
         try execute("DELETE FROM noteBlock WHERE noteWrite NOT IN (SELECT id FROM noteWrite)")
-        // The lines of a block that is forgotten would look like somebody's new ones.
+        // Without its block, the agent's lines would look like new ones of a person.
         try execute(
             """
             UPDATE noteState SET lines = NULL WHERE note IN (
@@ -114,7 +114,7 @@ extension LedgerTransaction {
         try execute("DELETE FROM noteState WHERE note NOT IN (SELECT note FROM keptBlock)")
     }
 
-    /// What belongs to a job, a step or a rule that is not there any more.
+    /// Deletes rows whose job, step or rule no longer exists.
     package func forgetUnnamed() throws {
         try execute("DELETE FROM outbox WHERE state IN ('delivered', 'dropped') AND job NOT IN (SELECT id FROM job)")
         try execute("DELETE FROM due WHERE rule <> 0 AND rule NOT IN (SELECT id FROM timedRule)")

@@ -2,15 +2,17 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// One agent per state directory: flock(2) on a file that names the holder, freed by the kernel with the process.
+/// One agent per state directory: flock(2) on a file that names the holder. The kernel releases it when the process
+/// ends.
 package final class StateLock: Sendable {
     private let file: Descriptor
 
-    /// What a restore writes into the state directory before it puts anything into its place, and removes when all of it is.
+    /// The marker that a restore writes into the state directory before replacing anything, and removes when done.
     package static let restoring = "restore.json"
 
-    /// - Parameter restores: whether the caller is what finishes a restore that was cut off.
-    /// - Throws: `Fault(.failed)` naming the process that holds the directory; `.usage` where a restore into it was cut off.
+    /// - Parameter restores: whether the caller is completing an interrupted restore.
+    /// - Throws: `Fault(.failed)` naming the process that holds the directory; `.usage` if a restore into it was
+    ///   interrupted.
     package init(directory: BytePath, restores: Bool = false) throws {
         try Durable.makeDirectory(directory, mode: 0o700)
         file = try Descriptor(directory.appending("lock"), O_RDWR | O_CREAT)
@@ -33,14 +35,14 @@ package final class StateLock: Sendable {
         try file.write(Array("\(getpid())\n".utf8), at: 0)
     }
 
-    /// Gives the directory to whoever comes, though a thread of this process may never end: one in a call on a file system
-    /// that does not answer keeps the process from going, and its files open.
+    /// Frees the directory even if a thread of this process never ends: a call on a file system that does not answer
+    /// keeps the process alive and its files open.
     package func release() {
-        // Where that fails it goes with the file.
+        // If this fails, the lock goes with the file.
         try? FileLock.release(file, by: .whole)
     }
 
-    /// The process that holds `directory` now, or nil where nobody does.
+    /// The process that holds `directory` now; nil if none does.
     package static func holder(of directory: BytePath) -> Int32? {
         guard let file = try? Descriptor(directory.appending("lock"), O_RDWR) else { return nil }
         if (try? FileLock.acquire(.shared, on: file, by: .whole)) == true {

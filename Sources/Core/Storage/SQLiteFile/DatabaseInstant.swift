@@ -4,9 +4,8 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A database as it was at one instant, for as long as this is held: whoever writes it goes on, and its log grows meanwhile,
-/// because nothing of it can be folded in. So it is held for no longer than the copy of the database takes. Everything here
-/// blocks.
+/// A snapshot of a database, for as long as this value is held. Writers go on, but their log grows, because it cannot
+/// be checkpointed: hold the snapshot only while copying the database. Every call blocks.
 package final class DatabaseInstant: Sendable {
     package let path: BytePath
     private let queue: DatabaseQueue
@@ -14,9 +13,9 @@ package final class DatabaseInstant: Sendable {
     /// Pages between two calls of `progress`.
     private static let step: CInt = 1024
 
-    /// Begins to read; what is committed from now on is not seen.
+    /// Starts reading; later commits are not seen.
     ///
-    /// - Throws: `Fault`; transient where the database cannot be read just now.
+    /// - Throws: `Fault`; transient if the database cannot be read at the moment.
     package init(of path: BytePath) throws {
         Blocking.call()
         self.path = path
@@ -28,7 +27,7 @@ package final class DatabaseInstant: Sendable {
             queue = try DatabaseQueue(path: path.text, configuration: configuration)
             try queue.inDatabase { db in
                 try db.execute(sql: "BEGIN DEFERRED TRANSACTION")
-                // The instant is that of the first reading.
+                // The first read fixes the snapshot.
                 _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master")
             }
         } catch {
@@ -36,18 +35,18 @@ package final class DatabaseInstant: Sendable {
         }
     }
 
-    /// Of files that lie beside the database for a while SQLite says only that they cannot be written.
+    /// For temporary files next to the database, SQLite only says that it cannot write them.
     private static func isFull(_ error: DatabaseError, _ target: BytePath) -> Bool {
         error.resultCode == .SQLITE_FULL
             || [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode) && SQLiteFile.lacksRoom(beside: target)
     }
 
-    /// Writes the database into a new file of mode 0600 that needs no log beside it, and looks through what was written.
+    /// Writes the database into a new file of mode 0600 that needs no log next to it, and checks the result.
     ///
-    /// Not by VACUUM INTO, which a transaction at hand forbids: what would be copied is a later instant.
+    /// Does not use VACUUM INTO, which cannot run in an open transaction, and outside of it would copy a later state.
     ///
-    /// - Parameter progress: told how many of how many pages are written; what it throws ends the copying.
-    /// - Throws: `Fault`; `.failed` where the database is damaged.
+    /// - Parameter progress: called with the number of pages written and in total; an error it throws ends the copy.
+    /// - Throws: `Fault`; `.failed` if the database is damaged.
     package func copy(to target: BytePath, progress: (_ done: Int, _ total: Int) throws -> Void) throws {
         Blocking.call()
         try PrivateDatabase.prepare(target)
@@ -55,8 +54,8 @@ package final class DatabaseInstant: Sendable {
             let copy = try DatabaseQueue(path: target.text, configuration: Self.configuration)
             try queue.inDatabase { source in
                 try copy.writeWithoutTransaction { db in
-                    // The file is nothing yet that a crash could harm; it is synced when it is whole. And it is nobody else's,
-                    // so that it needs no shared memory beside it.
+                    // A crash cannot harm a file that is not in use yet; it is synced once it is complete. And no other
+                    // process uses it, so it needs no shared memory next to it.
                     try db.execute(sql: "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
                     try withoutActuallyEscaping(progress) { progress in
                         try source.backup(to: db, pagesPerStep: Self.step) {
@@ -66,12 +65,12 @@ package final class DatabaseInstant: Sendable {
                 }
             }
             try copy.writeWithoutTransaction { db in
-                // A copy with a log of its own could not be read where nothing may be written.
+                // A copy with its own log could not be read from a read-only location.
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
             }
             try copy.close()
         } catch let error as DatabaseError where Self.isFull(error, target) {
-            // The message that SQLite has for it here is that of another connection.
+            // SQLite's message here belongs to another connection.
             throw Fault(
                 .transient, "cannot copy the database \(path) to \(target): the disk is full (free some space)",
                 path: target, errno: ENOSPC)
@@ -88,8 +87,8 @@ package final class DatabaseInstant: Sendable {
         try Descriptor(target).sync()
     }
 
-    /// What SQLite finds wrong with a database that nobody uses; empty where it is sound. Nothing is written, also not
-    /// beside it, where ``copy(to:progress:)`` has made it.
+    /// Problems SQLite finds in a database that is not in use; empty if there are none. Writes nothing, not even next
+    /// to the file if ``copy(to:progress:)`` made it.
     package static func damage(in path: BytePath) throws -> [String] {
         Blocking.call()
         var configuration = configuration
@@ -106,9 +105,9 @@ package final class DatabaseInstant: Sendable {
         }
     }
 
-    /// How many rows the tables of a database have together that nobody uses; those that it does not have have none.
+    /// The total number of rows in these tables of a database that is not in use; a missing table has none.
     ///
-    /// - Throws: `Fault` where it cannot be read.
+    /// - Throws: `Fault` if it cannot be read.
     package static func rows(in path: BytePath, of tables: [String]) throws -> Int {
         Blocking.call()
         var configuration = configuration
@@ -126,14 +125,14 @@ package final class DatabaseInstant: Sendable {
         }
     }
 
-    /// Gives the instant up; the log can be folded in again.
+    /// Releases the snapshot, so that the log can be checkpointed again.
     package func close() throws { try queue.close() }
 
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "steward.backup"
         configuration.busyMode = .timeout(10)
-        // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
+        // GRDB would raise the priority of its threads, which the kernel permits only to root.
         configuration.qos = .default
         return configuration
     }

@@ -3,10 +3,10 @@ import GRDB
 import Platform
 import Synchronization
 
-/// Connections that read, for threads that may block; as many reads go on at a time as there are connections. Each is
-/// opened when it is first needed.
+/// Read connections for threads that may block, opened when first needed; there are as many concurrent reads as
+/// connections.
 ///
-/// GRDB's own pool passes each read through three queues: where many threads read a little each, they mostly wait for each
+/// GRDB's own pool passes each read through three queues: with many threads and short reads, they mostly wait for each
 /// other there.
 package final class DatabaseReaders: Sendable {
     private let open: @Sendable () throws -> DatabaseQueue
@@ -23,7 +23,7 @@ package final class DatabaseReaders: Sendable {
 
     /// Runs `body` on a snapshot.
     ///
-    /// - Throws: what `body` throws, and what SQLite does, as it comes.
+    /// - Throws: any error of `body`, and SQLite's errors unchanged.
     package func read<R>(_ body: (Database) throws -> R) throws -> R {
         Blocking.call()
         places.wait()
@@ -36,8 +36,8 @@ package final class DatabaseReaders: Sendable {
         return try reader.unsafeRead { db in try db.snapshot { try body(db) } }
     }
 
-    /// Closes those with which nobody reads, and with them the statements that they keep, and the values in these. Each is opened
-    /// anew when it is needed. Blocks.
+    /// Closes the idle connections, along with their cached statements and the values in those. They are reopened when
+    /// needed. Blocks.
     package func release() throws {
         let idle = free.withLock { free in
             defer { free = [] }
@@ -46,7 +46,7 @@ package final class DatabaseReaders: Sendable {
         for reader in idle { try reader.close() }
     }
 
-    /// Waits for those that read; later reads fail.
+    /// Waits for active reads; later reads fail.
     package func close() throws {
         isClosed.store(true, ordering: .releasing)
         for _ in 0..<count { places.wait() }
@@ -55,7 +55,7 @@ package final class DatabaseReaders: Sendable {
     }
 }
 
-/// Transactions whose statements are compiled once for a connection, and not once for a call as GRDB's own are.
+/// Transactions whose statements are compiled once per connection, rather than once per call like GRDB's own.
 extension Database {
     /// Runs `body` on the state that its first statement finds.
     func snapshot<R>(_ body: () throws -> R) throws -> R {
@@ -70,9 +70,9 @@ extension Database {
         }
     }
 
-    /// Runs `body` within the transaction at hand; what it throws takes back what it did, and no more.
+    /// Runs `body` in a savepoint of the current transaction; an error rolls back its changes and no others.
     ///
-    /// - Throws: `SavepointFailure` where that could not be taken back: the transaction must not be committed.
+    /// - Throws: `SavepointFailure` if the rollback failed: the transaction must not be committed.
     func savepoint<R>(_ body: () throws -> R) throws -> R {
         try cachedStatement(sql: "SAVEPOINT shared").execute()
         do {
@@ -94,7 +94,7 @@ extension Database {
     }
 }
 
-/// What a write did could not be taken back by itself.
+/// A write could not be rolled back on its own.
 struct SavepointFailure: Error {
     let cause: any Error
 }

@@ -2,20 +2,20 @@ import GRDB
 import Platform
 import Synchronization
 
-/// Writes that wait together are committed together: one transaction, and one sync of the disk, for all of them. Each is
-/// answered when the transaction is on the disk, or, where it need not be there yet, when it is committed.
+/// Commits pending writes together: one transaction and one sync for all of them. Each write returns when the
+/// transaction is on disk or, if it may be less durable, when it is committed.
 ///
-/// One that fails takes nothing of the others along. Until one does there are no savepoints: for each of them SQLite keeps a
-/// copy of every page that is changed in it, some fifty for a file with three steps. Where one of many fails, all are taken
-/// back and run again, each in a savepoint of its own.
+/// A failing write does not affect the others. There are no savepoints until one fails, because SQLite copies every
+/// page changed in a savepoint, some fifty for a file with three steps. If one of several writes fails, all are rolled
+/// back and run again, each in its own savepoint.
 package final class GroupedWrites: Sendable {
-    /// When a write is on the disk, where no power cut takes it away any more. To other readers and writers, and after a
-    /// crash of the process alone, it is there when it returns, however that is.
+    /// When a write is on disk, safe from a power cut. Either way, once it returns it is visible to other readers and
+    /// writers, and survives a crash of the process.
     package enum Durability: Sendable {
         /// When it returns.
         case now
-        /// When the next one that has to be there at its return has returned, or the log is folded into the file: the log
-        /// is written and synced from its front to its end. For what can be found out again.
+        /// When the next `now` write has returned, or at a checkpoint: the log is written and synced from front to end.
+        /// For data that can be found out again.
         case later
     }
 
@@ -28,22 +28,20 @@ package final class GroupedWrites: Sendable {
     private let waiting = Mutex(Waiting())
 
     private static let most = 1024
-    /// So many are committed without a sync, where none of them has to be on the disk: more are a burst.
+    /// Up to this many are committed without a sync if none of them has to be on disk; more are a burst.
     private static let few = 2
-    /// How many batches whoever wrote first commits for others.
+    /// How many batches the first writer commits on behalf of others.
     private static let batchesForOthers = 4
 
     package init(_ database: any DatabaseWriter) { self.database = database }
 
-    /// Runs `body` within a transaction that it shares with whatever else waits; returns when that is on the disk. `body`
-    /// runs on another thread, unless the caller's may block.
+    /// Runs `body` in a transaction shared with other pending writes; returns once that is on disk. `body` runs on
+    /// another thread unless the caller's may block.
     ///
     /// - Parameters:
-    ///   - durability: when it has to be on the disk; it may be there earlier, for the sake of another.
-    ///   - body: may be run again, after all that it wrote has been taken back; what it gives, or throws, the last time
-    ///     counts.
-    /// - Throws: what `body` throws, then nothing of it is kept; ``CommitFailure`` where the transaction was not
-    ///   committed.
+    ///   - durability: when it must be on disk; another write may bring it there earlier.
+    ///   - body: may be rolled back and run again; the last run's result or error counts.
+    /// - Throws: any error of `body`, after rolling it back; ``CommitFailure`` if the transaction was not committed.
     package func write<R: Sendable>(
         _ durability: Durability = .now, _ body: @Sendable @escaping (Database) throws -> R
     ) async throws -> R {
@@ -70,7 +68,8 @@ package final class GroupedWrites: Sendable {
         }
     }
 
-    /// As ``drain()``, by the thread of whoever wrote first; what comes meanwhile is soon done by another.
+    /// Like ``drain()``, on the first writer's thread; writes that arrive in the meantime are soon taken over by
+    /// another.
     private func drainHere() {
         for _ in 0..<Self.batchesForOthers {
             guard let batch = nextBatch() else { return }
@@ -94,9 +93,9 @@ package final class GroupedWrites: Sendable {
     }
 
     private static func commit(_ batch: [any PendingWrite], _ db: Database) throws {
-        // Where many wait, the others gather while these are synced, and fewer transactions are made in all.
+        // If many are pending, the sync gives others time to gather, which makes fewer transactions in all.
         guard batch.count <= few, batch.allSatisfy({ $0.durability == .later }) else { return try run(batch, db) }
-        // With NORMAL a commit is written and not synced. Set back even where nothing was committed.
+        // With NORMAL a commit is written but not synced. Reset even if nothing was committed.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
         let outcome = Result { try run(batch, db) }
         try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -111,7 +110,7 @@ package final class GroupedWrites: Sendable {
             }
             FaultPoint.reach("committed")
         } catch is WriteFailure {
-            // Nothing of any of them is left.
+            // All of them were rolled back.
             guard batch.count > 1 else { return }
             try db.inTransaction {
                 for write in batch { try write.runApart(db) }
@@ -131,17 +130,17 @@ package struct CommitFailure: Error {
     package let cause: any Error
 }
 
-/// A write of a transaction has failed, and keeps for itself of what.
+/// One of a transaction's writes has failed; the write itself keeps the error.
 private struct WriteFailure: Error {}
 
-/// A write that waits for the shared transaction.
+/// A write queued for the shared transaction.
 private protocol PendingWrite: Sendable {
     var durability: GroupedWrites.Durability { get }
-    /// - Throws: ``WriteFailure``: the transaction has to be rolled back.
+    /// - Throws: ``WriteFailure``: the transaction must be rolled back.
     func run(_ db: Database) throws
     /// Runs it in a savepoint.
     ///
-    /// - Throws: `SavepointFailure` alone; else the write keeps for itself how it ended.
+    /// - Throws: only `SavepointFailure`; the write itself keeps any other result.
     func runApart(_ db: Database) throws
     func finish(_ failure: CommitFailure?)
 }

@@ -3,40 +3,41 @@ import JSONText
 import OwnFiles
 import Platform
 
-/// A database that was set aside as corrupt, or that is gone, while an empty one stands in its place.
+/// A database that is missing or was set aside as corrupt, and was replaced by an empty one.
 package struct StoreLoss: Codable, Sendable, Equatable {
-    /// `captures.sqlite.loss-TIME`: the file in which this stands, and what commands ask for.
+    /// `captures.sqlite.loss-TIME`: the name of its record's file, and its id in commands.
     package let id: String
-    /// The database that is empty now.
+    /// The database that is now empty.
     package let database: BytePath
     package let time: Timestamp
-    /// Where the old one lies; nil where there was nothing left to keep.
+    /// Where the old one was moved; nil if nothing was left to keep.
     package let aside: BytePath?
-    /// What happened and what its owner can do; a sentence or two, without a full stop.
+    /// What happened and what the owner can do: a sentence or two, without a final full stop.
     package let message: String
 
-    /// For reports: when it happened as well, and how to end the report.
+    /// For reports: adds when it happened, and how to dismiss the report.
     package var line: String { "\(time): \(message). \(remedy)" }
     package var remedy: String { "`steward losses acknowledge \(id)` once you have dealt with it" }
 }
 
-/// The losses that nobody has acknowledged yet.
+/// Losses that are not yet acknowledged.
 ///
-/// Each is a file `NAME.loss-TIME` beside the database. It is written before a corrupt database is moved aside, so that no crash and
-/// no caller that ignores a return value can hide it; it goes when a person acknowledges the loss. Everything here blocks.
+/// Each is a file `NAME.loss-TIME` next to the database. It is written before a corrupt database is moved aside, so
+/// that neither a crash nor a caller that ignores a return value can hide the loss; it is deleted when a person
+/// acknowledges it. Every call blocks.
 package struct LossRegistry: Sendable {
     private let folders: [BytePath]
     private static let mark = ".loss-"
 
-    /// - Parameter folders: those in which databases lie.
+    /// - Parameter folders: the folders that contain databases.
     package init(_ folders: [BytePath]) {
         var seen: Set<BytePath> = []
         self.folders = folders.filter { seen.insert($0).inserted }
     }
 
-    /// All of them, oldest first.
+    /// All losses, oldest first.
     ///
-    /// - Throws: `Fault` where a folder cannot be read.
+    /// - Throws: `Fault` if a folder cannot be read.
     package func standing() throws -> [StoreLoss] {
         try folders.flatMap { folder -> [StoreLoss] in
             guard try FileStatus.of(folder)?.kind == .directory else { return [] }
@@ -47,7 +48,7 @@ package struct LossRegistry: Sendable {
         }.sorted { ($0.time, $0.id) < ($1.time, $1.id) }
     }
 
-    /// Those of one database.
+    /// The losses of one database.
     package func standing(of database: BytePath) throws -> [StoreLoss] {
         try standing().filter { $0.database == database }
     }
@@ -56,10 +57,10 @@ package struct LossRegistry: Sendable {
         do {
             return try JSONDecoder().decode(StoreLoss.self, from: Data(try Descriptor(file).readAll(limit: 65_536)))
         } catch let fault as Fault where fault.errno == ENOENT {
-            // Acknowledged meanwhile.
+            // Acknowledged in the meantime.
             return nil
         } catch is DecodingError {
-            // Still a loss: what cannot be read must not count as nothing.
+            // Still a loss: an unreadable record must not count as none.
             let name = file.nameText.split(separator: mark, maxSplits: 1).first ?? ""
             return StoreLoss(
                 id: file.nameText, database: file.parent.appending(String(name)), time: Timestamp(nanoseconds: 0),
@@ -68,9 +69,9 @@ package struct LossRegistry: Sendable {
         }
     }
 
-    /// Puts a loss on the disk.
+    /// Writes a loss to disk.
     ///
-    /// - Throws: `Fault`; `.failed` where nobody would see it, because the registry does not look into that folder.
+    /// - Throws: `Fault`; `.failed` if the registry does not read that folder, so that the loss would go unnoticed.
     func note(_ loss: StoreLoss) throws {
         let folder = loss.database.parent
         guard folders.contains(folder) else {
@@ -79,7 +80,8 @@ package struct LossRegistry: Sendable {
         try Durable.replaceOwn(folder.appending(loss.id), with: Array(try JSONText.document(loss).utf8))
     }
 
-    /// Notes that a database is gone altogether. One that is noted already, by whatever name, stays the only one.
+    /// Records that a database is missing. If a loss of it is already recorded, under any name, that remains the only
+    /// one.
     ///
     /// - Parameter message: as ``StoreLoss/message``.
     package func note(missing database: BytePath, _ message: String, now: Timestamp) throws {
@@ -90,9 +92,9 @@ package struct LossRegistry: Sendable {
                 message: message))
     }
 
-    /// - Parameter id: of a loss, or its beginning; nil for all.
-    /// - Returns: those that are acknowledged by this; they are reported no more.
-    /// - Throws: `Fault(.usage)` where no loss has such an id.
+    /// - Parameter id: a loss's id or a prefix of it; nil for all.
+    /// - Returns: the losses acknowledged by this call; they are not reported again.
+    /// - Throws: `Fault(.usage)` if no loss has such an id.
     package func acknowledge(_ id: String?) throws -> [StoreLoss] {
         let chosen = try standing().filter { loss in id.map { loss.id.hasPrefix($0) } ?? true }
         if let id, chosen.isEmpty {
@@ -106,10 +108,10 @@ package struct LossRegistry: Sendable {
         return chosen
     }
 
-    /// - Parameter stamp: a time, and a number where that alone would be taken.
+    /// - Parameter stamp: a time, and a number if that alone is taken.
     static func id(of database: BytePath, _ stamp: String) -> String { "\(database.nameText)\(mark)\(stamp)" }
 
-    /// A time as it stands in names.
+    /// A time as it appears in names.
     static func stamp(_ time: Timestamp) -> String {
         time.description.filter { $0.isNumber || $0 == "T" || $0 == "Z" }
     }

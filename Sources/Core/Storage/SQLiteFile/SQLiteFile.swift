@@ -4,25 +4,25 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A system's own SQLite database, which several processes may use at once: integrity check, setting a corrupt one aside,
-/// migration. WAL with `synchronous=FULL` (measured: NORMAL lost every row of a power cut, FULL none). Everything here
-/// blocks.
+/// An SQLite database of one of the systems, possibly used by several processes: integrity check, setting a corrupt one
+/// aside, migration. WAL with `synchronous=FULL` (measured: in a power cut NORMAL lost every row, FULL none). Every
+/// call blocks.
 package struct SQLiteFile {
-    /// What becomes of a database that is corrupt.
+    /// What to do with a corrupt database.
     package enum Corruption: Sendable {
-        /// It is renamed to `NAME.corrupt-TIME`, never deleted, and an empty one begun. The loss is in the registry before
-        /// that.
+        /// Rename it to `NAME.corrupt-TIME`, never delete it, and create an empty one. The loss is recorded in the
+        /// registry first.
         ///
-        /// - Parameter hint: what its owner should know besides; a sentence, or nothing.
+        /// - Parameter hint: what else the owner should know; a sentence, or empty.
         case setAside(LossRegistry, hint: String = "")
-        /// It is left as it is, and nothing is opened.
+        /// Leave it as it is, and open nothing.
         ///
-        /// - Parameter remedy: what its owner can do; ends the message.
+        /// - Parameter remedy: what the owner can do; ends the message.
         case refused(remedy: String)
     }
 
-    /// A database that was opened, and the loss where an old one had to be set aside. The registry knows of that already;
-    /// here it is for who wants to say so at once.
+    /// An opened database, and the loss if an old one was set aside. The registry has the loss already; it is returned
+    /// for callers that want to report it at once.
     package struct Opened {
         package let pool: DatabasePool
         package var loss: StoreLoss?
@@ -30,7 +30,7 @@ package struct SQLiteFile {
     }
 
     package let path: BytePath
-    /// What it holds, for messages: `the captures`.
+    /// Its contents as named in messages: `the captures`.
     package let contents: String
     private let migrator: DatabaseMigrator
     private let corruption: Corruption
@@ -41,12 +41,13 @@ package struct SQLiteFile {
     private let poolReaders: Int
 
     /// - Parameters:
-    ///   - isChecked: whether SQLite looks for damage first, which takes as long as reading all of it; not needed where
-    ///     another process has it open, and did.
+    ///   - isChecked: whether SQLite looks for damage first, which takes as long as reading all of it; unnecessary if
+    ///     another
+    ///     process has it open and did so.
     ///   - checksIndexes: whether each row is checked against its indexes, which takes as long as reading all of it.
-    ///   - settings: `PRAGMA`s for each connection, beside those that all databases have.
-    ///   - writerSettings: those for the one that writes; they come after the others.
-    ///   - poolReaders: how many connections of the pool read at most.
+    ///   - settings: `PRAGMA`s for each connection, in addition to those of all databases.
+    ///   - writerSettings: `PRAGMA`s for the writer, applied after the others.
+    ///   - poolReaders: the most read connections of the pool.
     package init(
         _ path: BytePath, of contents: String, migrator: DatabaseMigrator, isChecked: Bool = true,
         checksIndexes: Bool = false, settings: [String] = [], writerSettings: [String] = [], poolReaders: Int = 5,
@@ -65,15 +66,15 @@ package struct SQLiteFile {
 
     private static let companions = [""] + PrivateDatabase.companions
 
-    /// Opens it, migrated. To be called under a lock of the caller's, so that two processes do not both migrate, nor both
-    /// set the same file aside.
+    /// Opens and migrates it. Call it while holding a lock, so that two processes do not both migrate it, or both set
+    /// the same file aside.
     ///
-    /// - Throws: `Fault`, and the files are as they were: `.fatal` where a newer version wrote it, or where it is corrupt
-    ///   and not to be set aside; `.transient` where it cannot be opened just now, because its disk is full.
+    /// - Throws: `Fault`, leaving the files unchanged: `.fatal` if a newer version wrote it, or it is corrupt and must
+    ///   not be set aside; `.transient` if it cannot be opened at the moment because its disk is full.
     package func open(now: Timestamp) throws -> Opened {
         Blocking.call()
         let text = try text()
-        // A log without its database is what a setting aside that was cut off leaves; a new database would empty it.
+        // A log without its database is left by an interrupted setting aside; a new database would empty it.
         if try FileStatus.of(path) == nil, try FileStatus.of(BytePath(text + "-wal")) != nil {
             return try openAnew(text, now, because: "its log was found without it")
         }
@@ -87,9 +88,8 @@ package struct SQLiteFile {
         }
     }
 
-    /// On a full disk, folds the log into the database and gives its room back: else a log that has filled the disk would keep
-    /// the database from being written for ever. It uses the log without a file of shared memory beside it, for which there
-    /// may be no room.
+    /// On a full disk, checkpoints the log and frees its space: a log that has filled the disk would otherwise keep the
+    /// database unwritable forever. Uses the log without a shared-memory file, for which there may be no space.
     private func makeRoom(_ text: String) {
         do {
             let log = try FileStatus.of(BytePath(text + "-wal"))
@@ -104,11 +104,11 @@ package struct SQLiteFile {
             _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             try queue.close()
         } catch {
-            // Somebody else has it open, or it is damaged: opening it says so.
+            // It is in use or damaged; opening it will tell.
         }
     }
 
-    /// Opens it for reading alone, beside whoever writes it: neither checked nor migrated.
+    /// Opens it read-only, beside its writer; neither checks nor migrates it.
     package func openForReading() throws -> DatabasePool {
         Blocking.call()
         do {
@@ -118,20 +118,20 @@ package struct SQLiteFile {
         }
     }
 
-    /// One more connection that reads an open database, for what takes long. Blocks.
+    /// One more read connection to an open database, for long operations. Blocks.
     package func reader() throws -> DatabaseQueue {
         try DatabaseQueue(path: try text(), configuration: configuration(readOnly: true))
     }
 
-    /// More connections that read an open database.
+    /// More read connections to an open database.
     ///
-    /// - Parameter count: how many reads may go on at a time.
+    /// - Parameter count: how many reads may run concurrently.
     package func readers(_ count: Int) throws -> DatabaseReaders {
         let (text, configuration) = (try text(), configuration(readOnly: true))
         return DatabaseReaders(count: count) { try DatabaseQueue(path: text, configuration: configuration) }
     }
 
-    /// What is wrong with a database, as ``open(now:)`` finds it; nil for nothing, or where there is none. Reads all of it and
+    /// Damage of a database, as ``open(now:)`` would find it; nil if there is none, or no database. Reads all of it and
     /// changes nothing. Blocks.
     package static func damage(of path: BytePath) throws -> String? {
         Blocking.call()
@@ -152,7 +152,7 @@ package struct SQLiteFile {
         }
     }
 
-    /// - Throws: `DatabaseError` where SQLite finds damage.
+    /// - Throws: `DatabaseError` if SQLite finds damage.
     private static func check(_ db: Database, indexes: Bool) throws {
         let report = try String.fetchAll(db, sql: indexes ? "PRAGMA integrity_check(3)" : "PRAGMA quick_check(3)")
         guard report != ["ok"] else { return }
@@ -163,10 +163,10 @@ package struct SQLiteFile {
         [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
     }
 
-    /// Folds the log of a database into it and leaves it empty, so that nothing stays there that was deleted; also where
-    /// other processes use the database.
+    /// Checkpoints and empties a database's log, so that no deleted data stays there; works while other processes use
+    /// the database.
     ///
-    /// - Returns: whether that could be done; not where somebody reads for more than ten seconds.
+    /// - Returns: whether that succeeded; it fails if a read takes longer than ten seconds.
     package static func emptyLog(of path: BytePath) throws -> Bool {
         Blocking.call()
         guard try FileStatus.of(path) != nil else { return true }
@@ -216,10 +216,10 @@ package struct SQLiteFile {
         configuration.maximumReaderCount = poolReaders
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(10)
-        // GRDB would have its threads raised above the rest, which the kernel refuses to all but root.
+        // GRDB would raise the priority of its threads, which the kernel permits only to root.
         configuration.qos = .default
         configuration.prepareDatabase { [settings, writerSettings] db in
-            // What is deleted must not stand in the file's free pages.
+            // Deleted data must not remain in the file's free pages.
             try db.execute(sql: "PRAGMA secure_delete = ON")
             for setting in settings { try db.execute(sql: "PRAGMA \(setting)") }
             guard !db.configuration.readonly else { return }
@@ -232,7 +232,7 @@ package struct SQLiteFile {
         try PrivateDatabase.prepare(path)
         let pool = try DatabasePool(path: text, configuration: configuration(readOnly: false))
         do {
-            // Only now: GRDB sets NORMAL when it turns the log on, after all that it lets others prepare.
+            // Only now: GRDB sets NORMAL when it enables the log, after the caller's preparation.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try pool.read { db in
                 if isChecked { try Self.check(db, indexes: checksIndexes) }
@@ -244,11 +244,12 @@ package struct SQLiteFile {
                 }
             }
             try migrator.migrate(pool)
-            // The one that has looked at it knows the columns of before, and would take their values for the new ones'.
+            // The connection that examined it has cached the old columns, and would take their values for those of the
+            // new ones.
             pool.invalidateReadOnlyConnections()
             return pool
         } catch {
-            // An open connection would go on writing to the files under their new names.
+            // An open connection would keep writing to the renamed files.
             try pool.close()
             throw error
         }
@@ -280,7 +281,7 @@ package struct SQLiteFile {
     private func aside(_ stamp: String) -> BytePath { BytePath("\(path.text).corrupt-\(stamp)") }
 
     private func freeStamp(_ now: Timestamp, _ losses: LossRegistry) throws -> String {
-        // One that was noted and then cut off is the same loss.
+        // If a setting aside was interrupted after its record, this is the same loss.
         for loss in try losses.standing(of: path) {
             guard let aside = loss.aside, try !isTaken(aside) else { continue }
             return String(loss.id.dropFirst(LossRegistry.id(of: path, "").count))
@@ -302,8 +303,8 @@ package struct SQLiteFile {
 
     // MARK: Errors
 
-    /// Whether an error of an open database passes by itself. A disk that is full, or read-only for a while, shows as any
-    /// of these.
+    /// Whether an error of an open database may pass. A disk that is full, or temporarily read-only, appears as any of
+    /// these.
     package static func passes(_ error: DatabaseError) -> Bool {
         [
             .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM, .SQLITE_CANTOPEN,
@@ -311,7 +312,7 @@ package struct SQLiteFile {
         ].contains(error.resultCode)
     }
 
-    /// An error of SQLite as a `Fault`: what passes by itself is transient.
+    /// Converts an SQLite error to a `Fault`; transient if it may pass.
     package static func fault(_ doing: String, _ error: any Error) -> any Error {
         fault(doing, error, passes: passes)
     }
@@ -327,9 +328,9 @@ package struct SQLiteFile {
             "cannot \(doing): \(error.message ?? "SQLite error \(error.resultCode.rawValue)")\(hint)", path: path)
     }
 
-    /// What cannot be opened stays so more often than not: SQLite says of a full disk, of one that is read-only for a while,
-    /// and of a process with too many open files, that it cannot open or write a file, as it does of much else. So there
-    /// the disk and the process themselves are asked.
+    /// A failure to open is permanent more often than not. SQLite reports "cannot open" or "cannot write" for a full
+    /// disk, a temporarily read-only one and a process with too many open files, as for much else, so this examines the
+    /// disk and the process themselves.
     private func openingFault(_ doing: String, _ error: any Error) -> any Error {
         Self.fault(
             doing, error,
@@ -344,7 +345,7 @@ package struct SQLiteFile {
             }, path: path)
     }
 
-    /// Whether no further file can be opened just now.
+    /// Whether no further file can be opened at the moment.
     private static var lacksDescriptors: Bool {
         let descriptor = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard descriptor < 0 else {
@@ -354,9 +355,9 @@ package struct SQLiteFile {
         return errno == EMFILE || errno == ENFILE
     }
 
-    /// Whether nothing about a database's files keeps anybody from opening them. Then a file that could not be opened lacked a
-    /// descriptor or memory, though others may have let go of theirs since. They are not opened for this: to close one of
-    /// them would drop this process' locks on it.
+    /// Whether permissions and file types allow opening a database's files. If so, a failure to open was for lack of
+    /// descriptors or memory, even if some have been freed since. Does not open them: closing one would drop this
+    /// process's locks on it.
     private static func mayBeOpened(_ path: BytePath) -> Bool {
         func allows(_ path: BytePath, _ mode: Int32) -> Bool {
             path.withCString { faccessat(AT_FDCWD, $0, mode, AT_EACCESS) } == 0
@@ -373,14 +374,14 @@ package struct SQLiteFile {
         }
     }
 
-    /// Whether the file system is mounted read-only on which a file lies.
+    /// Whether a file is on a read-only file system.
     private static func isReadOnly(beside path: BytePath) -> Bool {
         var disk = statvfs()
         guard path.parent.withCString({ statvfs($0, &disk) }) == 0 else { return false }
         return disk.f_flag & UInt(ST_RDONLY) != 0
     }
 
-    /// Whether the disk is full on which a file lies, or as good as full.
+    /// Whether a file is on a disk that is full or nearly so.
     static func lacksRoom(beside path: BytePath) -> Bool {
         var disk = statvfs()
         guard path.parent.withCString({ statvfs($0, &disk) }) == 0 else { return false }
@@ -389,7 +390,7 @@ package struct SQLiteFile {
 }
 
 extension BlockingPool {
-    /// Uses a database; an error of SQLite's comes out as ``SQLiteFile/fault(_:_:)`` makes it.
+    /// Uses a database and converts SQLite's errors with ``SQLiteFile/fault(_:_:)``.
     ///
     /// - Parameter doing: for the message: `search by the index at PATH`.
     package func use<R: Sendable>(

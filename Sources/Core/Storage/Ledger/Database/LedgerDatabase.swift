@@ -1,42 +1,43 @@
 import Platform
 
-/// The database that a ledger lies in: one writer, and readers beside it.
+/// The database of a ledger: one writer, with concurrent readers.
 ///
-/// What the database itself fails at is thrown as `Fault(.transient)` where it passes by itself, such as a full disk; what
-/// `body` throws comes out as it is, and nothing that it wrote is kept.
+/// The database's own errors are thrown as `Fault(.transient)` if they may pass, such as a full disk. Errors of `body`
+/// are rethrown as they are, after a rollback.
 protocol LedgerDatabase: Sendable {
     /// Runs `body` on a snapshot.
     func read<R: Sendable>(_ body: @Sendable @escaping (any SQLConnection) throws -> R) async throws -> R
 
-    /// As ``read(_:)``. Blocks.
+    /// Like ``read(_:)``. Blocks.
     func readBlocking<R>(_ body: (any SQLConnection) throws -> R) throws -> R
 
-    /// Runs `body` in a transaction that it shares with whatever else waits. `body` may be run again, after all that it wrote
-    /// has been taken back.
+    /// Runs `body` in a transaction shared with other pending writes. `body` may be rolled back and run again.
     ///
-    /// - Parameter isDurable: whether it returns only when the transaction is on the disk, and not when it is committed.
-    /// - Returns: what `body` returns, and whether it changed any row: a full disk takes a transaction with nothing in it.
+    /// - Parameter isDurable: whether to return only once the transaction is on disk, not when it is committed.
+    /// - Returns: the result of `body`, and whether it changed any row: an empty transaction succeeds even on a full
+    ///   disk.
     func write<R: Sendable>(
         isDurable: Bool, _ body: @Sendable @escaping (any SQLConnection) throws -> R
     ) async throws -> (result: R, isWritten: Bool)
 
-    /// Runs `body` in a transaction of its own, and blocks until that is on the disk.
+    /// Runs `body` in its own transaction, and blocks until that is on disk.
     ///
     /// - Returns: as ``write(isDurable:_:)``.
     func writeBlocking<R>(_ body: (any SQLConnection) throws -> R) throws -> (result: R, isWritten: Bool)
 
-    /// Deleted values must not stay in the database's files, nor in its memory. Returns before they are gone.
+    /// Erases deleted values from the database's files and memory. Returns before that is done.
     func eraseDeleted()
 
-    /// Whether so much was written since the last checkpoint that one is worth it when no job is to be carried out.
+    /// Whether enough was written since the last checkpoint to make one once no job is running.
     var needsCheckpoint: Bool { get }
 
-    /// Makes a checkpoint as soon as nobody writes for a moment, so that later writes cost less.
+    /// Makes a checkpoint as soon as there are no writes for a moment, which makes later writes cheaper.
     func checkpointAtRest() async
 
-    /// Writes a copy in place of an earlier copy, which stays until the new one is whole. Reads and writes go on meanwhile.
+    /// Copies the database over an earlier copy, which stays until the new one is complete. Reads and writes continue
+    /// in the meantime.
     func backUp(replacing target: BytePath) async throws
 
-    /// Blocks until nobody reads or writes any more.
+    /// Blocks until all reads and writes have ended.
     func close() throws
 }

@@ -1,6 +1,6 @@
 import Platform
 
-/// A value as a database has it.
+/// A value in a database's representation.
 package enum SQLValue: Sendable, Equatable {
     case null
     case integer(Int64)
@@ -8,47 +8,47 @@ package enum SQLValue: Sendable, Equatable {
     case blob([UInt8])
 }
 
-/// What can be bound to a statement and read from a column.
+/// A type that can be bound to a statement and read from a column.
 package protocol SQLConvertible {
     var sqlValue: SQLValue { get }
-    /// Nil where the value is of another type.
+    /// nil if the value has another type.
     init?(sqlValue: SQLValue)
 }
 
 /// A row of a result, valid until the next one is read.
 package protocol SQLRow {
-    /// - Throws: `Fault(.failed)` where there is no such column.
+    /// - Throws: `Fault(.failed)` if there is no such column.
     func value(_ column: String) throws -> SQLValue
-    /// - Throws: `Fault(.failed)` where there is no such column.
+    /// - Throws: `Fault(.failed)` if there is no such column.
     func value(at index: Int) throws -> SQLValue
 }
 
-/// A connection within a transaction. Everything blocks. A database's own errors are thrown as they are, for the
-/// ``LedgerDatabase`` to translate.
+/// A connection within a transaction. Every call blocks. Database errors are thrown as they are, for ``LedgerDatabase``
+/// to translate.
 ///
-/// Statements are written in the SQL that SQLite and PostgreSQL share, with `?` for each argument, or `?1`, `?2` … for all of
-/// them. Column names are not case-sensitive. Texts are compared byte by byte.
+/// Statements use the SQL common to SQLite and PostgreSQL, with `?` for each argument, or `?1`, `?2` … for all of them.
+/// Column names are not case-sensitive. Text is compared byte by byte.
 package protocol SQLConnection {
     /// Executes a statement that returns no rows.
     ///
     /// - Returns: how many rows it inserted, changed or deleted.
-    /// - Throws: ``SQLUniqueViolation`` where a unique index has the values already.
+    /// - Throws: ``SQLUniqueViolation`` if a unique index already has the values.
     @discardableResult func execute(_ sql: String, _ arguments: [any SQLConvertible]) throws -> Int
 
-    /// Calls `body` with each row of the result, until it returns false.
+    /// Calls `body` with each row of the result until it returns false.
     func query(_ sql: String, _ arguments: [any SQLConvertible], _ body: (any SQLRow) throws -> Bool) throws
 }
 
-/// A row was not written, because another one has the values of a unique index.
+/// A row violates a unique index and was not written.
 package struct SQLUniqueViolation: Error {}
 
 extension SQLRow {
-    /// - Throws: `Fault(.failed)` where there is no such column, or its value is of another type.
+    /// - Throws: `Fault(.failed)` if there is no such column, or its value has another type.
     subscript<T: SQLConvertible>(column: String) -> T {
         get throws { try Self.converted(value(column), column) }
     }
 
-    /// - Throws: as by name.
+    /// - Throws: as for the subscript by name.
     subscript<T: SQLConvertible>(index: Int) -> T {
         get throws { try Self.converted(value(at: index), "\(index)") }
     }
@@ -93,7 +93,7 @@ extension Int: SQLConvertible {
     }
 }
 
-/// Devices and inodes: stored as the signed number of the same bits.
+/// Devices and inodes, stored as the signed integer with the same bits.
 extension UInt64: SQLConvertible {
     package var sqlValue: SQLValue { .integer(Int64(bitPattern: self)) }
 
@@ -149,7 +149,7 @@ extension ContentHash: SQLConvertible {
     }
 }
 
-/// Stored in nanoseconds.
+/// Stored as nanoseconds.
 extension Timestamp: SQLConvertible {
     package var sqlValue: SQLValue { .integer(nanoseconds) }
 

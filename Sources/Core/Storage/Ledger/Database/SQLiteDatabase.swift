@@ -6,26 +6,26 @@ import Platform
 import SQLiteFile
 import Synchronization
 
-/// A ledger in a file of SQLite's, with a write-ahead log.
+/// A ledger in an SQLite file with a write-ahead log.
 final class SQLiteDatabase: LedgerDatabase {
     private let file: BytePath
     private let pool: any DatabaseWriter
     private let grouped: GroupedWrites
-    /// Connections for threads that may block; nil where they read by `pool`.
+    /// Connections for threads that may block; nil if they read through `pool`.
     private let readers: DatabaseReaders?
     private let checkpoints = Mutex(Checkpoints())
     private let releasing = Mutex<Task<Void, Never>?>(nil)
-    /// Writes so far, and how many of them there were at the last checkpoint at rest.
+    /// Writes so far, and as of the last checkpoint at rest.
     private let written = Atomic<Int>(0)
     private let checkpointed = Atomic<Int>(0)
 
-    /// How many threads may read at a time.
+    /// How many threads may read concurrently.
     private static let mostReaders = 4
-    /// How long nobody has written before a checkpoint at rest.
+    /// How long without a write before a checkpoint at rest.
     private static let rest = Duration.milliseconds(20)
-    /// A checkpoint at rest is worth it after so many writes: some megabytes of them, if they come one by one.
+    /// How many writes make a checkpoint at rest worthwhile: some megabytes, if written one at a time.
     private static let manyWrites = 64
-    /// How long after something was forgotten its values are read, at most, by what follows from that.
+    /// How long the work that follows a deletion may still read the deleted values, at most.
     private static let whileItIsRead = Duration.seconds(1)
 
     private init(file: BytePath, pool: any DatabaseWriter, readers: DatabaseReaders? = nil) {
@@ -37,10 +37,10 @@ final class SQLiteDatabase: LedgerDatabase {
 
     // MARK: Opening
 
-    /// Opens or makes a database, checks its integrity and migrates it. Blocks.
+    /// Opens or creates a database, checks its integrity and migrates it. Blocks.
     ///
-    /// - Parameter lossHint: what follows from its loss, for the registry of losses.
-    /// - Returns: the database, and where a corrupt one was set aside to.
+    /// - Parameter lossHint: the consequences of its loss, for the registry of losses.
+    /// - Returns: the database, and the new path of a corrupt one that was set aside.
     /// - Throws: as ``SQLiteFile/open(now:)``.
     static func open(_ file: BytePath, lossHint: String) throws -> (database: SQLiteDatabase, setAside: BytePath?) {
         let source = source(file, lossHint: lossHint)
@@ -49,14 +49,14 @@ final class SQLiteDatabase: LedgerDatabase {
         return (database, opened.loss?.aside)
     }
 
-    /// Opens one for reading only, beside whoever writes it. One that an older version wrote is left as it is, and read from a
-    /// temporary copy that is migrated. Blocks.
+    /// Opens a database read-only, beside its writer. One from an older version is left unchanged, and read from a
+    /// temporary, migrated copy. Blocks.
     static func openForReading(_ file: BytePath) throws -> SQLiteDatabase {
         let database = SQLiteDatabase(file: file, pool: try source(file).openForReading())
         let migrator = Migrations.migrator()
         do {
             if try database.pool.read(migrator.hasCompletedMigrations) { return database }
-            // Without a path it is a file of SQLite's own, which goes when it is closed.
+            // Without a path, SQLite uses a temporary file that is deleted on close.
             let copy = try DatabaseQueue(path: "")
             try database.pool.backup(to: copy)
             try migrator.migrate(copy)
@@ -66,7 +66,7 @@ final class SQLiteDatabase: LedgerDatabase {
         }
     }
 
-    /// One that is gone with the process.
+    /// A database in memory.
     static func inMemory() throws -> SQLiteDatabase {
         let queue = try DatabaseQueue()
         try Migrations.migrator().migrate(queue)
@@ -78,27 +78,27 @@ final class SQLiteDatabase: LedgerDatabase {
         return SQLiteFile(
             file, of: "the ledger", migrator: Migrations.migrator(),
             settings: [
-                // Readers' pages are the kernel's to keep; SQLite itself would take 2 MB for each of five connections.
+                // Leave caching of readers' pages to the kernel; SQLite would take 2 MB for each of five connections.
                 "cache_size = -512"
             ],
-            // What the writer cannot hold of a transaction that many share, it writes to the log and reads back, page by
+            // The part of a large shared transaction that exceeds the cache is written to the log and read back page by
             // page.
             writerSettings: [
                 "cache_size = -4096",
-                // A burst's commits are of hundreds of pages, mostly the same ones: folded into the file after each, as
-                // they would be by itself, every page would be written twice.
+                // A burst's commits have hundreds of pages, mostly the same ones: a checkpoint after each, as is the
+                // default, would write every page twice.
                 "wal_autocheckpoint = \(logBytes / 4_096)",
-                // What a long reader has made it grow beyond that is given back.
+                // Give back the log's growth caused by a long-running reader.
                 "journal_size_limit = \(logBytes)",
-                // What a savepoint may have to take back would go to temporary files, four times as much as to the log.
+                // Savepoint journals in temporary files would be four times the size of the log.
                 "temp_store = MEMORY",
             ],
-            // Who may block has readers of its own.
+            // Callers that may block have their own readers.
             poolReaders: 2,
             whenCorrupt: .setAside(LossRegistry([file.parent]), hint: lossHint))
     }
 
-    /// Bytes that the log may have before a checkpoint: 16 MiB, or an eighth of a disk below 128 MiB. Blocks.
+    /// The log's size in bytes that triggers a checkpoint: 16 MiB, or an eighth of a disk below 128 MiB. Blocks.
     private static func longestLog(_ file: BytePath) -> Int {
         let most = 16 << 20
         var disk = statvfs()
@@ -162,8 +162,7 @@ final class SQLiteDatabase: LedgerDatabase {
 
     // MARK: Checkpoints
 
-    /// What was deleted stands in the log until a checkpoint, and statements that are kept for the next time keep the values
-    /// of the last one.
+    /// Deleted values remain in the log until a checkpoint, and cached statements keep the values last bound.
     func eraseDeleted() {
         checkpoint(.truncate)
         let pool = pool
@@ -171,7 +170,7 @@ final class SQLiteDatabase: LedgerDatabase {
         let next = Task {
             do { try await Task.sleep(for: Self.whileItIsRead) } catch { return }
             (pool as? DatabasePool)?.releaseMemoryEventually()
-            // One that could not be closed is not used again either.
+            // A connection that failed to close is not reused either.
             _ = try? await BlockingPool("ledger.release").run { try readers?.release() }
         }
         releasing.withLock { pending in
@@ -184,12 +183,12 @@ final class SQLiteDatabase: LedgerDatabase {
         written.load(ordering: .relaxed) - checkpointed.load(ordering: .relaxed) >= Self.manyWrites
     }
 
-    /// After a checkpoint the next writes go over what the log holds: a disk syncs them in two thirds of the time that it
-    /// takes for a log that grows. Under load there is one after thousands of pages alone.
+    /// After a checkpoint, writes reuse the log from its start, and a sync takes two thirds of the time that it takes
+    /// for a growing log. Under load, checkpoints come only after thousands of pages.
     func checkpointAtRest() async {
         guard checkpoints.withLock({ $0.beginsToRest() }) else { return }
         defer { checkpoints.withLock { $0.isResting = false } }
-        // Who asks meanwhile is served by this, so it must not give up.
+        // Must not give up: it also serves those who ask in the meantime.
         var before: Int
         repeat {
             before = written.load(ordering: .relaxed)
@@ -203,7 +202,7 @@ final class SQLiteDatabase: LedgerDatabase {
         if mustRun { await runCheckpoints() }
     }
 
-    /// Under load one is made for many that ask.
+    /// Under load, one checkpoint serves many requests.
     private func checkpoint(_ mode: Database.CheckpointMode) {
         let mustRun = checkpoints.withLock { state in
             state.wanted = mode
@@ -214,7 +213,7 @@ final class SQLiteDatabase: LedgerDatabase {
 
     private func runCheckpoints() async {
         while let mode = checkpoints.withLock({ $0.begins() }) {
-            // Whoever reads meanwhile may keep the log from being emptied; the next time, or the end, does it.
+            // An active reader may prevent emptying the log; the next checkpoint, or closing, does it then.
             _ = try? await pool.writeWithoutTransaction { [self] db in
                 if !checkpoints.withLock(\.isClosed) { try db.checkpoint(mode) }
             }
@@ -222,14 +221,14 @@ final class SQLiteDatabase: LedgerDatabase {
     }
 
     private struct Checkpoints {
-        /// `truncate` for a log that must hold nothing any more; nil for none.
+        /// `truncate` if the log must be emptied; nil if no checkpoint is wanted.
         var wanted: Database.CheckpointMode?
         var isRunning = false
-        /// Somebody waits whether it is at rest.
+        /// A task is already waiting for writes to cease.
         var isResting = false
-        /// There is no checkpoint of a database that is closed.
+        /// A closed database gets no checkpoints.
         var isClosed = false
-        /// While the database is copied its log cannot be emptied; who tried would keep the writer waiting.
+        /// During a copy the log cannot be emptied; an attempt would block the writer.
         var isCopying = false
 
         mutating func beginsToRest() -> Bool {
@@ -253,14 +252,14 @@ final class SQLiteDatabase: LedgerDatabase {
 
     // MARK: Keeping
 
-    /// By VACUUM INTO.
+    /// Uses VACUUM INTO.
     func backUp(replacing target: BytePath) async throws {
         let temporary = BytePath(target.text + ".new")
         let lane = BlockingPool("ledger.backup")
         let file = file
         let source = try await lane.run {
             try Durable.remove(temporary)
-            // VACUUM INTO takes an empty file, and leaves it its mode.
+            // VACUUM INTO accepts an empty file and keeps its mode.
             try PrivateDatabase.prepare(temporary)
             return try Self.source(file).reader()
         }
@@ -281,7 +280,7 @@ final class SQLiteDatabase: LedgerDatabase {
         }
     }
 
-    /// Folds the log into the file, so that whoever copies the file has everything.
+    /// Checkpoints the log into the file, so that a copy of the file is complete.
     func close() throws {
         try readers?.close()
         _ = try pool.writeWithoutTransaction { db in
@@ -292,7 +291,7 @@ final class SQLiteDatabase: LedgerDatabase {
     }
 }
 
-/// Statements are compiled once for a connection, not once for a call.
+/// Compiles statements once per connection instead of once per call.
 extension Database: SQLConnection {
     package func execute(_ sql: String, _ arguments: [any SQLConvertible]) throws -> Int {
         do {
@@ -307,7 +306,7 @@ extension Database: SQLConnection {
         _ sql: String, _ arguments: [any SQLConvertible], _ body: (any SQLRow) throws -> Bool
     ) throws {
         let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: Self.bound(arguments))
-        // A row is read where it stands: one that is kept takes the names of its columns along.
+        // Read rows in place: a copied row carries its column names along.
         while let row = try rows.next(), try body(row) {}
     }
 

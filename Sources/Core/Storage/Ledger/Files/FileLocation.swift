@@ -1,10 +1,10 @@
 import Platform
 
-/// Where the files of jobs are now: a job keeps the name under which its file was judged, for its id and for people, and is
-/// found by where the file has been moved to since, by its own steps or by another job's.
+/// Where jobs' files are now. A job keeps the name under which its file was judged, as part of its id and for display;
+/// its file is found at the location it has been moved to since, by the job's own steps or by another job.
 extension JobRecord {
     package struct FileLocation: Sendable, Equatable {
-        /// Empty for what lies in no place, as in the trash.
+        /// Empty for a file that is in no place, as in the trash.
         package var place: String
         package var path: BytePath
 
@@ -16,7 +16,7 @@ extension JobRecord {
 }
 
 extension LedgerTransaction {
-    /// Stores where a job's file is now; ``update(_:)`` leaves that as others have written it meanwhile.
+    /// Stores where a job's file is now; ``update(_:)`` leaves that alone, since others may have written it.
     package func setFile(of job: JobRecord) throws {
         let moved = job.whereabouts == JobRecord.FileLocation(place: job.place, path: job.path) ? nil : job.moved
         try execute(
@@ -35,7 +35,7 @@ extension LedgerTransaction {
         return found.sorted { $0.sequence > $1.sequence }
     }
 
-    /// The jobs in `states` whose file or folder is `spot` now, or lies in it, in the order in which they were planned.
+    /// The jobs in `states` whose file or folder is at or below `spot` now, in planning order.
     package func jobs(
         in states: Set<JobRecord.State>, within spot: JobRecord.FileLocation
     ) throws -> [JobRecord] {

@@ -1,28 +1,29 @@
 import Platform
 
-/// What the ledger knows of one name in a place.
+/// What the ledger knows about one name in a place.
 package struct FileRecord: Sendable, Equatable {
     package var place: String
-    /// Below the place's root.
+    /// Relative to the place's root.
     package var path: BytePath
     package var fingerprint: Fingerprint
-    /// The content that rules last judged; nil where it was never read.
+    /// The content that rules last judged; nil if it was never read.
     package var hash: ContentHash?
     package var present: Bool
-    /// Goes up by one with each judgement, so that the same content arriving again is another job.
+    /// Incremented by each judgement, so that the same content arriving again gets another job.
     package var version: Int
-    /// The place is away: the file is known from the folder that will be back, and nothing is concluded of it till then.
+    /// The place is away: the row describes a file in the folder that will be back; conclude nothing about it until
+    /// then.
     package private(set) var isKept = false
-    /// When the file was made; nil where its file system does not say, or it was never asked.
+    /// When the file was created; nil if its file system does not say, or it was never asked.
     package var birthTime: Int64?
-    /// Nil where it was not judged by the file's rules: it lay there when the ledger came to know it.
+    /// nil if no rules judged the file: it was already there when the ledger first saw it.
     package var matched: MatchedRules?
-    /// Nil where no rule in force looked at any.
+    /// nil if no rule in force looked at attributes.
     package var attributes: SeenAttributes?
-    /// When the file came, by its first name here; nil where that is not known.
+    /// When the file arrived, by its first name here; nil if unknown.
     package var arrived: Timestamp?
-    /// How many names the file had when it was judged; nil where nobody counted them. A file with one link has one present
-    /// row in its place: ``LedgerTransaction/setFile(_:due:)`` throws where there would be two.
+    /// How many links the file had when it was judged; nil if they were not counted. A file with one link has one
+    /// present row in its place: ``LedgerTransaction/setFile(_:due:)`` throws rather than add a second.
     package var links: Int?
 
     package init(
@@ -44,8 +45,8 @@ package struct FileRecord: Sendable, Equatable {
     }
 }
 
-/// A file that has one link is known as present under another name already, so this name cannot be entered as well.
-/// Whoever judged it read the ledger before that name was entered, and has to judge anew.
+/// The ledger has a file with one link as present under another name, so this name cannot be added. The caller read the
+/// ledger before that name was added, and must judge again.
 package struct KnownUnderOtherName: Error, Sendable {
     package let place: String
     package let path: BytePath
@@ -57,13 +58,13 @@ package struct FileVersion: Sendable, Equatable {
     fileprivate let path: BytePath
     fileprivate let version: Int
 
-    /// Whether it is known by a token alone.
+    /// Whether only its token is known.
     package var isUnnamed: Bool { HiddenNames.isToken(path) }
 }
 
 /// Where a page of files begins.
 package struct FilePageMark: Sendable {
-    /// Rows of a page.
+    /// Rows per page.
     static let most = 512
 
     fileprivate var range = 0
@@ -79,13 +80,13 @@ package struct FilePageMark: Sendable {
 
     fileprivate static func count(_ path: BytePath) -> Int { path.isEmpty ? 1 : 3 }
 
-    /// The paths at or below `path` in ranges: itself, what lies in it, and tokens, which stand for any path.
+    /// The paths at or below `path` as ranges: itself, its contents, and tokens, which may represent any path.
     fileprivate static func range(_ number: Int, _ path: BytePath) -> (low: [UInt8], high: [UInt8]) {
         switch number {
-        // No path is empty, has a NUL, or is as long as that.
+        // No path is empty, contains NUL, or is that long.
         case _ where path.isEmpty: ([0], Array(repeating: 0xFF, count: 4_097))
         case 0: (path.bytes, path.bytes + [0])
-        // `/` is 0x2F, `0` is 0x30: everything below the folder sorts between the two.
+        // `/` is 0x2F and `0` is 0x30: everything below the folder sorts between the two.
         case 1: (path.bytes + Array("/".utf8), path.bytes + Array("0".utf8))
         default: (HiddenNames.range.lowerBound.bytes, HiddenNames.range.upperBound.bytes)
         }
@@ -107,16 +108,15 @@ extension LedgerTransaction {
         return record
     }
 
-    /// The present file of `place` with this inode, under the name under which it was seen last.
+    /// The present file of `place` with this inode, by its last known name.
     package func file(_ place: String, device: UInt64, inode: UInt64) throws -> FileRecord? {
         try files(place, device: device, inode: inode).first
     }
 
-    /// The present rows of `place` with this inode, the one that was seen last first. A name that counts as gone is none of
-    /// its names: whether a file was renamed, or left and came back, is told before its old name is judged
-    /// (docs/design/events.md).
+    /// The present rows of `place` with this inode, the last seen first. Leaves out names marked as gone: whether a
+    /// file was renamed, or left and came back, is decided before its old name is judged (docs/design/events.md).
     ///
-    /// - Parameter own: a name that is left out.
+    /// - Parameter own: a name to leave out.
     package func files(
         _ place: String, device: UInt64, inode: UInt64, besides own: BytePath? = nil
     ) throws -> [FileRecord] {
@@ -128,8 +128,8 @@ extension LedgerTransaction {
         ).filter { $0.path != own }
     }
 
-    /// Notes that names no longer stand for the file that they were known for: the rows stay, to be judged as gone or
-    /// changed, but the file may be entered under another name.
+    /// Notes that these names no longer refer to the files known for them. The rows stay, to be judged as gone or
+    /// changed, but the file may be added under another name.
     package func setStale(_ files: [FileRecord]) throws {
         for file in files {
             for form in try names.forms(file.place, file.path) {
@@ -140,8 +140,8 @@ extension LedgerTransaction {
         }
     }
 
-    /// The present files of `place` at or below `path`, as many as a page has, and where the next page begins; nil there
-    /// after the last. Hidden ones of which the path is not known count as below the place itself only.
+    /// One page of the present files of `place` at or below `path`, and where the next page begins (nil after the
+    /// last). Hidden files with an unknown path are listed only for the whole place.
     package func files(
         _ place: String, within path: BytePath = "", from mark: FilePageMark
     ) throws -> (files: [FileRecord], next: FilePageMark?) {
@@ -153,8 +153,8 @@ extension LedgerTransaction {
         return (found, next)
     }
 
-    /// The present files of `place` at or below `path` by name and version: little enough for a million, and all of one
-    /// moment. What rules make of the first of them is not among them.
+    /// The present files of `place` at or below `path`, by name and version: compact enough for a million, and
+    /// consistent. Leaves out files that rules have yet to judge for the first time.
     package func versions(_ place: String, within path: BytePath = "") throws -> [FileVersion] {
         var found: [FileVersion] = []
         var mark: FilePageMark? = FilePageMark()
@@ -166,16 +166,16 @@ extension LedgerTransaction {
         return found
     }
 
-    /// The file as it is now; nil where it is gone or has changed since, and so has been judged anew.
+    /// The file as it is now; nil if it is gone, or has changed and so been judged again.
     package func file(_ known: FileVersion) throws -> FileRecord? {
         let record = try file(known.place, known.path)
         return record?.present == true && record?.version == known.version ? record : nil
     }
 
-    /// Gives what is needed of each present file of `place` at or below `path` to tell whether it changed, one after the
-    /// other: its path as the ledger has it (a token for a hidden one), and whether its place is away.
+    /// Calls `body` for each present file of `place` at or below `path`, with what is needed to tell whether it
+    /// changed: its path as stored (a token for a hidden one), and whether its place is away.
     ///
-    /// - Parameter most: rows that are looked at; nil for all that there are.
+    /// - Parameter most: the most rows to read; nil for all.
     /// - Returns: as ``files(_:within:from:)``.
     @discardableResult
     package func eachFile(
@@ -192,7 +192,7 @@ extension LedgerTransaction {
         }
     }
 
-    /// Goes through rows by the primary key alone: what lies below a folder costs the same beside a million others.
+    /// Reads rows by primary key only, so a folder costs the same even beside a million other files.
     private func page(
         _ place: String, _ columns: String, within path: BytePath, from mark: FilePageMark, most: Int,
         _ body: (any SQLRow) throws -> Void
@@ -200,7 +200,7 @@ extension LedgerTransaction {
         var left = most
         for number in mark.range..<FilePageMark.count(path) {
             let (low, high) = FilePageMark.range(number, path)
-            // The next path after a path is that and a NUL.
+            // The smallest path after a path is that path plus NUL.
             let start = number == mark.range ? mark.after.map { $0.bytes + [0] } ?? low : low
             var next: FilePageMark?
             try connection.query(
@@ -219,12 +219,12 @@ extension LedgerTransaction {
         return nil
     }
 
-    /// Enters what was seen of a file.
+    /// Stores what was seen of a file.
     ///
-    /// - Parameter due: the rules, by identity, that may come to want it by time alone, and when; nil where that is yet to be
-    ///   told.
-    /// - Throws: ``KnownUnderOtherName`` where another present name of the place stands for the file, and the file has one
-    ///   link. Nothing of the transaction may be kept then.
+    /// - Parameter due: the rules, by identity, that may come to want it through time alone, and when; nil if that is
+    ///   still to be computed.
+    /// - Throws: ``KnownUnderOtherName`` if the file has one link and another present name of the place refers to it.
+    ///   The transaction must then be rolled back.
     package func setFile(_ file: FileRecord, due: [String: Timestamp]? = nil) throws {
         if let due {
             try setDue(file.place, file.path, due)
@@ -251,7 +251,7 @@ extension LedgerTransaction {
         }
     }
 
-    /// Since when a name has its content is kept as long as the content is the same.
+    /// The time since when a name has its content is kept while the content stays the same.
     private static let fileUpsert = """
         INSERT INTO file
             (place, path, device, inode, size, modified, changed, hash, present, version, seen, birthTime, ruleSet,
@@ -270,7 +270,7 @@ extension LedgerTransaction {
                     ELSE excluded.contentSince END
         """
 
-    /// Marks a name as gone; its version number stays for the day it comes back.
+    /// Marks a name as gone; its version number stays in case it comes back.
     package func setGone(_ place: String, _ path: BytePath) throws {
         for form in try names.forms(place, path) {
             try execute(
@@ -280,7 +280,7 @@ extension LedgerTransaction {
                 """,
                 [Timestamp.now(), place, form])
             guard HiddenNames.isToken(form) else { continue }
-            // Size and content tell which comic it was.
+            // Size and content would reveal which comic it was.
             try execute(
                 "UPDATE file SET hash = NULL, size = 0, modified = 0, attributes = NULL WHERE place = ? AND path = ?",
                 [place, form])
@@ -315,19 +315,19 @@ extension LedgerTransaction {
         try Set(values("SELECT name FROM rule"))
     }
 
-    /// Notes under which name the rules are known that are in force, each by name and content.
+    /// Records the rules in force, by name, under an id of the set.
     package func registerRuleSet(_ id: String, rules: Set<String>) throws {
         try execute(
             "INSERT INTO ruleSet (id, rules, seen) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen",
             [id, try Self.json(rules), Timestamp.now()])
     }
 
-    /// The rules that were in force then; empty where that is not known any more.
+    /// The names of the rules in that set; empty if no longer known.
     package func rules(inSet id: String) throws -> Set<String> {
         try value("SELECT rules FROM ruleSet WHERE id = ?", [id]).map(Self.nameSet) ?? []
     }
 
-    /// The present files of a place that were judged by these rules since then.
+    /// The present files of a place judged by this rule set since then.
     package func files(_ place: String, judgedBy ruleSet: String, since: Timestamp) throws -> [FileRecord] {
         try all(
             "SELECT * FROM file WHERE place = ? AND present = 1 AND ruleSet = ? AND seen >= ? ORDER BY path",
@@ -340,7 +340,7 @@ extension LedgerTransaction {
             [name, digest, Timestamp.now()])
     }
 
-    /// How many names of a place the ledger has, those that are gone included.
+    /// How many names of a place the ledger has, including gone ones.
     package func countNames(_ place: String) throws -> Int {
         try value("SELECT count(*) FROM file WHERE place = ?", [place]) ?? 0
     }

@@ -1,28 +1,29 @@
 import Platform
 
-/// What the ledger knows of a folder that rules look at as one thing (docs/design/folders.md).
+/// What the ledger knows about a folder that rules treat as one unit (docs/design/folders.md).
 package struct FolderRecord: Sendable, Equatable {
     package var place: String
-    /// Below the place's root.
+    /// Relative to the place's root.
     package var path: BytePath
     package var device: UInt64
     package var inode: UInt64
-    /// Of what rules last judged (``FolderContents/digest``); nil where none has judged it.
+    /// The content that rules last judged (``FolderContents/digest``); nil if none has.
     package var digest: ContentHash?
     package var present: Bool
-    /// Goes up with each judgement that started something, so that the same folder arriving again is another job.
+    /// Incremented by each judgement that started something, so that the same folder arriving again gets another job.
     package var version: Int
-    /// Nil where it was never judged.
+    /// nil if it was never judged.
     package var matched: MatchedRules?
     package var arrived: Timestamp?
-    /// Of the job that has last put it there, or something into it; nil where a person has changed it since.
+    /// From the job that last moved the folder here or put something into it; nil if a person has changed it since.
     package var lineage: Lineage?
 
-    /// What a folder descends from that the agent has moved, made, or put something into.
+    /// The origin of a folder that the agent has moved, made, or put something into.
     package struct Lineage: Sendable, Equatable {
         package var firstJob: String
         package var depth: Int
-        /// What lay in the folder when it was first judged so: another list is a person's doing. Nil where it was not yet.
+        /// The folder's contents when first judged with this lineage; any other contents are a person's doing. nil
+        /// until then.
         package var digest: ContentHash?
 
         package init(firstJob: String, depth: Int, of digest: ContentHash? = nil) {
@@ -69,7 +70,7 @@ extension LedgerTransaction {
             "SELECT * FROM folder WHERE place = ? AND path = ?", [place, path], FolderRecord.init(row:))
     }
 
-    /// The folder of a place with this inode, under the name that it was last seen by.
+    /// The folder of a place with this inode, by its last known name.
     package func folder(_ place: String, device: UInt64, inode: UInt64) throws -> FolderRecord? {
         try first(
             "SELECT * FROM folder WHERE place = ? AND inode = ? AND device = ? AND digest IS NOT NULL AND present = 1",
@@ -85,7 +86,7 @@ extension LedgerTransaction {
         ) { try $0["path"] }
     }
 
-    /// Everything below the folder sorts between the two: `/` is 0x2F, `0` is 0x30.
+    /// Everything below the folder sorts between the two: `/` is 0x2F and `0` is 0x30.
     static func below(_ path: BytePath) -> (low: [UInt8], high: [UInt8]) {
         if path.isEmpty { return ([0], Array(repeating: 0xFF, count: 4_097)) }
         return (path.bytes + Array("/".utf8), path.bytes + Array("0".utf8))
@@ -110,21 +111,21 @@ extension LedgerTransaction {
             ])
     }
 
-    /// The present folders that came since then, and were last judged by these rules.
+    /// The present folders that arrived since then and were last judged by this rule set.
     package func folders(judgedBy ruleSet: String, since: Timestamp) throws -> [FolderRecord] {
         try all(
             "SELECT * FROM folder WHERE present = 1 AND ruleSet = ? AND arrived >= ? ORDER BY place, path",
             [ruleSet, since], FolderRecord.init(row:))
     }
 
-    /// Has a folder count as judged by these rules, of which it has met no others than before.
+    /// Marks a folder as judged by this rule set, with the rules that it matched unchanged.
     package func setFolder(_ folder: FolderRecord, judgedBy ruleSet: String) throws {
         try execute(
             "UPDATE folder SET ruleSet = ? WHERE place = ? AND path = ?",
             [ruleSet, folder.place, folder.path])
     }
 
-    /// Marks a folder as gone; its version number stays for the day it comes back.
+    /// Marks a folder as gone; its version number stays in case it comes back.
     package func setFolderGone(_ place: String, _ path: BytePath) throws {
         try execute(
             "UPDATE folder SET present = 0, version = version + 1, seen = ? WHERE place = ? AND path = ?",
@@ -132,9 +133,9 @@ extension LedgerTransaction {
         try removeDue(place, path)
     }
 
-    /// Gives what is known of a folder, and of what lies in it, another name within its place.
+    /// Renames a folder within its place, along with everything known about its contents.
     ///
-    /// - Returns: the folder's row as it was.
+    /// - Returns: the folder's row before the rename.
     package func renameFolder(_ place: String, _ path: BytePath, to new: BytePath) throws -> FolderRecord? {
         for known in try versions(place, within: path) {
             guard var file = try file(known), let below = file.path.relative(to: path) else { continue }

@@ -2,12 +2,12 @@ import OwnFiles
 import Platform
 import Synchronization
 
-/// Keeps the names of some files out of the ledger: in place of such a path stands a token, a keyed hash of it
-/// (HMAC-SHA256, with a key that lies beside the ledger, for its owner only). Whoever has a path finds what the ledger
-/// knows of it; whoever has the ledger does not learn the path.
+/// Keeps the names of some files out of the ledger. Instead of such a path it stores a token, a keyed hash
+/// (HMAC-SHA256) whose key is stored next to the ledger, readable only by its owner. With the path, one can look up
+/// what the ledger knows; with the ledger alone, one does not learn the path.
 ///
-/// The clear path of a token is known in memory, once the path itself has been seen: on the disk, where it lies in the
-/// clear anyway. A path that is gone stays a token.
+/// The clear path of a token is held in memory once the path has been seen on disk, where it is in the clear anyway. A
+/// path that is gone stays a token.
 package final class HiddenNames: Sendable {
     private struct State {
         var key: [UInt8]?
@@ -15,33 +15,33 @@ package final class HiddenNames: Sendable {
         var locate: Locate = { _ in nil }
         /// By place and token.
         var known: [String: [BytePath: BytePath]] = [:]
-        /// By place: tokens of files that are gone. Their paths are not remembered until one is there again.
+        /// By place: tokens of files that are gone. Their paths are not held in memory until one exists again.
         var gone: [String: Set<BytePath>] = [:]
-        /// By place: folders in which the files have not been seen since the start.
+        /// By place: folders whose files have not been seen since the start.
         var unseen: [String: Set<BytePath>] = [:]
-        /// By place: files that the agent had out of sight when it ended.
+        /// By place: files that the agent had moved out of sight when it ended.
         var outOfSight: [String: Set<BytePath>] = [:]
         var hasForgotten = false
     }
 
-    /// The place that an absolute path lies in, its root, and the path below that.
+    /// The place of an absolute path, its root, and the path below that.
     package typealias Locate = @Sendable (BytePath) -> (place: String, root: BytePath, path: BytePath)?
 
-    /// The key's file; nil for a ledger that is forgotten with the process.
+    /// The key's file; nil for a ledger in memory.
     private let file: BytePath?
     private let makesKey: Bool
     private let state: Mutex<State>
 
-    /// What every token begins with; nothing of such a name is ever news.
+    /// The prefix of every token; such names are never news.
     private static let prefix = Array(".steward-name-".utf8)
     private static let keySize = 32
-    /// Every token lies between the two.
+    /// The range that contains every token.
     static let range = BytePath(bytes: prefix)..<BytePath(bytes: prefix + [0xFF])
 
     /// - Parameters:
-    ///   - file: where the key lies; made when the first name is hidden.
-    ///   - makesKey: whether it may be.
-    /// - Throws: `Fault(.fatal)` where the file holds something else.
+    ///   - file: the key's file, created when the first name is hidden.
+    ///   - makesKey: whether it may be created.
+    /// - Throws: `Fault(.fatal)` if the file does not contain a key.
     init(key file: BytePath?, makesKey: Bool = true) throws {
         self.file = file
         self.makesKey = makesKey
@@ -62,12 +62,12 @@ package final class HiddenNames: Sendable {
     /// Whether a name was ever hidden.
     var hasKey: Bool { state.withLock { $0.key != nil } }
 
-    /// Which files are hidden, by place and path, from now on; what the ledger already holds is found all the same.
+    /// Sets which files are hidden from now on, by place and path; existing rows of the ledger are found either way.
     package func hide(where hides: @escaping @Sendable (_ place: String, _ path: BytePath) -> Bool) {
         state.withLock { $0.hides = hides }
     }
 
-    /// How absolute paths are told apart by place.
+    /// Sets how the place of an absolute path is found.
     package func locate(by locate: @escaping Locate) { state.withLock { $0.locate = locate } }
 
     package func hides(_ place: String, _ path: BytePath) -> Bool {
@@ -76,26 +76,26 @@ package final class HiddenNames: Sendable {
         return hides(place, path)
     }
 
-    /// Whether the last component stands for a path that is hidden.
+    /// Whether the last component is the token of a hidden path.
     package static func isToken(_ path: BytePath) -> Bool {
         let name = path.name
         return name.count == prefix.count + 32 && name.starts(with: prefix)
     }
 
-    /// The path as the ledger has it.
+    /// The path as stored in the ledger.
     package func stored(_ place: String, _ path: BytePath) throws -> BytePath {
         guard !path.isEmpty, !Self.isToken(path), hides(place, path) else { return path }
         return try token(place, path)
     }
 
-    /// The forms in which the ledger may have the path, the one that it gets now first.
+    /// The forms in which the ledger may contain the path, starting with the one used now.
     func forms(_ place: String, _ path: BytePath) throws -> [BytePath] {
         guard !Self.isToken(path) else { return [path] }
         if hides(place, path) { return [try token(place, path), path] }
         return state.withLock { $0.key } == nil ? [path] : [path, try token(place, path)]
     }
 
-    /// The clear path, where it is known.
+    /// The clear path, if known.
     package func shown(_ place: String, _ path: BytePath) -> BytePath {
         guard Self.isToken(path) else { return path }
         return state.withLock { $0.known[place]?[path] } ?? path
@@ -103,7 +103,7 @@ package final class HiddenNames: Sendable {
 
     // MARK: Absolute paths
 
-    /// As ``stored(_:_:)``; a path in no place is never hidden.
+    /// Like ``stored(_:_:)``; a path outside all places is never hidden.
     package func stored(_ absolute: BytePath) throws -> BytePath {
         guard let found = state.withLock({ $0.locate })(absolute) else { return absolute }
         return found.root.appending(try stored(found.place, found.path))
@@ -119,14 +119,14 @@ package final class HiddenNames: Sendable {
         return found.root.appending(shown(found.place, found.path))
     }
 
-    /// As ``shown(_:)``, for whoever works with the file.
+    /// Like ``shown(_:)``, for access to the file.
     private func resolved(_ absolute: BytePath) throws -> BytePath {
         let path = shown(absolute)
         if Self.isToken(path), let found = state.withLock({ $0.locate })(path) { try requireLearned(found.place) }
         return path
     }
 
-    /// For `JSONEncoder` and `JSONDecoder`: hides and shows the absolute paths of what they write and read. The decoder
+    /// For `JSONEncoder` and `JSONDecoder`: hides absolute paths on encoding and restores them on decoding. Decoding
     /// throws as ``requireLearned(_:)``.
     package var coding: PathCoding {
         PathCoding(
@@ -136,17 +136,17 @@ package final class HiddenNames: Sendable {
 
     // MARK: What has been seen
 
-    /// Notes that the files of a place have yet to be seen: until they are, a token may stand for one that is there.
+    /// Notes that the files of a place have yet to be seen: until then, a token may belong to an existing file.
     package func expect(in place: String) { state.withLock { $0.unseen[place] = [""] } }
 
-    /// Has a path known that is there: also one that is not hidden now, and was when the ledger was told of it.
+    /// Learns the path of an existing file, also if it is not hidden now but was when the ledger recorded it.
     package func learn(_ place: String, _ path: BytePath) throws {
         try setPresent(place, path)
         _ = try forms(place, path)
         if Durable.isTemporary(path.name) { state.withLock { _ = $0.outOfSight[place, default: []].insert(path) } }
     }
 
-    /// Notes that the file is there: its path may be remembered.
+    /// Notes that the file exists, so its path may be held in memory.
     func setPresent(_ place: String, _ path: BytePath) throws {
         guard !path.isEmpty, !Self.isToken(path), state.withLock({ $0.gone[place]?.isEmpty == false }) else { return }
         for token in try forms(place, path) where Self.isToken(token) {
@@ -157,7 +157,7 @@ package final class HiddenNames: Sendable {
         }
     }
 
-    /// Notes that the file is gone: from now on it is a token, in memory too.
+    /// Notes that the file is gone: from now on only its token is kept, in memory too.
     func setGone(_ place: String, _ token: BytePath) {
         state.withLock { state in
             state.known[place]?[token] = nil
@@ -165,27 +165,27 @@ package final class HiddenNames: Sendable {
         }
     }
 
-    /// The files with temporary names of the agent's own that have been seen in a place since the start: under one of these
-    /// a file may lie whose own name is a token for ever.
+    /// The agent's temporary files seen in a place since the start. One of them may be a file whose real name is known
+    /// only as a token, for good.
     package func outOfSight(in place: String) -> Set<BytePath> { state.withLock { $0.outOfSight[place] ?? [] } }
 
-    /// Notes that the files of a place have been seen, all but those in `folders`. Only when none is left does what is a
-    /// token still stand for a file that is gone.
+    /// Notes that the files of a place have been seen, except those in `folders`. Once no folder is left, any remaining
+    /// token belongs to a file that is gone.
     package func setLearned(_ place: String, except folders: Set<BytePath> = []) {
         state.withLock { $0.unseen[place] = folders.isEmpty ? nil : folders }
     }
 
-    /// The folders of the place in which files have yet to be seen; the empty path is all of it.
+    /// The folders of the place whose files have yet to be seen; the empty path means all of it.
     package func unseen(in place: String) -> Set<BytePath> { state.withLock { $0.unseen[place] ?? [] } }
 
     package func isLearned(_ place: String) -> Bool { state.withLock { $0.unseen[place] == nil } }
 
-    /// How the message of a job begins that waits for that.
+    /// The start of the message of a job that waits for that.
     package static func unlearnedMessage(_ place: String) -> String {
         "the names of hidden files in \(place) are not known yet"
     }
 
-    /// - Throws: `Fault(.transient)` where the files of the place have not all been seen since the start.
+    /// - Throws: `Fault(.transient)` if some files of the place have not been seen since the start.
     package func requireLearned(_ place: String) throws {
         guard !isLearned(place) else { return }
         throw Fault(
@@ -196,7 +196,7 @@ package final class HiddenNames: Sendable {
 
     // MARK: What tells which file it is
 
-    /// The bytes in a form that nobody reads without the key; see ``SealedText``.
+    /// Encrypts bytes, readable only with the key; see ``SealedText``.
     private func sealed(_ bytes: [UInt8]) throws -> [UInt8] { try SealedText(key()).seal(bytes) }
 
     private func opened(_ bytes: [UInt8]) throws -> [UInt8] {
@@ -207,19 +207,19 @@ package final class HiddenNames: Sendable {
                 + "key of then back, or import the file again", path: file)
     }
 
-    /// The same as it is sealed today.
+    /// Seals the bytes again in today's format.
     ///
-    /// - Returns: nil where it does not open with the key that is there, or there is none.
+    /// - Returns: nil if there is no key, or it does not open them.
     func sealedAnew(_ bytes: [UInt8]) throws -> [UInt8]? {
         guard let key = state.withLock({ $0.key }) else { return nil }
         let text = SealedText(key)
         return try text.open(bytes).map { try text.seal($0) }
     }
 
-    /// Notes that what told of a hidden file has gone from the tables: from then on the log alone holds it.
+    /// Notes that a hidden file's data was deleted from the tables; only the log still has it.
     func noteForgotten() { state.withLock { $0.hasForgotten = true } }
 
-    /// Whether that was noted since it was last asked.
+    /// Whether that was noted since the last call.
     func consumeForgotten() -> Bool {
         state.withLock { state in
             defer { state.hasForgotten = false }
@@ -229,20 +229,20 @@ package final class HiddenNames: Sendable {
 
     // MARK: Messages
 
-    /// What a person or a log is told of the file: a hidden one by the beginning of its token.
+    /// How a person or a log sees the file: a hidden one as the beginning of its token.
     package func called(_ place: String, _ path: BytePath) -> String {
         guard hides(place, path), let token = try? stored(place, path) else { return path.description }
         return "hidden-" + String(decoding: token.name.dropFirst(Self.prefix.count).prefix(12), as: UTF8.self)
     }
 
-    /// The path for whoever asks how things stand: a hidden file by the beginning of its token, in no folder. Blocks for nothing:
-    /// as long as the ledger knows of no hidden file there is no key either, and none is made for this.
+    /// The path for status output: a hidden file as the beginning of its token, without its folder. Never blocks: if
+    /// the ledger has no hidden files there is no key, and this creates none.
     package func told(_ place: String, _ path: BytePath) -> BytePath {
         guard hides(place, path) else { return path }
         return hasKey || Self.isToken(path) ? BytePath(called(place, path)) : "hidden-file"
     }
 
-    /// As ``told(_:_:)``, of a path that may be absolute.
+    /// Like ``told(_:_:)``, for a path that may be absolute.
     package func told(_ absolute: BytePath) -> BytePath {
         guard let found = state.withLock({ $0.locate })(absolute), hides(found.place, found.path) else {
             return absolute
@@ -250,7 +250,7 @@ package final class HiddenNames: Sendable {
         return found.root.appending(told(found.place, found.path))
     }
 
-    /// The text without the name of a hidden file, as absolute path, as path below its place and as name.
+    /// Removes the name of a hidden file from the text: as absolute path, as path below its place, and as name.
     package func redacted(_ text: String, _ place: String, root: BytePath, _ path: BytePath) -> String {
         guard hides(place, path), !Self.isToken(path) else { return text }
         let called = called(place, path)
@@ -273,7 +273,7 @@ package final class HiddenNames: Sendable {
     private func key() throws -> [UInt8] {
         if let key = state.withLock({ $0.key }) { return key }
         var made = try SecureRandom.bytes(Self.keySize)
-        // Not under the lock, which others take on threads that may not wait for a disk.
+        // Not under the lock, which other threads take that must not wait for a disk.
         if let file, makesKey { made = try Self.stored(made, in: file) }
         return state.withLock { state in
             let key = state.key ?? made
@@ -282,7 +282,7 @@ package final class HiddenNames: Sendable {
         }
     }
 
-    /// The key that the file holds: this one, or that of whoever came first.
+    /// The key in the file: this one, or that of whichever process wrote it first.
     private static func stored(_ key: [UInt8], in file: BytePath) throws -> [UInt8] {
         let temporary = try Durable.stage(key, for: file, mode: 0o600)
         if try Durable.renameNew(temporary, to: file) { return key }
@@ -292,8 +292,8 @@ package final class HiddenNames: Sendable {
 }
 
 extension LedgerTransaction {
-    /// Those of the places of which files are told of that may be there and go by a token: in what the ledger knows of files,
-    /// in jobs, in quarantine, and in steps that have yet to be done or taken back.
+    /// Which of the places have tokens of files that may exist: in files, jobs, quarantine, and steps still to be
+    /// performed or undone.
     package func placesWithTokens(_ places: [(name: String, root: BytePath)]) throws -> [String] {
         let (low, high) = (HiddenNames.range.lowerBound, HiddenNames.range.upperBound)
         var found: Set<String> = []
@@ -308,7 +308,7 @@ extension LedgerTransaction {
                 """, [name, low, high])
             if hasTokens { found.insert(name) }
         }
-        // As it stands in JSON.
+        // As encoded in JSON.
         let tokens = places.map { name, root in
             let start = root.appending(low).description
             return (name, start.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))

@@ -2,12 +2,12 @@ import Foundation
 import JSONText
 import Platform
 
-/// What the ledger knows of a place's folder.
+/// What the ledger knows about a place's folder.
 package struct PlaceRecord: Sendable, Equatable {
     package var root: BytePath
-    /// The folder that the place's files are known from; nil where none was seen yet.
+    /// The folder that the place's known files came from; nil if none was seen yet.
     package var identity: FolderIdentity?
-    /// The folder that stands in its place while the place is away.
+    /// The folder at the place's path while the place is away.
     package var other: FolderIdentity?
 
     package init(root: BytePath, identity: FolderIdentity?, other: FolderIdentity?) {
@@ -26,9 +26,9 @@ extension LedgerTransaction {
         }
     }
 
-    /// Notes that `place` exists.
+    /// Records that `place` exists.
     ///
-    /// - Returns: true where it is new, or now has another root.
+    /// - Returns: whether it is new, or has another root than before.
     package func registerPlace(_ place: String, root: BytePath) throws -> Bool {
         let known: BytePath? = try value("SELECT root FROM place WHERE name = ?", [place])
         if known == root { return false }
@@ -45,7 +45,7 @@ extension LedgerTransaction {
         return true
     }
 
-    /// Notes that this is the folder that the place's files are known from, and that it is there.
+    /// Records that the place is present, and which folder its known files came from.
     package func setPlaceHere(_ place: String, _ identity: FolderIdentity) throws {
         try execute(
             "UPDATE place SET identity = ?, other = NULL WHERE name = ?",
@@ -53,12 +53,12 @@ extension LedgerTransaction {
         try execute("UPDATE file SET kept = 0 WHERE place = ? AND kept = 1", [place])
     }
 
-    /// Notes that the place is away, and which folder stands there instead: what is known of its files is kept.
+    /// Records that the place is away, and which folder is there instead. What is known of its files is kept.
     package func setPlaceAway(_ place: String, instead other: FolderIdentity) throws {
         let isNew = try self.place(place)?.other == nil
         try execute(
             "UPDATE place SET other = ? WHERE name = ?", [try Self.text(other), place])
-        // Files that came into the other folder since it was seen first are its own.
+        // Files that arrived in the other folder after it was first seen belong to it.
         if isNew { try execute("UPDATE file SET kept = 1 WHERE place = ? AND present = 1", [place]) }
     }
 

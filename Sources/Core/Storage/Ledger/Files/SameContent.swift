@@ -1,21 +1,21 @@
 import Platform
 
-/// A file that the ledger knows and that has, or may have, the content of another.
+/// A known file that has, or may have, the same content as another.
 package struct ContentPlace: Sendable, Hashable {
     package let place: String
-    /// Below the place's root.
+    /// Relative to the place's root.
     package let path: BytePath
     package let fingerprint: Fingerprint
-    /// Nil where no rule has needed it to be read.
+    /// nil if no rule has needed to read it.
     package let hash: ContentHash?
-    /// When the name first had this content, as far as the ledger has seen it, in nanoseconds since 1970; 0 where it was
-    /// there before the ledger kept that.
+    /// When the name first had this content, in nanoseconds since 1970, as far as the ledger has seen; 0 if it was
+    /// there before the ledger recorded that.
     package let arrived: Int64
 }
 
 extension LedgerTransaction {
-    /// The present files of `place` with so many bytes, but for those of another content. What is known by its token alone
-    /// is left out: nobody is to learn that such a file holds the same.
+    /// The present files of `place` of that size, except those known to differ. Files known only by token are left out:
+    /// that such a file has the same content must not be revealed.
     package func contents(in place: String, ofSize size: Int64, _ hash: ContentHash) throws -> [ContentPlace] {
         try all(
             "SELECT * FROM file WHERE place = ? AND size = ? AND present = 1 ORDER BY path", [place, size]
@@ -28,7 +28,7 @@ extension LedgerTransaction {
         }.compactMap(\.self)
     }
 
-    /// A file under another name has had its content since it had it under the name before.
+    /// A renamed file keeps the time since when it has its content.
     package func keepArrival(_ place: String, from old: BytePath, to new: BytePath) throws {
         try execute(
             """

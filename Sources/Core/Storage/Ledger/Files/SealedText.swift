@@ -1,15 +1,15 @@
 import Foundation
 import Platform
 
-/// Seals what tells of a hidden file: `1 ‖ nonce12 ‖ AES-256-GCM of the text`. The nonce is the beginning of an HMAC of the text
-/// under a key of its own: no two texts share one, also where a machine was copied with its random generator. That two texts
-/// are equal can be seen.
+/// Encrypts data about a hidden file: `1 ‖ nonce12 ‖ AES-256-GCM of the text`. The nonce is the beginning of an HMAC of
+/// the text under a separate key, so no two texts share one, even on a machine cloned with its random generator's
+/// state. Equal texts are recognizable.
 struct SealedText {
     private static let form: UInt8 = 1
 
     private let root: [UInt8]
 
-    /// - Parameter root: the key of hidden names, from which those for texts and nonces follow.
+    /// - Parameter root: the key of hidden names, from which the keys for texts and nonces are derived.
     init(_ root: [UInt8]) { self.root = root }
 
     private func key(_ purpose: String) throws -> SecretBytes {
@@ -21,7 +21,7 @@ struct SealedText {
         return [Self.form] + nonce + (try AESGCM.seal(key("text"), nonce: nonce, aad: [Self.form], text))
     }
 
-    /// - Returns: nil where it was not sealed with this key.
+    /// - Returns: nil if it was not sealed with this key.
     func open(_ sealed: [UInt8]) throws -> [UInt8]? {
         let start = 1 + AESGCM.nonceSize
         if sealed.first == Self.form, sealed.count >= start + AESGCM.tagSize {
@@ -32,7 +32,8 @@ struct SealedText {
         return try opensOld(sealed)
     }
 
-    /// What earlier versions wrote: `nonce16 ‖ tag16 ‖ text`, each block of 32 bytes with an HMAC of nonce and offset laid over it.
+    /// The format of earlier versions: `nonce16 ‖ tag16 ‖ text`, each block of 32 bytes XORed with an HMAC of nonce and
+    /// offset.
     private func opensOld(_ sealed: [UInt8]) throws -> [UInt8]? {
         let (nonce, tag, covered) = (
             Array(sealed.prefix(16)), Array(sealed.dropFirst(16).prefix(16)), Array(sealed.dropFirst(32))
@@ -48,7 +49,7 @@ struct SealedText {
 extension LedgerTransaction {
     private static let sealing = "sealing"
 
-    /// Seals anew, once, what earlier versions have sealed in intents. What does not open with the key that is there stays.
+    /// Re-encrypts, once, what earlier versions sealed in intents. Leaves data that the key does not open.
     package func renewSealedTexts() throws {
         guard try meta(Self.sealing) != "1" else { return }
         let mark = "\"sealed\":\""

@@ -1,16 +1,17 @@
 import Platform
 
-/// What was known of folders that jobs have taken out of their places, and of the files in them: kept beside the rows of
-/// what is there, so that nothing that comes under the same names takes its place, until the job is undone or forgotten.
+/// Records of folders that jobs have moved out of their places, and of the files in them. They are kept separate from
+/// the rows of existing files, so that new files of the same names do not replace them, until the job is undone or
+/// pruned.
 extension LedgerTransaction {
     private static let fileColumns = """
         device, inode, size, modified, changed, hash, version, birthTime, ruleSet, matched, attributes, arrived
         """
     private static let folderColumns = "device, inode, digest, version, ruleSet, matched, arrived"
 
-    /// Takes a folder out of its place, and what lies in it with it: that is known again when `job` is taken back.
+    /// Moves a folder's rows and those of its contents out of its place; undoing `job` restores them.
     ///
-    /// - Returns: the files that lay in it, and the folders, itself included, as they were known.
+    /// - Returns: the files in it, and the folders including itself, as they were known.
     @discardableResult
     package func moveOutFolder(
         _ place: String, _ path: BytePath, by job: String
@@ -18,7 +19,7 @@ extension LedgerTransaction {
         var taken: [FileRecord] = []
         for known in try versions(place, within: path) {
             guard let file = try file(known) else { continue }
-            // A hidden name says nothing of where its file lay, and what is kept of it would tell which one it was.
+            // A token does not tell where its file was, and keeping the rest would reveal which file it was.
             if let below = file.path.relative(to: path), try names.stored(place, file.path) == file.path {
                 try keep("File", Self.fileColumns, place, path, below, by: job)
                 taken.append(file)
@@ -46,9 +47,9 @@ extension LedgerTransaction {
             """, [job, top, below, place, top.appending(below)])
     }
 
-    /// Brings back what ``moveOutFolder(_:_:by:)`` has taken out: the folder lies at `path` again.
+    /// Restores the rows that ``moveOutFolder(_:_:by:)`` took out: the folder is back at `path`.
     ///
-    /// - Returns: the row of the folder itself, as it was; nil where that is not known any more.
+    /// - Returns: the previous row of the folder itself; nil if no longer known.
     package func returnFolder(_ place: String, to path: BytePath, by job: String) throws -> FolderRecord? {
         let files = try all(
             """
@@ -57,7 +58,7 @@ extension LedgerTransaction {
             """, [job, place], FileRecord.init(row:))
         for var file in files {
             file.path = path.appending(file.path)
-            // Another file may have had the name meanwhile.
+            // Another file may have used the name in the meantime.
             file.version = max(file.version, try self.file(place, file.path)?.version ?? 0) + 1
             try setFile(file)
         }

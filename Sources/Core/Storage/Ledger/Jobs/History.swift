@@ -12,7 +12,7 @@ package struct HistoryRecord: Sendable, Equatable, Codable {
     package var message: String
 }
 
-/// A file that was refused.
+/// A refused file.
 package struct QuarantineRecord: Sendable, Equatable, Codable {
     package enum State: String, Sendable, Codable {
         /// The move into quarantine has begun.
@@ -25,13 +25,13 @@ package struct QuarantineRecord: Sendable, Equatable, Codable {
     package var id: String
     package var job: String
     package var place: String
-    /// Where it came from, below the place's root.
+    /// Its original path, relative to the place's root.
     package var path: BytePath
     package var root: BytePath
-    /// Where it lies, absolute.
+    /// Its current path, absolute.
     package var stored: BytePath
     package var reason: String
-    /// The reason in one word for programs, where there is one.
+    /// The reason as one word for programs, if there is one.
     package var code: String?
     package var state: State
     package var time: Timestamp
@@ -65,7 +65,7 @@ extension LedgerTransaction {
             ])
     }
 
-    /// The newest lines, oldest of them first.
+    /// The newest lines, in ascending order.
     ///
     /// - Parameter after: only lines with a greater id, for following.
     package func history(limit: Int, after: Int64 = 0, job: String? = nil) throws -> [HistoryRecord] {
@@ -82,7 +82,7 @@ extension LedgerTransaction {
         }
     }
 
-    /// Why rules were passed over for a file as it is now, the newest reason first. Goes through the whole history.
+    /// Why rules skipped the file in its present state, newest reason first. Scans the whole history.
     package func reasonsToSkip(_ place: String, _ path: BytePath) throws -> [String] {
         try names.forms(place, path).flatMap { form in
             try values(

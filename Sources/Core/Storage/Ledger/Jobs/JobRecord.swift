@@ -4,27 +4,27 @@ import Platform
 package struct JobRecord: Sendable, Equatable {
     package enum State: String, Sendable, Codable, CaseIterable {
         case ready
-        /// Tried and failed for a reason that may pass; `nextAttempt` says when it is tried again.
+        /// Failed for a reason that may pass; `nextAttempt` says when it is retried.
         case waiting
         case done
-        /// Waits for a person's word: `steward confirm`.
+        /// Waits for a person's answer: `steward confirm`.
         case asking
-        /// For a human: `steward retry`.
+        /// Waits for a person: `steward retry`.
         case parked
-        /// Failed for good, and what its rule says under `on-failure` has been done: nobody has to look.
+        /// Failed permanently, and its rule's `on-failure` was carried out; needs no attention.
         case handled
-        /// The file was refused and lies in quarantine (or was left where it is).
+        /// The file was refused; it is in quarantine, or was left in place.
         case refused
-        /// The file changed or vanished before its turn; what replaced it has jobs of its own.
+        /// The file changed or vanished before its turn; its replacement has its own jobs.
         case superseded
-        /// A person has said no to what it asked, or has said nothing in time.
+        /// A person answered no, or did not answer in time.
         case declined
-        /// Being taken back. `nextAttempt` says when that is tried again; where there is none and `problem` says why, it is
-        /// for a human: some of its steps are taken back, and others cannot be.
+        /// Being undone. `nextAttempt` says when to retry; if it is nil and `problem` says why, a person must act: some
+        /// steps are undone, others cannot be.
         case undoing
         case undone
 
-        /// Whether the runner still has something to do with it.
+        /// Whether the runner still has work to do on it.
         package var isOpen: Bool { self == .ready || self == .waiting }
     }
 
@@ -36,9 +36,9 @@ package struct JobRecord: Sendable, Equatable {
     package var place: String
     /// The name under which the file was judged.
     package var path: BytePath
-    /// Where the file is now, as JSON of the engine's.
+    /// Where the file is now, as the engine's JSON.
     package var file: String
-    /// The same for finding it; nil where it has the name under which it was judged.
+    /// The same, for lookups; nil while the file has the name under which it was judged.
     package var moved: FileLocation?
     package var hash: ContentHash?
     package var firstJob: String
@@ -49,13 +49,13 @@ package struct JobRecord: Sendable, Equatable {
     package var state: State
     package var attempts: Int
     package var nextAttempt: Timestamp?
-    /// The values of templates, as JSON of the engine's.
+    /// The template values, as the engine's JSON.
     package var values: String
     /// `quarantine` or `leave`.
     package var refused: String
     package var problem: String?
     package var updated: Timestamp
-    /// Whether it is of a file that lay there when its place was looked through: jobs of what arrives come first.
+    /// Whether its file was found by a scan of its place; jobs of arriving files come first.
     package var isBacklog = false
 
     package init(
@@ -88,10 +88,10 @@ package struct JobRecord: Sendable, Equatable {
 package struct StepRecord: Sendable, Equatable {
     package enum State: String, Sendable, Codable {
         case pending
-        /// The intent is committed; whether the effect happened is for `recover` to say.
+        /// The intent is committed; `recover` finds out whether the effect happened.
         case intended
         case done
-        /// Being taken back: whether that has happened is for the action's `undo` to find out.
+        /// Being undone; the action's `undo` finds out whether that has happened.
         case undoing
         case undone
     }
@@ -99,11 +99,12 @@ package struct StepRecord: Sendable, Equatable {
     package var job: String
     package var number: Int
     package var action: String
-    /// Which step of the rule it is, and what the rule gave it when the job was planned: in the engine's own form. It says
-    /// nothing of what is yet to be done, which the rule in force says.
+    /// The step's position in the rule, and its arguments when the job was planned, in the engine's format. Not used to
+    /// perform it: the rule in force decides that.
     package var arguments: String
     package var repeatSafe: Bool
-    /// The values that it alone sees, as JSON of the engine's, until it is done: the line of a file that it is about.
+    /// Values visible only to this step (the line of a file that it handles), as the engine's JSON; nil once it is
+    /// done.
     package var item: String?
     package var state: State
     package var intent: String?
@@ -123,7 +124,7 @@ package struct StepRecord: Sendable, Equatable {
         receipt = nil
     }
 
-    /// The name under which the step's effect is known everywhere.
+    /// The name that identifies the step's effect everywhere.
     package var id: String { "\(job).\(number)" }
 }
 

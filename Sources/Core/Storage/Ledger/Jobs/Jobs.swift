@@ -1,9 +1,9 @@
 import Platform
 
 extension LedgerTransaction {
-    /// Adds a job and its steps; one with this id that is there already stays as it is.
+    /// Adds a job and its steps; an existing job of this id stays as it is.
     ///
-    /// - Parameter time: what its record says of when it was written; see ``isAsAdded(_:)``.
+    /// - Parameter time: recorded as the time of writing; see ``isAsAdded(_:)``.
     /// - Returns: whether it is new.
     package func addJob(_ job: JobRecord, steps: [StepRecord], at time: Timestamp = .now()) throws -> Bool {
         let added = try execute(
@@ -31,8 +31,8 @@ extension LedgerTransaction {
         return true
     }
 
-    /// Whether a job that was added is as it was then, and none of its steps has been begun: who has it in memory need not
-    /// read it.
+    /// Whether an added job is unchanged and none of its steps has begun; if so, a copy in memory need not be read
+    /// again.
     ///
     /// - Parameter job: with the time at which it was added.
     package func isAsAdded(_ job: JobRecord) throws -> Bool {
@@ -54,25 +54,26 @@ extension LedgerTransaction {
         try first("SELECT * FROM job WHERE id = ?", [id], job)
     }
 
-    /// Where the job's file is now, as ``JobRecord/file``: each step asks, and a row is thirty times as dear.
+    /// Where the job's file is now, as ``JobRecord/file``. Every step asks for it, and a full row costs thirty times as
+    /// much.
     package func file(ofJob id: String) throws -> String? {
         try value("SELECT file FROM job WHERE id = ?", [id])
     }
 
-    /// The jobs whose id begins with `prefix`, so that people can shorten ids as with git.
+    /// The jobs whose id begins with `prefix`, so that people can abbreviate ids as with git.
     package func jobs(idPrefix prefix: String) throws -> [JobRecord] {
         try all("SELECT * FROM job WHERE id >= ? AND id < ? ORDER BY sequence", [prefix, prefix + "\u{10FFFF}"], job)
     }
 
-    /// Jobs in any of `states`, in the order in which they were planned.
+    /// Jobs in any of `states`, in planning order.
     package func jobs(in states: [JobRecord.State], limit: Int = .max) throws -> [JobRecord] {
         try all(
             "SELECT * FROM job WHERE state IN (\(Self.marks(states.count))) ORDER BY sequence LIMIT ?",
             states.map { $0.rawValue as any SQLConvertible } + [limit], job)
     }
 
-    /// The first jobs that are ready, those of the backlog last, else in the order in which they were planned, by where their
-    /// files are now, without what else is known of them but their rules.
+    /// The first ready jobs in planning order, backlog last, with the locations of their files and their rules but
+    /// nothing else.
     package func readyJobs(
         limit: Int
     ) throws -> [(id: String, rule: String, place: String, path: BytePath, isBacklog: Bool)] {
@@ -87,10 +88,10 @@ extension LedgerTransaction {
         }
     }
 
-    /// Has the jobs of a file that are ready come before the backlog: another is planned for it that does, and jobs of one
-    /// file keep their order.
+    /// Moves a file's ready jobs ahead of the backlog. Needed when a job outside the backlog is planned for the same
+    /// file, since jobs of one file keep their order.
     ///
-    /// - Returns: whether there were any in the backlog.
+    /// - Returns: whether any of them was in the backlog.
     package func bringForward(jobsAt spot: JobRecord.FileLocation) throws -> Bool {
         guard try exists("SELECT 1 FROM job WHERE state = 'ready' AND backlog = 1 LIMIT 1") else { return false }
         let waiting = try jobs(at: spot).filter { $0.state == .ready && $0.isBacklog }
@@ -98,9 +99,9 @@ extension LedgerTransaction {
         return !waiting.isEmpty
     }
 
-    /// The jobs that wait for their next try, in the order in which they were planned, without what else is known of them.
+    /// The jobs waiting for a retry in planning order, without their other fields.
     ///
-    /// - Parameter problem: how the problem begins that they wait for to pass; nil for any.
+    /// - Parameter problem: a prefix of the problem they wait on; nil for any.
     package func waitingJobs(
         problem: String? = nil
     ) throws -> [(id: String, place: String, path: BytePath, nextAttempt: Timestamp?)] {
@@ -116,7 +117,7 @@ extension LedgerTransaction {
         }
     }
 
-    /// Open jobs of which a step was begun and has no receipt.
+    /// Open jobs with a step that was begun and has no receipt.
     package func begunJobs() throws -> [JobRecord] {
         try all(
             """
@@ -125,7 +126,7 @@ extension LedgerTransaction {
             """, [], job)
     }
 
-    /// The jobs that a file has had that was judged under this name, newest first.
+    /// The jobs of a file judged under this name, newest first.
     package func jobs(of place: String, _ path: BytePath) throws -> [JobRecord] {
         try names.forms(place, path).flatMap { form in
             try all(
@@ -138,7 +139,7 @@ extension LedgerTransaction {
         return Dictionary(uniqueKeysWithValues: counts)
     }
 
-    /// When the oldest of the jobs was planned that are ready or wait for their next try; nil for none.
+    /// The planning time of the oldest job that is ready or waiting for a retry; nil if there is none.
     package func oldestOpenJob() throws -> Timestamp? {
         try value("SELECT min(created) FROM job WHERE state IN ('ready', 'waiting')")
     }
@@ -147,7 +148,7 @@ extension LedgerTransaction {
         try all("SELECT * FROM step WHERE job = ? ORDER BY number", [job], StepRecord.init(row:))
     }
 
-    /// Stores what changes in a job's life: state, attempts, problem and values. For its file see ``setFile(of:)``.
+    /// Stores the changeable fields of a job: state, attempts, problem and values. For its file, see ``setFile(of:)``.
     package func update(_ job: JobRecord) throws {
         try execute(
             """
@@ -159,13 +160,13 @@ extension LedgerTransaction {
             ])
     }
 
-    /// Takes out of an ended job what would tell which content it was about.
+    /// Removes from an ended job everything that would reveal the content it was about.
     package func forgetContent(of job: JobRecord) throws {
         try execute("UPDATE job SET hash = NULL WHERE id = ?", [job.id])
         names.noteForgotten()
     }
 
-    /// - Parameter texts: those that the intent names.
+    /// - Parameter texts: those that the intent refers to.
     package func setIntent(_ step: StepRecord, _ intent: String, texts: [KeptText] = []) throws {
         try execute(
             "UPDATE step SET state = 'intended', intent = ? WHERE job = ? AND number = ?",
@@ -173,12 +174,12 @@ extension LedgerTransaction {
         for text in texts { try keep(text, for: step.id) }
     }
 
-    /// What an action has noted of an effect that it is in the midst of; kept until the step's receipt is there.
+    /// An action's note about an effect in progress; kept until the step has its receipt.
     package func effectNote(step id: String) throws -> String? { try meta("effect:\(id)") }
 
     package func setEffectNote(_ text: String?, step id: String) throws { try setMeta("effect:\(id)", text) }
 
-    /// Drops an intent of which recovery has found that it was not done, to be decided anew.
+    /// Drops an intent that recovery found was not carried out; the step will be decided again.
     package func clearIntent(_ step: StepRecord) throws {
         try execute(
             "UPDATE step SET state = 'pending', intent = NULL WHERE job = ? AND number = ?",
@@ -186,9 +187,9 @@ extension LedgerTransaction {
         try releaseTexts(of: step.id, [.perform, .undo])
     }
 
-    /// Marks a step that is done as being taken back, or, where that did not come about, as done again.
+    /// Marks a done step as being undone, or, if the undo did not happen, as done again.
     ///
-    /// - Returns: false where the step is in neither of these states any more.
+    /// - Returns: false if the step is no longer in either state.
     package func setUndoing(_ step: StepRecord, _ isUndoing: Bool) throws -> Bool {
         let (before, after): (StepRecord.State, StepRecord.State) = isUndoing ? (.done, .undoing) : (.undoing, .done)
         return try execute(
@@ -196,7 +197,7 @@ extension LedgerTransaction {
             [after.rawValue, step.job, step.number, before.rawValue]) > 0
     }
 
-    /// Has a job be one that is being taken back, whatever it was before.
+    /// Puts a job into the state `undoing`, and remembers its previous state.
     package func beginUndo(of job: inout JobRecord) throws {
         if job.state != .undoing {
             try setMeta("undo:\(job.id)", job.state.rawValue)
@@ -206,7 +207,7 @@ extension LedgerTransaction {
         try update(job)
     }
 
-    /// Has a job of which nothing could be taken back be what it was.
+    /// Restores the previous state of a job of which nothing could be undone.
     package func giveUpUndo(of job: inout JobRecord) throws {
         guard job.state == .undoing, let before = try meta("undo:\(job.id)") else { return }
         (job.state, job.nextAttempt) = (JobRecord.State(rawValue: before) ?? .done, nil)
@@ -215,10 +216,10 @@ extension LedgerTransaction {
         try forgetUndo(of: job.id)
     }
 
-    /// Forgets what a job was before its undo.
+    /// Forgets the job's state from before its undo.
     package func forgetUndo(of id: String) throws { try setMeta("undo:\(id)", nil) }
 
-    /// The jobs whose undo was begun and has not ended, but for those that wait for a person.
+    /// The jobs with an unfinished undo, except those that wait for a person.
     package func jobsBeingUndone() throws -> [String] {
         try values(
             """
@@ -227,7 +228,7 @@ extension LedgerTransaction {
             """)
     }
 
-    /// Stores what the step did; texts that its intent names are kept only where undo needs them, if it can still come.
+    /// Stores what the step did. Texts that its intent refers to are kept only if a possible undo needs them.
     package func setReceipt(_ step: StepRecord, _ receipt: String, state: StepRecord.State = .done) throws {
         try execute(
             "UPDATE step SET state = ?, receipt = ?, finished = ?, item = NULL WHERE job = ? AND number = ?",
@@ -235,30 +236,30 @@ extension LedgerTransaction {
         try releaseTexts(of: step.id, state == .undone ? [.perform, .undo] : [.perform])
     }
 
-    /// Forgets what the steps of a job that has ended were about, also those that were never done.
+    /// Deletes the item data of an ended job's steps, including those never performed.
     package func forgetItems(of job: String) throws {
         try execute("UPDATE step SET item = NULL WHERE job = ? AND item IS NOT NULL", [job])
     }
 
-    /// Notes that what a superseded job was to do is yet to be planned anew, or that it has been.
+    /// Records that the work of a superseded job must be planned again, or that it has been.
     package func setSuperseded(_ job: String, _ isToBePlanned: Bool) throws {
         try setMeta("superseded:\(job)", isToBePlanned ? "" : nil)
     }
 
-    /// The superseded jobs for which that is so: a crash came between.
+    /// The superseded jobs still to be planned again, after a crash in between.
     package func supersededToBePlanned() throws -> [String] {
         try values("SELECT substr(key, 12) FROM meta WHERE key >= 'superseded:' AND key < 'superseded;' ORDER BY key")
     }
 
-    /// Whether this rule has already run in the lineage of a job, other than on what is of the same generation: one job may
-    /// have made many files. A job that came to nothing does not count.
+    /// Whether this rule has already run in a job's lineage, except on files of the same generation: one job may have
+    /// made many files. A job without any effect does not count.
     ///
     /// - Parameter depth: that generation; nil for none.
     package func hasRun(rule: String, from firstJob: String, besides depth: Int? = nil) throws -> Bool {
         try hasRun(rule, firstJob, "depth <> ?", depth ?? -1)
     }
 
-    /// Whether this rule has run in the lineage of a job on what a file was made from.
+    /// Whether this rule has run in a job's lineage on an ancestor of a file.
     ///
     /// - Parameter origin: the depth at which that file was made.
     package func hasRun(rule: String, from firstJob: String, before origin: Int) throws -> Bool {
@@ -269,7 +270,7 @@ extension LedgerTransaction {
     ///   - generation: a condition on the depth of the jobs that count.
     ///   - depth: its argument.
     private func hasRun(_ rule: String, _ firstJob: String, _ generation: String, _ depth: Int) throws -> Bool {
-        // The first of a lineage is found by its id, the others by the index of those that are not the first.
+        // The first job of a lineage is found by its id, the others by the index of jobs that are not the first.
         try exists(
             """
             SELECT 1 FROM job WHERE id = ? AND firstJob = id AND rule = ? AND \(generation) AND state <> 'superseded'

@@ -1,6 +1,6 @@
 import Platform
 
-/// What the ledger knows of a note that the agent writes into (`docs/design/stale-buffers.md`).
+/// What the ledger knows about a note the agent writes into (`docs/design/stale-buffers.md`).
 package struct NoteStateRecord: Sendable, Equatable {
     package struct Line: Sendable, Equatable {
         package var hash: UInt64
@@ -18,11 +18,11 @@ package struct NoteStateRecord: Sendable, Equatable {
 
     /// Absolute.
     package var note: BytePath
-    /// How many versions have been seen or written.
+    /// How many versions were seen or written.
     package var version: Int64
-    /// The content of the last one; nil where it is not known.
+    /// The content of the last version; nil if unknown.
     package var hash: ContentHash?
-    /// Lines that are not the agent's; nil where they are not known.
+    /// Lines that are not the agent's; nil if unknown.
     package var lines: [Line]?
 
     package init(note: BytePath, version: Int64, hash: ContentHash?, lines: [Line]?) {
@@ -33,19 +33,20 @@ package struct NoteStateRecord: Sendable, Equatable {
     }
 }
 
-/// A block that the agent wrote into a note, for as long as it remembers it.
+/// A block that the agent wrote into a note, while it is remembered.
 package struct KeptBlockRecord: Sendable, Equatable {
     package var note: BytePath
     package var step: String
     package var token: String
-    /// The block as it is appended again, JSON of the writer's.
+    /// The block in the form in which it would be appended again, as the writer's JSON.
     package var request: String
-    /// The versions that brought it first, that brought it back, that first held it since, and that lack it; 0 for none.
+    /// The versions that first contained it, that restored it, that first contained it since, and that lack it; 0 for
+    /// none.
     package var first: Int64
     package var since: Int64
     package var holder: Int64?
     package var gone: Int64?
-    /// The writer's word for what has become of it; ``begun`` until the write that holds it has been ended.
+    /// The writer's term for its state; ``begun`` until the write that contains it has ended.
     package var fate: String
     /// Hashes of its lines.
     package var lines: [UInt64]
@@ -86,7 +87,7 @@ extension LedgerTransaction {
         try execute(Self.noteStateUpsert, [state.note, state.version, state.hash, state.lines.map(Self.blob)])
     }
 
-    /// The hash of the last version of a note that was seen or written, without the rest of what is known.
+    /// The hash of a note's last known version, without the other fields.
     package func lastNoteHash(_ note: BytePath) throws -> ContentHash? {
         try value("SELECT hash FROM noteState WHERE note = ?", [note])
     }
@@ -95,21 +96,21 @@ extension LedgerTransaction {
         try all("SELECT * FROM keptBlock WHERE note = ? ORDER BY since, step", [note], KeptBlockRecord.init(row:))
     }
 
-    /// The blocks of a note that its last known version does not hold.
+    /// The blocks missing from a note's last known version.
     package func missingBlocks(_ note: BytePath) throws -> [KeptBlockRecord] {
         try all(
             "SELECT * FROM keptBlock WHERE note = ? AND fate <> 'there' ORDER BY since, step", [note],
             KeptBlockRecord.init(row:))
     }
 
-    /// Blocks of all notes of which one of these has become.
+    /// Blocks of all notes in any of these states.
     package func keptBlocks(fates: [String]) throws -> [KeptBlockRecord] {
         try all(
             "SELECT * FROM keptBlock WHERE fate IN (\(Self.marks(fates.count))) ORDER BY changed, note, step", fates,
             KeptBlockRecord.init(row:))
     }
 
-    /// The notes with blocks that somebody's save may yet lose, or has lost.
+    /// The notes with blocks that another program's save may lose, or has lost.
     package func keptNotes() throws -> [BytePath] {
         try values("SELECT DISTINCT note FROM keptBlock ORDER BY note")
     }
@@ -135,15 +136,15 @@ extension LedgerTransaction {
         try execute(Self.keptBlockUpsert, Self.arguments(block))
     }
 
-    /// Remembers a block before the write that holds it; one that is known stays as it is.
+    /// Remembers a block before the write that contains it; a known block stays as it is.
     ///
-    /// - Parameter texts: those that the block's request names.
+    /// - Parameter texts: those that the block's request refers to.
     package func beginKeptBlock(_ block: KeptBlockRecord, texts: [KeptText] = []) throws {
         guard try execute(Self.keptBlockInsert, Self.arguments(block)) > 0 else { return }
         for text in texts { try keep(text, as: .block, for: block.step) }
     }
 
-    /// Records that a note holds what the agent wrote: `blocks` are in it, and nobody has held them.
+    /// Records that a note contains the agent's `blocks`, none of which an editor has loaded.
     package func noteHolds(_ note: BytePath, _ result: ContentHash, _ blocks: [NoteBlockRecord]) throws {
         try execute(
             """
@@ -165,7 +166,7 @@ extension LedgerTransaction {
         }
     }
 
-    /// Forgets a block: it was taken out again by the agent.
+    /// Forgets a block that the agent has removed.
     package func dropKeptBlock(_ note: BytePath, step: String) throws {
         try execute("DELETE FROM keptBlock WHERE note = ? AND step = ?", [note, step])
         try releaseTexts(of: step, [.block])

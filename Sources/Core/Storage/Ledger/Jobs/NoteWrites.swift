@@ -1,20 +1,21 @@
 import Platform
 
-/// An in-place write into a note, complete before its first byte is written: from it a torn write is mended.
+/// An in-place write into a note. Stored completely before its first byte is written, so that a torn write can be
+/// repaired.
 package struct NoteWriteRecord: Sendable, Equatable {
     package var id: Int64
     /// Absolute.
     package var note: BytePath
     package var device: UInt64
     package var inode: UInt64
-    /// The whole content before and after.
+    /// The entire content before and after.
     package var base: ContentHash
     package var result: ContentHash
-    /// Where the tail begins, bytes from the start.
+    /// The tail's offset in bytes.
     package var position: Int64
     package var oldTail: [UInt8]
     package var newTail: [UInt8]
-    /// The blocks it holds: the steps that asked for them, and their anchors.
+    /// Its blocks: the steps that requested them, and their anchors.
     package var blocks: [NoteBlockRecord]
     package var isDone: Bool
 
@@ -40,7 +41,8 @@ package struct NoteWriteRecord: Sendable, Equatable {
 package struct NoteBlockRecord: Sendable, Equatable {
     package var step: String
     package var token: String
-    /// The heading that was made for it; nil where it was there. Not read back: see ``LedgerTransaction/hasMadeHeading(_:in:)``.
+    /// The heading created for it; nil if there already was one. Not read back: see
+    /// ``LedgerTransaction/hasMadeHeading(_:in:)``.
     package var madeHeading: String?
 
     package init(step: String, token: String, madeHeading: String? = nil) {
@@ -72,17 +74,17 @@ extension LedgerTransaction {
         return id
     }
 
-    /// Whether a heading of a note was made by the agent, for a block of its own.
+    /// Whether the agent created a heading of a note, for one of its blocks.
     package func hasMadeHeading(_ heading: String, in note: BytePath) throws -> Bool {
         try meta(Self.headingKey(heading, note)) != nil
     }
 
-    /// Forgets that: the heading is gone again.
+    /// Forgets a created heading that is gone again.
     package func forgetHeading(_ heading: String, in note: BytePath) throws {
         try setMeta(Self.headingKey(heading, note), nil)
     }
 
-    /// Forgets headings that were made so long ago that no undo asks for them.
+    /// Forgets created headings too old for any undo.
     package func forgetHeadings(before: Timestamp) throws {
         try execute(
             "DELETE FROM meta WHERE key >= 'heading:' AND key < 'heading;' AND value < ?",
@@ -93,12 +95,12 @@ extension LedgerTransaction {
         "heading:\(ContentHash(of: note.bytes + [0] + Array(heading.lowercased().utf8)))"
     }
 
-    /// Marks it done and lets go of the tails.
+    /// Marks it done and drops the tails.
     package func endNoteWrite(_ id: Int64) throws {
         try execute("UPDATE noteWrite SET done = 1, oldTail = ?, newTail = ? WHERE id = ?", [[UInt8](), [UInt8](), id])
     }
 
-    /// Forgets a write that never took effect.
+    /// Forgets a write that had no effect.
     package func voidNoteWrite(_ id: Int64) throws {
         let blocks = try all("SELECT note, step FROM noteBlock WHERE noteWrite = ?", [id]) { row in
             try (note: row["note"] as BytePath, step: row["step"] as String)
@@ -112,7 +114,7 @@ extension LedgerTransaction {
         try execute("DELETE FROM noteWrite WHERE id = ?", [id])
     }
 
-    /// The anchor that `step`'s block got, if a write that holds it has been done.
+    /// The anchor of `step`'s block, if a write that contains it is done.
     package func noteBlock(step: String) throws -> NoteBlockRecord? {
         try first(
             "SELECT token FROM noteBlock JOIN noteWrite ON noteWrite.id = noteWrite WHERE step = ? AND done = 1", [step]
@@ -125,17 +127,17 @@ extension LedgerTransaction {
         }
     }
 
-    /// Writes that were begun and not ended, oldest first: at most one a note.
+    /// Unfinished writes, oldest first: at most one per note.
     package func openNoteWrites() throws -> [NoteWriteRecord] {
         try all("SELECT * FROM noteWrite WHERE done = 0 ORDER BY id", [], noteWrite)
     }
 
-    /// Those into one note.
+    /// The unfinished writes into one note.
     package func openNoteWrites(_ note: BytePath) throws -> [NoteWriteRecord] {
         try all("SELECT * FROM noteWrite WHERE done = 0 AND note = ? ORDER BY id", [note], noteWrite)
     }
 
-    /// The note that `step`'s block was being written into by a write that was not ended.
+    /// The note into which an unfinished write was putting `step`'s block.
     package func openNote(step: String) throws -> BytePath? {
         try value(
             "SELECT noteWrite.note FROM noteBlock JOIN noteWrite ON noteWrite.id = noteWrite WHERE step = ? AND done = 0",
@@ -148,7 +150,7 @@ extension LedgerTransaction {
         return record
     }
 
-    /// Forgets that `step` has written a block: it has been taken out again.
+    /// Forgets that `step` has written a block that was removed again.
     package func dropNoteBlock(step: String) throws {
         try execute("DELETE FROM noteBlock WHERE step = ?", [step])
     }

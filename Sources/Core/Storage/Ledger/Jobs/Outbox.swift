@@ -1,74 +1,74 @@
 import Platform
 
-/// An event that a step has put into the outbox (`docs/design/publish.md`).
+/// An event in the outbox, put there by a step (`docs/design/publish.md`).
 package struct DeliveryRecord: Sendable, Equatable {
-    /// How far it has come.
+    /// The progress of a delivery.
     package enum State: String, Sendable, Codable, CaseIterable {
-        /// To be sent when its turn comes, and not before ``DeliveryRecord/nextAttempt``.
+        /// To be sent in its turn, not before ``DeliveryRecord/nextAttempt``.
         case waiting
-        /// A request is under way, or was when the agent was killed.
+        /// A request is in flight, or was when the agent was killed.
         case sending
-        /// The receiver has said that it has it.
+        /// The receiver has confirmed it.
         case delivered
-        /// Given up, for a person to look at: `steward outbox`.
+        /// Given up; waits for a person: `steward outbox`.
         case dead
-        /// Taken out by a person, with `steward outbox drop` or `steward undo`.
+        /// Removed by a person, with `steward outbox drop` or `steward undo`.
         case dropped
     }
 
-    /// The place in the order of its ``lane``; set by the ledger.
+    /// Its position in its ``lane``; set by the ledger.
     package var sequence: Int64
-    /// The step's: the same after every crash.
+    /// The step's id; the same after every crash.
     package var id: String
     package var job: String
-    /// The name of the target in the configuration.
+    /// The target's name in the configuration.
     package var target: String
-    /// Where at the target, as it stands in the URL; may be empty.
+    /// The path at the target, as it appears in the URL; may be empty.
     package var path: String
-    /// What kind of event it is, by name.
+    /// The name of the kind of event.
     package var event: String
-    /// Events of one key reach a target one after the other.
+    /// Events with the same key reach a target in order.
     package var key: String
-    /// Of the body.
+    /// The body's hash.
     package var hash: ContentHash
-    /// Bytes of the body.
+    /// The body's size in bytes.
     package var size: Int
     package var state: State
-    /// How often it has been sent, tries that a crash cut off included.
+    /// How often it was sent, including attempts interrupted by a crash.
     package var attempts: Int
     package var firstAttempt: Timestamp?
-    /// Seconds since its first try, as far as the agent ran and the machine was awake; up to its last try.
+    /// Seconds from its first attempt to its last, counting only time in which the agent ran and the machine was awake.
     package var triedFor: Double
-    /// Nil where it may be sent at once.
+    /// nil if it may be sent at once.
     package var nextAttempt: Timestamp?
-    /// The HTTP status of the last answer; nil where none came.
+    /// The HTTP status of the last response; nil if there was none.
     package var status: Int?
-    /// Why it has not been delivered, for people.
+    /// Why it is undelivered, as text for a person.
     package var problem: String?
     package var created: Timestamp
     package var updated: Timestamp
 
-    /// As commands show it and take it: as much of the job's id as tells jobs apart, and the number of the step.
+    /// Its id as commands print and accept it: a unique prefix of the job's id, and the step's number.
     package var shortID: String { Self.short(id) }
 
-    /// - Parameter id: an event's, whole.
-    /// - Returns: it as commands show it and take it.
+    /// - Parameter id: the full id of an event.
+    /// - Returns: the id as commands print and accept it.
     package static func short(_ id: String) -> String { "\(id.prefix(12))\(id.drop { $0 != "." })" }
 
-    /// The order that it stands in.
+    /// The lane that it belongs to.
     package var lane: DeliveryLane { DeliveryLane(target: target, key: key) }
 
-    /// An event that has never been sent.
+    /// An event that was never sent.
     ///
     /// - Parameters:
-    ///   - id: the step's.
+    ///   - id: the step's id.
     ///   - job: the step's job.
-    ///   - target: the name of the target in the configuration.
-    ///   - path: where at the target.
-    ///   - event: what kind of event it is, by name.
-    ///   - key: events of one key reach the target one after the other.
-    ///   - hash: of the body.
-    ///   - size: bytes of the body.
+    ///   - target: the target's name in the configuration.
+    ///   - path: the path at the target.
+    ///   - event: the name of the kind of event.
+    ///   - key: events with the same key reach the target in order.
+    ///   - hash: the body's hash.
+    ///   - size: the body's size in bytes.
     package init(
         id: String, job: String, target: String, path: String, event: String, key: String, hash: ContentHash, size: Int
     ) {
@@ -89,13 +89,13 @@ package struct DeliveryRecord: Sendable, Equatable {
     }
 }
 
-/// Events that go one at a time, in the order in which they were put into the outbox.
+/// Events sent one at a time, in the order in which they entered the outbox.
 package struct DeliveryLane: Hashable, Sendable {
     package let target: String
     package let key: String
 
     /// - Parameters:
-    ///   - target: the name of the target in the configuration.
+    ///   - target: the target's name in the configuration.
     ///   - key: the order key.
     package init(target: String, key: String) {
         self.target = target
@@ -103,24 +103,24 @@ package struct DeliveryLane: Hashable, Sendable {
     }
 }
 
-/// What `steward status` says of the outbox.
+/// The outbox counts in `steward status`.
 package struct OutboxCounts: Sendable, Codable, Equatable {
-    /// To be sent, those included that are being sent.
+    /// Waiting or being sent.
     package var waiting: Int
-    /// Of those that wait, the ones in whose lanes the first one's time has come; none that are held.
+    /// Waiting events in lanes whose first event's time has come, without held lanes.
     package var due: Int
     package var dead: Int
-    /// Of those that wait, the ones that a dead event holds up.
+    /// Waiting events blocked by a dead one.
     package var held: Int
-    /// When the oldest of those that wait was put there.
+    /// When the oldest waiting event entered the outbox.
     package var oldest: Timestamp?
 
     /// - Parameters:
-    ///   - waiting: to be sent, or being sent.
-    ///   - due: of those that wait, the ones in whose lanes the first one's time has come.
+    ///   - waiting: waiting or being sent.
+    ///   - due: waiting events in lanes whose first event's time has come.
     ///   - dead: given up.
-    ///   - held: of those that wait, the ones that a dead event holds up.
-    ///   - oldest: when the oldest of those that wait was put there.
+    ///   - held: waiting events blocked by a dead one.
+    ///   - oldest: when the oldest waiting event entered the outbox.
     package init(waiting: Int = 0, due: Int = 0, dead: Int = 0, held: Int = 0, oldest: Timestamp? = nil) {
         self.waiting = waiting
         self.due = due
@@ -130,13 +130,13 @@ package struct OutboxCounts: Sendable, Codable, Equatable {
     }
 }
 
-/// The bodies lie among the texts that intents name, each once, until the event is delivered or taken out.
+/// Bodies are stored once each, among the texts of intents, until the event is delivered or removed.
 extension LedgerTransaction {
-    /// Puts an event behind all others of its lane; one that is there already stays as it is.
+    /// Appends an event to its lane; an existing one stays as it is.
     ///
     /// - Parameters:
-    ///   - delivery: its sequence counts for nothing.
-    ///   - body: has the delivery's hash.
+    ///   - delivery: its sequence is ignored.
+    ///   - body: its hash must be the delivery's.
     /// - Returns: whether it is new.
     package func addDelivery(_ delivery: DeliveryRecord, body: String) throws -> Bool {
         let added = try execute(
@@ -154,31 +154,31 @@ extension LedgerTransaction {
         return true
     }
 
-    /// - Parameter id: the step's, whole.
+    /// - Parameter id: the step's full id.
     package func delivery(_ id: String) throws -> DeliveryRecord? {
         try first("SELECT * FROM outbox WHERE id = ?", [id], DeliveryRecord.init(row:))
     }
 
     /// The events of a job's steps, in the order of the steps.
     ///
-    /// - Parameter prefix: the job's id or its beginning.
+    /// - Parameter prefix: the job's id or a prefix of it.
     package func deliveries(jobPrefix prefix: String) throws -> [DeliveryRecord] {
         try all(
             "SELECT * FROM outbox WHERE id >= ? AND id < ? ORDER BY id", [prefix, prefix + "\u{10FFFF}"],
             DeliveryRecord.init(row:))
     }
 
-    /// Events that have been neither delivered nor taken out, oldest first.
+    /// Events that are neither delivered nor removed, oldest first.
     ///
     /// - Parameters:
-    ///   - states: of ``DeliveryRecord/State/waiting``, ``DeliveryRecord/State/sending`` and
-    ///     ``DeliveryRecord/State/dead`` those that are wanted.
-    ///   - sequence: only what was put there after the event of this sequence.
-    ///   - limit: how many at most; all by default.
+    ///   - states: any of ``DeliveryRecord/State/waiting``, ``DeliveryRecord/State/sending`` and
+    ///     ``DeliveryRecord/State/dead``.
+    ///   - sequence: only events after this sequence number.
+    ///   - limit: the most events to return; all by default.
     package func openDeliveries(
         in states: [DeliveryRecord.State] = [.sending, .waiting, .dead], after sequence: Int64 = 0, limit: Int = .max
     ) throws -> [DeliveryRecord] {
-        // `+`: by the few that are open, not by the sequence of all there ever were.
+        // `+`: use the index of the few open events, not the sequence of all events ever.
         try all(
             """
             SELECT * FROM (
@@ -188,7 +188,7 @@ extension LedgerTransaction {
             """, states.map { $0.rawValue as any SQLConvertible } + [sequence, limit], DeliveryRecord.init(row:))
     }
 
-    /// The lanes in which something waits.
+    /// The lanes with waiting events.
     package func waitingLanes() throws -> [DeliveryLane] {
         try all(
             """
@@ -198,12 +198,12 @@ extension LedgerTransaction {
         ) { DeliveryLane(target: try $0["target"], key: try $0["orderKey"]) }
     }
 
-    /// What comes next in a lane.
+    /// The next event of a lane.
     ///
     /// - Parameters:
-    ///   - lane: whose events go one at a time.
-    ///   - isHeldByDead: whether a dead event holds up those behind it.
-    /// - Returns: nil where nothing waits, or what waits is held up.
+    ///   - lane: the lane.
+    ///   - isHeldByDead: whether a dead event blocks those behind it.
+    /// - Returns: nil if nothing is waiting, or it is blocked.
     package func nextDelivery(in lane: DeliveryLane, isHeldByDead: Bool) throws -> DeliveryRecord? {
         let found = try first(
             """
@@ -217,11 +217,11 @@ extension LedgerTransaction {
         return isHeld ? nil : found
     }
 
-    /// Notes that an event is being sent, before it is.
+    /// Marks an event as being sent, before the request.
     ///
-    /// - Parameter id: the step's.
-    /// - Returns: the event as it is then, and its body, which is nil where the ledger has lost it; nil where the event does
-    ///   not wait any more.
+    /// - Parameter id: the step's id.
+    /// - Returns: the updated event and its body, which is nil if the ledger has lost it; nil if the event is no longer
+    ///   waiting.
     package func beginDelivery(_ id: String) throws -> (delivery: DeliveryRecord, body: String?)? {
         let now = Timestamp.now()
         let begun = try execute(
@@ -236,13 +236,13 @@ extension LedgerTransaction {
         return (delivery, body.map { String(decoding: $0, as: UTF8.self) })
     }
 
-    /// Stores what changes in the life of an event: state, attempts, times, status and problem. With its delivery, or
-    /// when it is taken out, its body goes; and so does what it says of a file whose name is hidden.
+    /// Stores the changeable fields of an event: state, attempts, times, status and problem. Once it is delivered or
+    /// removed, its body is deleted, and so is everything it says about a file with a hidden name.
     ///
     /// - Parameters:
-    ///   - delivery: one that the ledger holds.
-    ///   - before: as it was when this was decided; nil where that was in this transaction.
-    /// - Returns: false where it has another state or another number of tries by now than `before`; nothing is stored then.
+    ///   - delivery: an event that the ledger has.
+    ///   - before: the event on which the change is based; nil if it was read in this transaction.
+    /// - Returns: false, without storing anything, if its state or number of attempts differs from `before`.
     @discardableResult
     package func update(_ delivery: DeliveryRecord, from before: DeliveryRecord? = nil) throws -> Bool {
         let isOver = delivery.state == .delivered || delivery.state == .dropped
@@ -265,7 +265,7 @@ extension LedgerTransaction {
         return true
     }
 
-    /// After a crash: what was being sent is to be sent again, under the same key.
+    /// After a crash: queues events that were in flight again, under the same key.
     ///
     /// - Returns: how many there were.
     @discardableResult
@@ -274,8 +274,8 @@ extension LedgerTransaction {
             "UPDATE outbox SET state = 'waiting' WHERE state IN ('waiting', 'sending') AND state = 'sending'")
     }
 
-    /// - Parameter now: what is to be sent by then is due.
-    /// - Returns: the counts; as if nothing were held up, which ``OutboxCounts/hold(_:)`` tells them.
+    /// - Parameter now: events with an attempt scheduled by then are due.
+    /// - Returns: the counts, as if no lane were held; ``OutboxCounts/hold(_:)`` corrects that.
     package func outboxCounts(now: Timestamp = .now()) throws -> OutboxCounts {
         try first(
             """

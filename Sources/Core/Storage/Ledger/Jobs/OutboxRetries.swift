@@ -1,9 +1,8 @@
 import Platform
 
-/// Sending again what waits or was given up, all of it: so many at a time that others can write in between.
+/// Retries all waiting and dead events, in batches so that other writers get in between.
 extension LedgerTransaction {
-    /// - Returns: the places in the order of all events that wait or were given up, eight bytes each; those that are being
-    ///   sent are not among them.
+    /// - Returns: the sequence numbers of all waiting and dead events, eight bytes each; not of those being sent.
     package func retriableDeliveries() throws -> [Int64] {
         try values(
             """
@@ -13,10 +12,11 @@ extension LedgerTransaction {
             """)
     }
 
-    /// Makes events as if they had never been tried; of those that have not been, only the lane is told.
+    /// Resets events to untried; those that were never tried are only counted.
     ///
-    /// - Parameter sequences: some thousands at most of ``retriableDeliveries()``; what has been sent or taken out since is left alone.
-    /// - Returns: how many there are in each lane.
+    /// - Parameter sequences: at most some thousands of ``retriableDeliveries()``; events sent or removed since are
+    ///   left alone.
+    /// - Returns: the number of events in each lane.
     package func renewDeliveries(_ sequences: some Sequence<Int64>) throws -> [DeliveryLane: Int] {
         let wanted = Array(sequences)
         if wanted.isEmpty { return [:] }

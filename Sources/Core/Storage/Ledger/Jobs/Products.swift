@@ -1,17 +1,17 @@
 import Platform
 
-/// What the agent made, and from what it descends.
+/// A file the agent made, and its origin.
 package struct ProductRecord: Sendable, Equatable {
     /// Absolute.
     package var path: BytePath
     package var hash: ContentHash
     package var firstJob: String
     package var depth: Int
-    /// The depth at which the file was made. What is deeper is the same file, moved; what is less deep are its ancestors.
+    /// The depth at which the file was made. Deeper entries are the same file, moved; shallower ones are its ancestors.
     package var origin: Int
     package var job: String
 
-    /// - Parameter origin: nil for `depth`.
+    /// - Parameter origin: nil means `depth`.
     package init(path: BytePath, hash: ContentHash, firstJob: String, depth: Int, origin: Int? = nil, job: String) {
         self.origin = origin ?? depth
         self.path = path
@@ -21,13 +21,13 @@ package struct ProductRecord: Sendable, Equatable {
         self.job = job
     }
 
-    /// Stands for the content of a file that nobody has read: which one it is, and since when it is as it is.
+    /// Replaces the content hash for a file that was never read: identifies the file and its last change.
     package static func stamp(of print: Fingerprint) -> ContentHash {
         let parts = [Int64(bitPattern: print.device), Int64(bitPattern: print.inode), print.size, print.modified]
         return ContentHash(of: Array("unread: \(parts)".utf8))
     }
 
-    /// Whether it is this file, as the agent has left it.
+    /// Whether `file` is this product, as the agent left it.
     package func isStill(_ file: FileRecord) -> Bool {
         hash == file.hash || hash == Self.stamp(of: file.fingerprint)
     }
@@ -65,13 +65,13 @@ extension LedgerTransaction {
         }
     }
 
-    /// Forgets products that have been judged, and that no schedule and no time may come to any more: a rule that has gone,
-    /// or changed, leaves them. To be called when the rules in force are known.
+    /// Forgets judged products that no schedule or time can reach any more, such as those left by a rule that was
+    /// removed or changed. Call it once the rules in force are known.
     ///
     /// - Parameters:
-    ///   - start: the path, as the ledger has it, after which some hundred of them are looked at.
-    ///   - locate: the place of an absolute path, and the path below that.
-    /// - Returns: where the next begin; nil at their end.
+    ///   - start: the path, as stored, after which the next few hundred are examined.
+    ///   - locate: finds the place of an absolute path, and the path below it.
+    /// - Returns: where to continue; nil at the end.
     package func forgetJudgedProducts(
         after start: BytePath, locate: (BytePath) -> (place: String, path: BytePath)?
     ) throws -> BytePath? {
@@ -89,9 +89,9 @@ extension LedgerTransaction {
         return page.last
     }
 
-    /// Forgets the products in a folder, which is there no more.
+    /// Forgets the products in a folder that no longer exists.
     ///
-    /// - Returns: those that nobody has judged, but for hidden ones.
+    /// - Returns: the unjudged ones, except hidden ones.
     package func removeProducts(within path: BytePath) throws -> [ProductRecord] {
         let (low, high) = Self.below(path)
         let found = try all("SELECT path FROM product WHERE path >= ? AND path < ?", [low, high]) { row in

@@ -1,23 +1,23 @@
 import Platform
 import Synchronization
 
-/// What a step asks of a person before its job goes on.
+/// A question a step asks a person before its job goes on.
 package struct QuestionRecord: Sendable, Equatable {
     package enum Answer: String, Sendable, Codable {
         case confirmed, declined
     }
 
-    /// The asking step's id.
+    /// The id of the step that asks.
     package var step: String
     package var job: String
-    /// One line for a person.
+    /// One line of text for a person.
     package var text: String
     package var asked: Timestamp
-    /// When silence becomes a no; nil for never.
+    /// When silence becomes a no; nil means never.
     package var until: Timestamp?
-    /// The note that holds the box to tick, absolute; nil for none.
+    /// The note with the checkbox, absolute; nil for none.
     package var note: BytePath?
-    /// The anchor of the block with the box; nil where there is none, or it has been closed.
+    /// The anchor of the block with the checkbox; nil if there is none or it was closed.
     package var token: String?
     package var answer: Answer?
 
@@ -36,18 +36,18 @@ package struct QuestionRecord: Sendable, Equatable {
     }
 }
 
-/// Who is told when a question was asked, answered or withdrawn.
+/// Notifies when a question is asked, answered or withdrawn.
 package final class QuestionWatch: Sendable {
     private let listener = Mutex<(@Sendable () -> Void)?>(nil)
 
     package func listen(_ listener: (@Sendable () -> Void)?) { self.listener.withLock { $0 = listener } }
 
-    /// Called once that is committed.
+    /// Called after the commit.
     package func tell() { listener.withLock { $0 }?() }
 }
 
 extension LedgerTransaction {
-    /// The questions whose boxes are to be closed: they were answered, or their jobs have ended without an answer.
+    /// The questions whose checkboxes must be closed: they were answered, or their jobs ended without an answer.
     package func boxesToClose() throws -> [QuestionRecord] {
         try all(
             """
@@ -58,17 +58,17 @@ extension LedgerTransaction {
             """, [], QuestionRecord.init(row:))
     }
 
-    /// Notes that nothing is left to be done about a question's box.
+    /// Records that a question's checkbox needs no more work.
     package func setBoxClosed(_ step: String) throws {
         try execute("UPDATE question SET token = NULL WHERE step = ?", [step])
     }
 
-    /// The question that a step has asked.
+    /// The question asked by a step.
     package func question(step: String) throws -> QuestionRecord? {
         try first("SELECT * FROM question WHERE step = ?", [step], QuestionRecord.init(row:))
     }
 
-    /// Adds a question; one of the same step stays as it is.
+    /// Adds a question; an existing one of the same step stays as it is.
     package func addQuestion(_ question: QuestionRecord) throws {
         try execute(
             """
@@ -81,11 +81,11 @@ extension LedgerTransaction {
             ])
     }
 
-    /// The questions of jobs that wait for their answer, with the jobs, in the order in which they were planned.
+    /// Questions that are still to be answered, with their jobs, in planning order.
     ///
     /// - Parameters:
-    ///   - rule: whose jobs; nil for all.
-    ///   - note: that holds their boxes; nil for any question.
+    ///   - rule: the rule of their jobs; nil for any.
+    ///   - note: the note with their checkboxes; nil for any question.
     package func openQuestions(rule: String? = nil, note: BytePath? = nil) throws -> [(QuestionRecord, JobRecord)] {
         try jobs(in: [.asking]).filter { rule == nil || $0.rule == rule }.compactMap { job in
             let question = try first(
@@ -95,15 +95,15 @@ extension LedgerTransaction {
         }
     }
 
-    /// Whether any open question has its box in this note.
+    /// Whether any open question has its checkbox in this note.
     package func hasQuestions(in note: BytePath) throws -> Bool {
         try exists("SELECT 1 FROM question WHERE note = ? AND note IS NOT NULL AND answer IS NULL", [note])
     }
 
-    /// Notes a person's answer. A job that waits for it is ready again, or has ended with the no.
+    /// Records a person's answer. A job waiting for it becomes ready, or ends if the answer is no.
     ///
-    /// - Parameter why: for the history: who has answered, and how.
-    /// - Returns: the job as it is then; nil where the question has been answered, or its job has ended, before.
+    /// - Parameter why: for the history: who answered, and how.
+    /// - Returns: the updated job; nil if the question was already answered or its job has ended.
     package func answer(
         _ question: QuestionRecord, _ answer: QuestionRecord.Answer, _ why: String
     ) throws -> JobRecord? {
@@ -121,7 +121,7 @@ extension LedgerTransaction {
         return job
     }
 
-    /// The jobs that ask about the file or folder that is there now.
+    /// The jobs with a question about the file or folder that is there now.
     package func askingJobs(about place: String, _ path: BytePath) throws -> [JobRecord] {
         try names.forms(place, path).flatMap { form in
             try all(
@@ -132,7 +132,7 @@ extension LedgerTransaction {
         }
     }
 
-    /// Ends a job that asks about what is another by now, or is gone, so that it can be planned anew.
+    /// Ends a job that asks about a file that has changed or is gone, so that it can be planned again.
     package func withdrawQuestion(of id: String, _ why: String) throws {
         guard var job = try job(id), job.state == .asking else { return }
         job.state = .superseded

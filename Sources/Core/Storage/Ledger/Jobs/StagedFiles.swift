@@ -1,6 +1,6 @@
 import Platform
 
-/// Temporary files that steps have begun and not finished with.
+/// Temporary files that steps have created and not yet disposed of.
 extension LedgerTransaction {
     private static let stagedUpsert = upsert("staged", key: ["path"], ["device", "inode", "job", "birthTime"])
 
@@ -8,17 +8,17 @@ extension LedgerTransaction {
         try execute(Self.stagedUpsert, [path, file.device, file.inode, job, file.born])
     }
 
-    /// The files that `step` made and did not finish with, whatever their names are now.
+    /// The temporary files of `step`, whatever they are called now.
     package func staged(by step: String) throws -> [FileIdentity] {
         try all("SELECT device, inode, birthTime FROM staged WHERE job = ?", [step], FileIdentity.init(row:))
     }
 
-    /// The same with the names that they had when they were made.
+    /// The temporary files of `step` with their original names.
     package func namesStaged(by step: String) throws -> [(path: BytePath, file: FileIdentity)] {
         try all("SELECT * FROM staged WHERE job = ?", [step]) { try ($0["path"], FileIdentity(row: $0)) }
     }
 
-    /// Every temporary file that was begun and not finished with.
+    /// All temporary files.
     package func staged() throws -> [(path: BytePath, file: FileIdentity, job: String)] {
         try all("SELECT * FROM staged ORDER BY path") { try ($0["path"], FileIdentity(row: $0), $0["job"]) }
     }
@@ -28,16 +28,16 @@ extension LedgerTransaction {
         try execute("DELETE FROM staged WHERE path = ?", [path])
     }
 
-    /// Forgets what a step has staged and noted: its receipt is there.
+    /// Forgets a step's temporary files and notes: it has its receipt.
     package func clearStaged(job: String) throws {
         try execute("DELETE FROM staged WHERE job = ?", [job])
         try setMeta("effect:\(job)", nil)
     }
 
-    /// Forgets what steps have staged and noted whose jobs are not there any more. As long as a job is there it may be tried
-    /// again, and then knows by this what it has made.
+    /// Forgets the temporary files and notes of steps whose jobs no longer exist. While a job exists it may be retried,
+    /// and needs them to recognize what it has made.
     func forgetStaged() throws {
-        // Ids of steps are the job's, a dot and a number. A slash stands in those that are for notes.
+        // A step's id is the job's id, a dot and a number. Ids with a slash are those of notes.
         try execute(
             """
             DELETE FROM staged WHERE instr(job, '/') = 0

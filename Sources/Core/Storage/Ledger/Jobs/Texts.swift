@@ -1,16 +1,16 @@
 import Platform
 
-/// A text that an intent names by its hash instead of holding it.
+/// A text that an intent refers to by hash instead of containing it.
 package struct KeptText: Sendable, Equatable {
     /// What a step needs a text for.
     package enum Use: String, Sendable, Codable {
-        /// Until the step's receipt is there. The ledger, and intents, call it by its older name.
+        /// Until the step has its receipt. The ledger and intents use an older name for it.
         case perform = "deed"
-        /// Until the step has been undone or is forgotten.
+        /// Until the step is undone or forgotten.
         case undo
-        /// For as long as the block is remembered that the step wrote into a note.
+        /// While the block that the step wrote into a note is remembered.
         case block
-        /// Until the event that it is the body of has been delivered, or taken out of the outbox.
+        /// Until the event with this body is delivered or removed from the outbox.
         case delivery
     }
 
@@ -25,10 +25,10 @@ package struct KeptText: Sendable, Equatable {
     }
 }
 
-/// Each text lies in the ledger once, however many steps name it, and goes with the last of them. What is named is
-/// committed with its name, so that after a crash it is there or nobody asks for it.
+/// Each text is stored once, however many steps refer to it, and deleted with the last reference. A text is committed
+/// together with its reference, so after a crash there is never one without the other.
 extension LedgerTransaction {
-    /// - Parameter use: instead of the text's own.
+    /// - Parameter use: overrides the text's own use.
     func keep(_ text: KeptText, as use: KeptText.Use? = nil, for step: String) throws {
         try execute(
             "INSERT INTO text (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
@@ -38,7 +38,7 @@ extension LedgerTransaction {
             [step, (use ?? text.use).rawValue, text.hash])
     }
 
-    /// Forgets that a step needs its texts for these, and texts that nobody needs then.
+    /// Drops a step's references for these uses, and texts that are then unreferenced.
     func releaseTexts(of step: String, _ uses: [KeptText.Use]) throws {
         for use in uses {
             let hashes: [ContentHash] = try values(
@@ -55,7 +55,7 @@ extension LedgerTransaction {
         }
     }
 
-    /// Forgets what steps and blocks needed that are themselves forgotten.
+    /// Drops the references of forgotten steps and blocks.
     func sweepTexts() throws {
         try execute(
             """
@@ -70,18 +70,18 @@ extension LedgerTransaction {
         try execute("DELETE FROM text WHERE NOT EXISTS (SELECT 1 FROM textUse WHERE textUse.hash = text.hash)")
     }
 
-    /// The texts that the intents of a job's steps name, as far as the steps still need them.
+    /// The texts that the intents of a job's steps refer to and still need.
     package func texts(ofJob job: String) throws -> [ContentHash: String] {
-        // Ids of steps are the job's, a dot and a number; a slash comes after the dot.
+        // A step's id is the job's id, a dot and a number; a slash sorts after the dot.
         try texts("step > ? AND step < ? AND use IN ('deed', 'undo')", ["\(job).", "\(job)/"])
     }
 
-    /// The texts that the request for a block names.
+    /// The texts that a block's request refers to.
     package func texts(ofBlock step: String) throws -> [ContentHash: String] {
         try texts("step = ? AND use = 'block'", [step])
     }
 
-    /// All of them, for whatever step.
+    /// All texts, for any step.
     package func keptTexts() throws -> [String] {
         try all("SELECT bytes FROM text ORDER BY hash") { String(decoding: try $0[0] as [UInt8], as: UTF8.self) }
     }

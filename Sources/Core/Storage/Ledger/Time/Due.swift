@@ -1,26 +1,26 @@
 import Platform
 
-/// One rule's business with one file that comes with time.
+/// A time at which one rule may act on one file.
 package struct DueRecord: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        /// The rule does not want the file yet; it may from then on.
+        /// The rule does not want the file yet; from then on it may.
         case becomes(rule: String)
-        /// The rule runs over all files at this time of its schedule.
+        /// The rule's schedule runs it over all files at this time.
         case scheduled(rule: String, instant: Timestamp)
-        /// Which rules may come to want the file is yet to be told: it was entered by what knows no rules. What has come to
-        /// hold of it since then has come with time; nil where an older version has entered it.
+        /// The rules that may come to want the file are still to be computed: the row was written by code that knows no
+        /// rules. Whatever has become true since then did so through time; nil if an older version wrote the row.
         case unreckoned(since: Timestamp?)
-        /// Of a rule that is not in force any more.
+        /// Its rule is no longer in force.
         case orphaned
     }
 
     package let place: String
     package let path: BytePath
     package let kind: Kind
-    /// When it is looked at.
+    /// When the file is looked at.
     package let due: Timestamp
 
-    /// The identity of the rule in force that it is about.
+    /// The identity of the rule in force that the row is for.
     package var rule: String? {
         switch kind {
         case .becomes(let rule), .scheduled(let rule, _): rule
@@ -28,22 +28,22 @@ package struct DueRecord: Sendable, Equatable {
         }
     }
 
-    /// Whether it is of a schedule of a rule in force.
+    /// Whether it belongs to a schedule of a rule in force.
     package var isScheduled: Bool { if case .scheduled = kind { true } else { false } }
 
-    /// Whether it is yet to be told which rules may come to want the file.
+    /// Whether it is still to be computed which rules may come to want the file.
     package var isUnreckoned: Bool { if case .unreckoned = kind { true } else { false } }
 
     /// The identity of the rule that may come to want the file.
     package var becoming: String? { if case .becomes(let rule) = kind { rule } else { nil } }
 }
 
-/// Rows by which time alone makes rules want files (`docs/design/time.md`).
+/// Rows that make rules want files through time alone (`docs/design/time.md`).
 extension LedgerTransaction {
-    /// What is kept of a file.
+    /// The due rows of a file.
     package func due(_ place: String, _ path: BytePath) throws -> [DueRecord] {
         try names.forms(place, path).flatMap { form in
-            // `+`: by its name, not by the times of all the others in the place.
+            // `+`: search by the file's name, not by the times of all others in the place.
             try all("\(Self.dueColumns) WHERE place = ? AND path = ? ORDER BY +due", [place, form], shownDue)
         }
     }
@@ -51,9 +51,9 @@ extension LedgerTransaction {
     /// The earliest rows of a place that are due by then.
     ///
     /// - Parameters:
-    ///   - rules: by identity, those whose scheduled rows are not all there yet, and wait.
-    ///   - minders: by identity, those of which the other rows count only if they are due by an earlier time, `safe`.
-    ///   - hidden: whether those of hidden files are among them.
+    ///   - rules: identities of rules whose scheduled rows are incomplete; those rows wait.
+    ///   - minders: identities of rules whose other rows count only if due by an earlier time, `safe`.
+    ///   - hidden: whether to include rows of hidden files.
     package func due(
         in place: String, by time: Timestamp, except rules: Set<String> = [], butOnly minders: Set<String> = [],
         by safe: Timestamp? = nil, hidden: Bool = true, limit: Int
@@ -78,14 +78,14 @@ extension LedgerTransaction {
             shownDue)
     }
 
-    /// When the next row of a place is due that is not yet; and whether one is already.
+    /// When the next row of a place that is not yet due will be, and whether one is due already.
     package func nextDue(in place: String, after time: Timestamp) throws -> (next: Timestamp?, isDue: Bool) {
         let next: Timestamp? = try value(
             "SELECT due FROM due WHERE place = ? AND due > ? ORDER BY due LIMIT 1", [place, time])
         return (next, try exists("SELECT 1 FROM due WHERE place = ? AND due <= ? LIMIT 1", [place, time]))
     }
 
-    /// The earliest rows of all places, or of one, for people: those that wait for a rule in force.
+    /// The earliest rows of one place or all, for display: those that wait for a rule in force.
     package func comingDue(in place: String? = nil, limit: Int) throws -> [DueRecord] {
         let places = try place.map { [$0] } ?? values("SELECT name FROM place ORDER BY name")
         let rows = try places.flatMap { place in
@@ -101,7 +101,7 @@ extension LedgerTransaction {
             FROM due LEFT JOIN timedRule ON timedRule.id = due.rule
         """
 
-    /// When the next row of all places is due, or a schedule; for people.
+    /// When the next row or schedule of any place is due; for display.
     package func nextDue() throws -> Timestamp? {
         let next = try schedules().compactMap(\.next)
         return (try comingDue(limit: 1).map(\.due) + next).min()
@@ -126,14 +126,15 @@ extension LedgerTransaction {
             place: place, path: names.shown(place, try row["path"]), kind: kind, due: try row["due"])
     }
 
-    /// Stands for no rule; ids of rules begin at 1. `instant` is since when what has come to hold counts as come with time.
+    /// Means no rule; rule ids begin at 1. `instant` is then the time since when a condition that became true did so
+    /// through time.
     private static let unreckoned: Int64 = 0
-    /// Of a row that is of no schedule, or of which it is not known since when.
+    /// For a row without a schedule, or without a known start.
     private static let noInstant: Int64 = .min
 
     // MARK: Entering
 
-    /// Enters which rules, by identity, may come to want a file and when, in place of what was known of that.
+    /// Stores which rules, by identity, may come to want a file and when; replaces earlier entries.
     package func setDue(_ place: String, _ path: BytePath, _ times: [String: Timestamp]) throws {
         for form in try names.forms(place, path) {
             try execute(
@@ -144,14 +145,14 @@ extension LedgerTransaction {
         }
     }
 
-    /// Has it told anew which rules may come to want a file; nothing where none can for its name.
+    /// Marks a file for computing again which rules may come to want it; does nothing if its name rules that out.
     ///
-    /// - Parameter since: what has come to hold since then has come with time; nil, or a time that is to come, for now. Of
-    ///   several the earliest stays until it is told.
+    /// - Parameter since: whatever has become true since then did so through time; nil or a future time means now. If
+    ///   set repeatedly, the earliest wins until it is computed.
     package func setUnreckoned(_ place: String, _ path: BytePath, since: Timestamp? = nil) throws {
         guard let notice, notice.expects(place, path) else { return }
         let now = notice.now
-        // To be told now, by whatever clock.
+        // Due at once, on any clock.
         let due = Timestamp(nanoseconds: 0)
         try execute(
             """
@@ -167,10 +168,9 @@ extension LedgerTransaction {
         notice.note(due)
     }
 
-    /// Enters again what was kept of a file that has got another name, or another version under its name, without being
-    /// judged for that.
+    /// Restores the due rows of a file that got another name, or another version, without being judged.
     ///
-    /// - Parameter rows: as ``due(_:_:)`` gave them.
+    /// - Parameter rows: as returned by ``due(_:_:)``.
     package func keepDue(_ rows: [DueRecord], _ place: String, _ path: BytePath) throws {
         for row in rows {
             switch row.kind {
@@ -183,7 +183,7 @@ extension LedgerTransaction {
         }
     }
 
-    /// Has a rule run on a file, at a time of its schedule, in place of an earlier one that it has not come to.
+    /// Schedules a rule's run on a file, replacing an earlier run that did not happen.
     package func setScheduled(_ place: String, _ path: BytePath, rule identity: String, instant: Timestamp) throws {
         try insertDue(place, path, rule: try timedRule(identity), instant, instant: instant)
     }
@@ -202,7 +202,7 @@ extension LedgerTransaction {
         notice?.note(time)
     }
 
-    /// Has all that is due of a file by then looked at later.
+    /// Postpones all rows of a file that are due by then.
     package func postponeDue(_ place: String, _ path: BytePath, by time: Timestamp, to later: Timestamp) throws {
         for form in try names.forms(place, path) {
             try execute(
@@ -211,7 +211,7 @@ extension LedgerTransaction {
         }
     }
 
-    /// Forgets the scheduled rows of a file that are due by then.
+    /// Deletes a file's scheduled rows that are due by then.
     package func removeScheduled(_ place: String, _ path: BytePath, by time: Timestamp) throws {
         for form in try names.forms(place, path) {
             try execute(
@@ -220,18 +220,18 @@ extension LedgerTransaction {
         }
     }
 
-    /// Forgets all that is kept of a file.
+    /// Deletes all due rows of a file.
     package func removeDue(_ place: String, _ path: BytePath) throws {
         for form in try names.forms(place, path) {
             try execute("DELETE FROM due WHERE place = ? AND path = ?", [place, form])
         }
     }
 
-    /// A schedule's rows go with a file that is judged under another name: what else is kept follows from the judgement.
+    /// Moves the scheduled rows of a renamed file; its other rows follow from the judgement.
     package func moveScheduled(_ place: String, _ path: BytePath, to new: BytePath) throws {
         let target = try names.stored(place, new)
         for form in try names.forms(place, path) where form != target {
-            // What was there under the new name gives way.
+            // Replace what was there under the new name.
             try execute(
                 """
                 DELETE FROM due WHERE place = ? AND path = ? AND scheduled = 1
@@ -249,18 +249,18 @@ extension LedgerTransaction {
 
     // MARK: Rules
 
-    /// Whether a rule of this identity is in force and looks at time.
+    /// Whether a rule of this identity is in force and depends on time.
     package func isTimed(_ identity: String) throws -> Bool {
         try exists("SELECT 1 FROM timedRule WHERE identity = ?", [identity])
     }
 
-    /// The identities of the rules in force that look at time.
+    /// The identities of the rules in force that depend on time.
     package func timedIdentities() throws -> Set<String> {
         try Set(values("SELECT identity FROM timedRule"))
     }
 
-    /// A rule was edited, and its schedule is as it was: what is entered for a time of it is done by the rule as it is now.
-    /// Which files that one may come to want is yet to be told.
+    /// A rule was edited without changing its schedule: its scheduled rows move to the new identity. Which files the
+    /// new version may come to want is still to be computed.
     package func renameTimed(_ old: String, to new: String) throws {
         guard try !isTimed(new), try isTimed(old) else { return }
         let id = try timedRule(old)
@@ -273,10 +273,10 @@ extension LedgerTransaction {
         return try inserted("INSERT INTO timedRule (identity) VALUES (?) RETURNING id", [identity])
     }
 
-    /// Notes which rules in force look at time; rows of others are orphaned.
+    /// Records which rules in force depend on time; rows of others become orphaned.
     ///
-    /// - Parameter since: when those came into force that are new; nil where that is not known.
-    /// - Returns: those of which it has yet to be told which files they may come to want.
+    /// - Parameter since: when the new ones came into force; nil if unknown.
+    /// - Returns: the rules for which it is still to be computed which files they may come to want.
     package func registerTimed(_ identities: Set<String>, since: Timestamp? = nil) throws -> Set<String> {
         for identity in identities { _ = try timedRule(identity) }
         for known in try timedIdentities() where !identities.contains(known) {
@@ -295,9 +295,9 @@ extension LedgerTransaction {
         return unreckoned
     }
 
-    /// Since when rules that look at time are in force, by identity; without those of which that is not known.
+    /// Since when time-dependent rules have been in force, by identity, without those for which that is unknown.
     package func timedSince() throws -> [String: Timestamp] {
-        // `;` is what follows `:`.
+        // `;` is the character after `:`.
         let rows = try all("SELECT key, value FROM meta WHERE key >= 'timed:' AND key < 'timed;'", []) { row in
             try (key: row["key"] as String, time: Int64(row["value"] as String))
         }
@@ -307,10 +307,10 @@ extension LedgerTransaction {
         }
     }
 
-    /// How the names of such settings begin.
+    /// The prefix of these settings' keys.
     private static let timedKey = "timed:"
 
-    /// Notes that all files that a place held have been entered for these rules.
+    /// Records that all files of a place have been evaluated for these rules.
     package func setReckoned(_ identities: Set<String>) throws {
         for identity in identities {
             try execute("UPDATE timedRule SET isReckoned = 1 WHERE identity = ?", [identity])

@@ -1,7 +1,7 @@
 import Platform
 import Synchronization
 
-/// Who is told when something in the ledger becomes due, and which names that may be.
+/// Notifies when something in the ledger becomes due, and knows which names may.
 package final class DueWatch: Sendable {
     private struct State {
         var mayBecomeDue: @Sendable (String, BytePath) -> Bool = { _, _ in false }
@@ -12,22 +12,22 @@ package final class DueWatch: Sendable {
 
     private let state = Mutex(State())
 
-    /// Which files, by place and path, a rule may come to want by time alone: only of those anything is kept.
+    /// Sets which files, by place and path, a rule may come to want through time alone; only those get rows.
     package func expect(where mayBecomeDue: @escaping @Sendable (_ place: String, _ path: BytePath) -> Bool) {
         state.withLock { $0.mayBecomeDue = mayBecomeDue }
     }
 
-    /// Over which files, by place and path, a schedule may run a rule: of those it is kept what they were made from.
+    /// Sets which files, by place and path, a schedule may run a rule over; the origins of those are kept.
     package func expectSchedules(
         where mayBeScheduled: @escaping @Sendable (_ place: String, _ path: BytePath) -> Bool
     ) {
         state.withLock { $0.mayBeScheduled = mayBeScheduled }
     }
 
-    /// By which clock it is noted when a file was entered.
+    /// Sets the clock that dates entries.
     package func tellTime(by clock: WallClock) { state.withLock { $0.clock = clock } }
 
-    /// Whom to tell, once a transaction is committed, of the earliest time that it has entered.
+    /// Sets the listener to call after a commit with the earliest time that it stored.
     package func listen(_ listener: (@Sendable (Timestamp) -> Void)?) { state.withLock { $0.listener = listener } }
 
     func expects(_ place: String, _ path: BytePath) -> Bool { state.withLock { $0.mayBecomeDue }(place, path) }
@@ -38,11 +38,11 @@ package final class DueWatch: Sendable {
 
     var now: Timestamp { state.withLock { $0.clock }.now() }
 
-    /// Tells the listener of a time.
+    /// Passes a time to the listener.
     package func tell(_ time: Timestamp) { state.withLock { $0.listener }?(time) }
 }
 
-/// The earliest time that one transaction has entered.
+/// The earliest time stored by one transaction.
 final class DueNotice: Sendable {
     private let watch: DueWatch
     private let earliest = Mutex<Timestamp?>(nil)
@@ -53,12 +53,12 @@ final class DueNotice: Sendable {
 
     func expectsSchedule(_ place: String, _ path: BytePath) -> Bool { watch.expectsSchedule(place, path) }
 
-    /// What the clock says, by which it is noted when a file was entered.
+    /// The time on the clock that dates entries.
     var now: Timestamp { watch.now }
 
     func note(_ time: Timestamp) { earliest.withLock { $0 = min($0 ?? time, time) } }
 
-    /// The transaction is committed.
+    /// Called after the commit.
     func deliver() {
         if let time = earliest.withLock({ $0 }) { watch.tell(time) }
     }

@@ -1,18 +1,18 @@
 import Platform
 
-/// What the ledger knows of a rule that runs by a schedule.
+/// What the ledger knows about a rule with a schedule.
 package struct ScheduleRecord: Sendable, Equatable {
     /// The rule's name.
     package let rule: String
-    /// What the rule says: another schedule begins anew.
+    /// The rule's schedule as text; a different one starts over.
     package var spec: String
-    /// When the schedule was first seen: an interval counts from here.
+    /// When the schedule was first seen; intervals count from here.
     package var anchor: Timestamp
-    /// The last time of the schedule that is dealt with, by whatever clock.
+    /// The last handled time of the schedule, on any clock.
     package var last: Timestamp
-    /// The same by a clock that says less than `last`; nil where it says more.
+    /// The last handled time on a clock that is behind `last`; nil if the clock is past it.
     package var low: Timestamp?
-    /// The next one, for people.
+    /// The next time, for display.
     package var next: Timestamp?
     /// The time for which files are being entered.
     package var entering: Timestamp?
@@ -24,21 +24,21 @@ package struct ScheduleRecord: Sendable, Equatable {
         last = anchor
     }
 
-    /// Up to where it is dealt with, for a clock that says `now`. Where that was put back behind ``last``, the times to come
-    /// are by what it says since; what was dealt with is no more to come when it is set right.
+    /// Up to when the schedule is handled, for a clock that reads `now`. If the clock was set back behind ``last``,
+    /// further times follow the new reading; times already handled do not recur when it is corrected.
     package func reached(by now: Timestamp) -> Timestamp { last <= now ? last : min(low ?? now, now) }
 
-    /// Notes what the clock says.
+    /// Records the clock's reading.
     package mutating func note(clock now: Timestamp) { low = last <= now ? nil : reached(by: now) }
 
-    /// Notes that a time is dealt with.
+    /// Records that a time is handled.
     package mutating func deal(with instant: Timestamp) {
         if instant < last { low = instant } else { last = instant }
     }
 }
 
 extension LedgerTransaction {
-    /// By the rules' names.
+    /// By rule name.
     package func schedules() throws -> [ScheduleRecord] {
         try all("SELECT * FROM schedule ORDER BY rule", [], Self.shownSchedule)
     }
@@ -67,7 +67,7 @@ extension LedgerTransaction {
             ])
     }
 
-    /// Forgets the schedules of rules that have none any more.
+    /// Deletes the schedules of rules that no longer have one.
     package func removeSchedules(except rules: Set<String>) throws {
         for known: String in try values("SELECT rule FROM schedule") where !rules.contains(known) {
             try execute("DELETE FROM schedule WHERE rule = ?", [known])
