@@ -280,8 +280,8 @@ enum Migrations {
         CREATE INDEX textUseByHash ON textUse (hash);
         """
 
-    /// `docs/design/stale-buffers.md`. As far as is known, no editor has held the blocks guarded so far; the last write
-    /// tells which version the note had.
+    /// `docs/design/stale-buffers.md`. Blocks guarded before this step count as not held; the last write tells which
+    /// version the note had.
     private static let keptBlocks = """
         -- The last version of a note that was seen or written; `lines` in eights: hash, first, born, gone.
         CREATE TABLE noteState (

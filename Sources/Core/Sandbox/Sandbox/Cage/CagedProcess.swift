@@ -2,43 +2,43 @@ import CLinux
 import Glibc
 import Platform
 
-/// How a run of a worker ended (docs/design/cage.md, "Who is to blame"); `Last` is its last word.
+/// How a run of a worker ended (docs/design/cage.md, "Who is to blame"); `Last` is its final record.
 package enum CagedEnding<Last: Equatable & Sendable>: Equatable, Sendable {
-    /// It said all and left.
+    /// It sent its final record and exited.
     case finished(Last)
-    /// The receiver had enough.
+    /// The receiver needed no more.
     case stopped
-    /// A signal ended it: the kernel's filter, a limit, or its own fault.
+    /// It was killed by a signal: from the kernel's filter, a limit, or a crash.
     case killed(signal: Int32)
-    /// It left without its last word.
+    /// It exited without its final record.
     case vanished(status: Int32)
-    /// It left without any word: it cannot be loaded, or is of another version.
+    /// It exited without any record: it cannot be loaded, or is of another version.
     case mute(status: Int32)
     case timedOut
-    /// The time by the clock ran out, and it had hardly used the processor: it waited for the machine.
+    /// The wall-clock limit passed although it had hardly used the CPU: it was waiting for the machine.
     case stalled
-    /// Somebody had halted it (SIGSTOP), and it did not go on.
+    /// It was stopped (SIGSTOP) and not continued.
     case halted
     case nonsense
 }
 
-/// What is to be answered on a worker's socket while it is listened to.
+/// Answers requests on a worker's socket while its records are read.
 package protocol CagedDialogue: AnyObject {
-    /// What is to be waited for.
+    /// What to poll for.
     var wait: pollfd { get }
 
-    /// Goes on where the socket is ready.
+    /// Proceeds when the socket is ready.
     ///
-    /// - Returns: false where what was asked makes no sense.
+    /// - Returns: false if the request makes no sense.
     func goOn() throws -> Bool
 }
 
-/// One run of a caged worker: it is given an open descriptor and a pipe, and nothing else; whatever it does, it ends.
+/// One run of a caged worker. It gets an open descriptor and a pipe, and nothing else; whatever it does, the run ends.
 package struct CagedProcess {
-    /// What a run is allowed from now on; whoever listens may lengthen it.
+    /// The allowance of a run; the receiver may extend it.
     package struct Run {
         package let id: pid_t
-        /// Time during which the machine slept is not the worker's fault.
+        /// Excludes time in which the machine slept, which is not the worker's fault.
         package var deadline: SuspendingClock.Instant
     }
 
@@ -46,31 +46,32 @@ package struct CagedProcess {
     let words: [String]
     let name: String
     let path: BytePath
-    /// Seconds by the clock until it is killed.
+    /// Wall-clock seconds until it is killed.
     package var patience: Int64
-    /// CPU seconds that it has; with less than half of them used up a time-out is the machine's fault.
+    /// Its CPU seconds; if it used less than half of them, a timeout is the machine's fault.
     package var processorSeconds: UInt64
-    /// Seconds by the clock without a word from it and without its having had the processor.
+    /// Wall-clock seconds without a record or any CPU time.
     package var standstill: Int64 = 30
-    /// Seconds by the clock for which somebody may halt it (SIGSTOP).
+    /// Wall-clock seconds for which it may be stopped (SIGSTOP).
     package var halt: Int64 = 5
-    /// CPU seconds that it may take from one word to the next.
+    /// CPU seconds that it may use between two records.
     package var secondsBetweenWords: UInt64?
-    /// How long to wait for a word before ``look`` is asked again.
+    /// How long to wait for a record before ``look`` is called again.
     package var pause: () -> Duration = { .seconds(1) }
-    /// Is told the processor's seconds so far; what it throws ends the worker.
+    /// Called with the CPU seconds so far; an error it throws ends the worker.
     package var look: (Double) throws -> Void = { _ in }
-    /// Is told the processor's seconds of the whole run.
+    /// Called with the CPU seconds of the whole run.
     package var used: (Double) -> Void = { _ in }
 
-    /// How long a process that has said its last word, or closed its pipe, may take to leave.
+    /// How long a process may take to exit after its final record or after closing its pipe.
     private static let farewell: Int32 = 2000
 
     /// - Parameters:
-    ///   - program: the worker's executable, which is on descriptor 5 until the worker closes it (``WorkerCage/begin(_:)``).
+    ///   - program: the worker's executable, which is on descriptor 5 until the worker closes it
+    ///     (``WorkerCage/begin(_:)``).
     ///   - words: its whole command line.
-    ///   - name: what messages call it: `the unpacking process`.
-    ///   - path: what messages call the file that it works on.
+    ///   - name: its name in messages: `the unpacking process`.
+    ///   - path: the name in messages of the file it works on.
     package init(
         _ program: CagedProgram, _ words: [String], name: String, path: BytePath, patience: Int64,
         processorSeconds: UInt64
@@ -82,10 +83,10 @@ package struct CagedProcess {
     /// Runs it to its end. Blocks.
     ///
     /// - Parameters:
-    ///   - file: what it has as descriptor 3; released as soon as it is started.
-    ///   - dialogue: what answers on a socket's other end.
-    ///   - take: is given what was read; an ending where it has seen enough.
-    /// - Throws: `Fault` where no worker could be started or somebody stopped it, and what the others throw.
+    ///   - file: becomes its descriptor 3; released as soon as it has started.
+    ///   - dialogue: answers at the other end of a socket.
+    ///   - take: called with the bytes read; returns an ending once it has seen enough.
+    /// - Throws: `Fault` if no worker could be started or it was stopped from outside, and any error of the closures.
     package func run<Last>(
         _ file: consuming Descriptor, dialogue: (any CagedDialogue)? = nil,
         _ take: (ArraySlice<UInt8>, inout Run) throws -> CagedEnding<Last>?
@@ -93,7 +94,7 @@ package struct CagedProcess {
         var ends: [Int32] = [-1, -1]
         guard steward_pipe(&ends) == 0 else { throw Fault.system("make a pipe") }
         let input = Descriptor(owning: ends[0], path: BytePath(name))
-        // Our copy of its end goes as soon as the worker has its own, or nobody would see that it has gone.
+        // Close our copy of its end as soon as the worker has its own; otherwise its exit would go unnoticed.
         let id = try spawn(consume file, Descriptor(owning: ends[1], path: BytePath(name)))
         var run = Run(id: id, deadline: SuspendingClock.now + .seconds(patience))
         var status: Int32?
@@ -111,7 +112,7 @@ package struct CagedProcess {
         switch outcome {
         case .timedOut, .stalled, .halted, .stopped, .nonsense, .killed: kill(id, SIGKILL)
         case .finished, .vanished, .mute:
-            // It may close the pipe, or say its last word, and stay.
+            // It may close the pipe, or send its final record, and keep running.
             if !Self.leaves(id, within: Self.farewell) { kill(id, SIGKILL) }
         }
         let (found, seconds) = Self.wait(id)
@@ -127,7 +128,7 @@ package struct CagedProcess {
         return isMute ? .mute(status: found >> 8 & 0xFF) : .vanished(status: found >> 8 & 0xFF)
     }
 
-    /// What a person or a service manager sends to have a process end; a worker that breaks a rule gets others.
+    /// Signals by which people or service managers end processes; a worker that breaks a rule gets others.
     private static let stopping: Set<Int32> = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
 
     private func spawn(_ file: Descriptor, _ output: Descriptor) throws -> pid_t {
@@ -151,7 +152,7 @@ package struct CagedProcess {
             let left = SuspendingClock.now.duration(to: run.deadline) / .milliseconds(1)
             if left <= 0 { return .timedOut }
             let pause = pause()
-            // A process that talks without end must not keep anybody from looking at it.
+            // A process that sends without pause must not prevent checking on it.
             if looked.duration(to: .now) >= pause {
                 looked = .now
                 try look(watch.seconds)
@@ -166,7 +167,7 @@ package struct CagedProcess {
             if let dialogue, waits.last?.revents != 0 {
                 if try !dialogue.goOn() { return .nonsense }
             }
-            // After the answer: what it takes to open the bytes is not the worker's time.
+            // After the answer: opening the bytes does not count as the worker's time.
             if waits[0].revents == 0 {
                 watch.moved()
                 continue
@@ -179,17 +180,17 @@ package struct CagedProcess {
         }
     }
 
-    /// Whether it has ended, or does so within so many milliseconds; it is not reaped.
+    /// Whether it has ended, or does so within that many milliseconds; does not reap it.
     private static func leaves(_ id: pid_t, within milliseconds: Int32) -> Bool {
         let handle = steward_open_process(id)
-        // A kernel that cannot tell has its parent wait.
+        // If the kernel does not support this, the parent just waits.
         guard handle >= 0 else { return true }
         defer { close(handle) }
         var wait = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
         return poll(&wait, 1, milliseconds) > 0
     }
 
-    /// - Returns: with its status the seconds that it had of the processor.
+    /// - Returns: its status, and the CPU seconds it used.
     private static func wait(_ id: pid_t) -> (status: Int32, seconds: Double) {
         var status: Int32 = 0
         var used = rusage()
@@ -199,13 +200,13 @@ package struct CagedProcess {
     }
 }
 
-/// Cuts what comes through a worker's pipe into frames: their length (4 bytes, little-endian), then as many bytes.
+/// Splits the data from a worker's pipe into frames: a length (4 bytes, little-endian), then that many bytes.
 package struct FrameReader {
     private let limit: Int
     private var buffer: [UInt8] = []
     private var start = 0
 
-    /// - Parameter limit: bytes of the longest frame that makes sense.
+    /// - Parameter limit: bytes of the longest valid frame.
     package init(limit: Int) { self.limit = limit }
 
     package mutating func append(_ part: ArraySlice<UInt8>) {
@@ -214,7 +215,7 @@ package struct FrameReader {
         buffer += part
     }
 
-    /// The next whole frame's body; `.some(nil)` where its length cannot be, nil where more bytes are needed.
+    /// The next complete frame's body; `.some(nil)` if its length is invalid, nil if more bytes are needed.
     package mutating func next() -> [UInt8]?? {
         guard buffer.count - start >= 4 else { return nil }
         let length = (0..<4).reduce(0) { $0 | Int(buffer[start + $1]) << (8 * $1) }

@@ -2,28 +2,29 @@ import Glibc
 import Platform
 import Synchronization
 
-/// A worker's executable, held open: what runs is what was found, whatever an upgrade puts in its place meanwhile. A worker
-/// of another version says of a sound file what the agent takes for damage.
+/// A worker's executable, held open: what runs is the version that was found, even if an upgrade replaces it. A worker
+/// of another version could say things about an intact file that the agent takes for damage.
 ///
-/// Where it does not start any more, its libraries having been replaced, say, the agent has to be started anew.
+/// If it no longer starts, for example because its libraries were replaced, the agent must be restarted.
 package final class CagedProgram: Sendable {
     package let path: BytePath
     let file: Descriptor
 
-    /// - Returns: nil where there is no program at `path` that this user may start.
+    /// - Returns: nil if there is no program at `path` that this user may execute.
     package init?(_ path: BytePath) {
         let raw = path.withCString { access($0, X_OK) == 0 ? open($0, pathOnly | O_CLOEXEC) : -1 }
         guard raw >= 0 else { return nil }
         (self.path, file) = (path, Descriptor(owning: raw, path: path))
     }
 
-    /// The program of a name: once it was found it is the same one for as long as this process runs. Blocks.
+    /// Finds a program by name; once found, it stays the same for the lifetime of this process. Blocks.
     ///
     /// - Parameters:
     ///   - name: its file name.
-    ///   - variable: the environment's variable that names it; without one it is looked for beside the running program,
-    ///     then in `libexec/steward` beside that one's folder.
-    /// - Returns: nil where there is no such program now.
+    ///   - variable: the environment variable with its path. If unset, it is searched for next to the running program,
+    ///     then in
+    ///     `libexec/steward` next to that program's folder.
+    /// - Returns: nil if there is no such program at the moment.
     package static func named(_ name: String, variable: String) -> CagedProgram? {
         found.withLock { found in
             if let known = found[name] { return known }

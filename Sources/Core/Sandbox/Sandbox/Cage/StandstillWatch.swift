@@ -1,21 +1,21 @@
 import Glibc
 
-/// Looks whether a worker that says nothing does anything.
+/// Detects whether a silent worker is still doing anything.
 struct StandstillWatch {
     private let id: pid_t
     private let standstill: Int64
     private let halt: Int64
     private let secondsBetweenWords: UInt64?
-    /// Of the processor, when it last moved and when it last spoke; nil where nobody can tell.
+    /// CPU seconds at its last activity and its last record; nil if unknown.
     private var used: Double?
     private var usedAtWord: Double?
     private var lastMoved = SuspendingClock.now
     private var haltedSince: SuspendingClock.Instant?
 
     /// - Parameters:
-    ///   - standstill: seconds by the clock that it may do nothing.
-    ///   - halt: seconds by the clock for which somebody may halt it (SIGSTOP).
-    ///   - secondsBetweenWords: of the processor; nil where it need not speak.
+    ///   - standstill: wall-clock seconds that it may be inactive.
+    ///   - halt: wall-clock seconds for which it may be stopped (SIGSTOP).
+    ///   - secondsBetweenWords: CPU seconds between two records; nil if it need not send any.
     init(_ id: pid_t, standstill: Int64, halt: Int64, secondsBetweenWords: UInt64?) {
         (self.id, self.standstill, self.halt) = (id, standstill, halt)
         self.secondsBetweenWords = secondsBetweenWords
@@ -23,10 +23,10 @@ struct StandstillWatch {
         usedAtWord = used
     }
 
-    /// Seconds that it has had of the processor.
+    /// CPU seconds that it has used.
     var seconds: Double { Self.processorSeconds(id) ?? 0 }
 
-    /// It did something that is no word of its own.
+    /// Notes activity other than a record.
     mutating func moved() { (lastMoved, haltedSince) = (.now, nil) }
 
     mutating func heard() {
@@ -34,7 +34,7 @@ struct StandstillWatch {
         if secondsBetweenWords != nil { usedAtWord = Self.processorSeconds(id) }
     }
 
-    /// How it ends, where it is not to go on.
+    /// How the run ends, if it must not continue.
     mutating func look<Last>() -> CagedEnding<Last>? {
         let now = Self.processorSeconds(id)
         if let most = secondsBetweenWords, let now, let usedAtWord, now - usedAtWord > Double(most) {
@@ -62,7 +62,7 @@ struct StandstillWatch {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Whether a signal has halted it, as of now.
+    /// Whether it is currently stopped by a signal.
     private static func isHalted(_ id: pid_t) -> Bool {
         var found = siginfo_t()
         guard waitid(P_PID, id_t(id), &found, WSTOPPED | WNOHANG | WNOWAIT) == 0 else { return false }

@@ -2,24 +2,25 @@ import CLinux
 import Glibc
 import Platform
 
-/// How a worker locks itself down for good, before it has read a byte of what it was handed
-/// (docs/design/cage.md, "How it locks itself down").
+/// How a worker locks itself down permanently, before reading a byte of its input (docs/design/cage.md, "How it locks
+/// itself down").
 package enum WorkerCage {
-    /// To be called first: lets go of the descriptor that the executable was started by, and takes the name by which people
-    /// find the process.
+    /// Must be called first: closes the descriptor that the executable was started from, and sets the process name that
+    /// people see.
     package static func begin(_ name: String) {
         steward_begin_worker(name)
     }
 
-    /// Limits, no new privileges, no core dumps, Landlock where the kernel has it, and the system call filter.
+    /// Sets limits, no new privileges, no core dumps, Landlock if the kernel has it, and the system call filter.
     ///
     /// - Parameters:
-    ///   - processorSeconds: of the processor, until SIGXCPU.
-    ///   - ceiling: to how many the parent may raise that. At the hard limit the kernel sends SIGKILL, which an exhausted
-    ///     machine sends too: SIGXCPU comes first.
+    ///   - processorSeconds: CPU seconds until SIGXCPU.
+    ///   - ceiling: how far the parent may raise that. At the hard limit the kernel sends SIGKILL, which an
+    ///     out-of-memory
+    ///     machine also sends, so SIGXCPU must come first.
     ///   - memory: bytes of address space.
-    ///   - asks: whether descriptor 3 is a socket to ask on.
-    /// - Throws: `Fault` where one of them is refused: then nothing may be read.
+    ///   - asks: whether descriptor 3 is a socket for requests.
+    /// - Throws: `Fault` if any of them fails; then nothing may be read.
     package static func enter(processorSeconds: UInt64, ceiling: UInt64, memory: UInt64, asks: Bool = false) throws {
         guard steward_limit_worker(processorSeconds, ceiling + 1, memory) == 0 else {
             throw Fault.system("limit the process")
@@ -31,7 +32,7 @@ package enum WorkerCage {
         guard steward_filter_worker(asks ? 1 : 0) == 0 else { throw Fault.system("install the system call filter") }
     }
 
-    /// Does once what makes the C library and Swift's own load something from files.
+    /// Runs once whatever makes the C and Swift libraries load files lazily.
     package static func warmUp() {
         setenv("TZ", "UTC0", 1)
         tzset()
@@ -41,7 +42,7 @@ package enum WorkerCage {
     }
 }
 
-/// Tries what the cage forbids. It comes back only where the cage is broken: then the exit status is 1.
+/// Tries what the cage forbids. Returns only if the cage is broken; then the exit status is 1.
 package enum CageProbe {
     package static func run(_ what: String) -> Never {
         switch what {

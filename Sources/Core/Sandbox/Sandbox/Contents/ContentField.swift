@@ -1,4 +1,4 @@
-/// What is found in a file besides its text: each under the name that templates know it by.
+/// A property found in a file besides its text, under its name in templates.
 package enum ContentField: String, Sendable, CaseIterable {
     case documentTitle = "document.title"
     case documentAuthor = "document.author"
@@ -26,14 +26,14 @@ package enum ContentField: String, Sendable, CaseIterable {
     case mediaYear = "media.year"
     case mediaComment = "media.comment"
 
-    /// What its text stands for.
+    /// The format of its value.
     package enum Kind: Sendable {
         case text
-        /// Digits alone.
+        /// Digits only.
         case integer
-        /// Seconds or degrees, with a point.
+        /// Seconds or degrees, with a decimal point.
         case decimal
-        /// `2026:11:23 09:30:15`, as the camera's clock showed it.
+        /// `2026:11:23 09:30:15`, as shown by the camera's clock.
         case moment
     }
 

@@ -1,18 +1,18 @@
 import Platform
 
-/// What the worker tells the agent, one frame each: length (4 bytes, little-endian), kind (1 byte), what it says.
+/// The worker's messages to the agent, one per frame: length (4 bytes, little-endian), kind (1 byte), content.
 ///
-/// The agent believes none of it: every length, name and number is checked.
+/// The agent trusts none of it: every length, name and number is checked.
 package enum ContentRecord: Sendable, Equatable {
-    /// Something that was found; a later one of the same name counts.
+    /// A property; a later one of the same name wins.
     case field(ContentField, String)
     /// More of the text, in UTF-8.
     case text([UInt8])
     /// An entry of an archive.
     case entry(path: [UInt8], isFolder: Bool, isEncrypted: Bool)
-    /// Of a file with other tags, in its order: a piece of the old one.
+    /// For a file with new tags, in order: a piece of the old one.
     case kept(offset: Int64, length: Int64)
-    /// Bytes that the old one does not have there; no more than ``textLength``.
+    /// Bytes not in the old file at that point; at most ``textLength``.
     case own([UInt8])
     /// The last record.
     case end(ContentEnd)
@@ -21,9 +21,9 @@ package enum ContentRecord: Sendable, Equatable {
     package static let frameLimit = 70_000
     /// Bytes of text in one frame.
     package static let textLength = 65_536
-    /// Bytes of a field's text; what is longer is cut.
+    /// Bytes of a field's text; longer ones are truncated.
     package static let fieldLength = 1_000
-    /// Bytes of an entry's name; one that is longer is none.
+    /// Bytes of an entry's name; longer ones are invalid.
     package static let nameLength = 4_096
 
     /// The whole frame, length first.
@@ -56,7 +56,7 @@ package enum ContentRecord: Sendable, Equatable {
 
     /// Reads a frame's body, without its length.
     ///
-    /// - Returns: nil where it says nothing that the protocol knows.
+    /// - Returns: nil if it is not part of the protocol.
     package init?(body: [UInt8]) {
         guard let kind = body.first else { return nil }
         let rest = body.dropFirst()
@@ -66,7 +66,7 @@ package enum ContentRecord: Sendable, Equatable {
             let name = String(decoding: rest.dropFirst().prefix(Int(length)), as: UTF8.self)
             let value = rest.dropFirst(1 + Int(length))
             guard let field = ContentField(rawValue: name), value.count <= Self.fieldLength else { return nil }
-            // A cut may have gone through a character.
+            // Truncation may have split a character.
             self = .field(field, String(decoding: value, as: UTF8.self))
         case 2:
             guard rest.count <= Self.textLength else { return nil }
@@ -95,18 +95,18 @@ package enum ContentRecord: Sendable, Equatable {
 package struct ContentEnd: Sendable, Equatable {
     package enum Reason: UInt8, Sendable {
         case complete = 1
-        /// There was more than is looked at.
+        /// There was more than the limit.
         case cut
-        /// The file is damaged, closed by a password, or nothing of the kind.
+        /// The file is damaged, password-protected, or of another type.
         case unreadable
-        /// The worker could not lock itself down and read nothing.
+        /// The worker could not lock itself down, and read nothing.
         case noCage
-        /// A library's own data are missing on this machine.
+        /// A library's data files are not installed.
         case notInstalled
     }
 
     package let reason: Reason
-    /// What is wrong, for people; begins in lower case.
+    /// The problem, for people; begins in lower case.
     package let message: String
 
     package init(_ reason: Reason, _ message: String = "") {
@@ -114,18 +114,18 @@ package struct ContentEnd: Sendable, Equatable {
     }
 }
 
-/// How much of a file is looked at, on both sides.
+/// How much of a file is examined, on both sides.
 package enum ContentLimits {
     /// Bytes of text, in UTF-8.
     package static let text = 1 << 20
     /// Entries of an archive.
     package static let entries = 20_000
-    /// Bytes of all their names.
+    /// Bytes of all entries' names.
     package static let names = 4 << 20
-    /// Bytes that are unpacked of one part of a document, and of all of them.
+    /// Unpacked bytes of one part of a document, and of all its parts.
     package static let part = 16 << 20
     package static let unpacked = 64 << 20
-    /// Bytes that may be written anew where tags are set, and the pieces of the file that they come between.
+    /// Bytes that setting tags may rewrite, and the most pieces of the file between them.
     package static let ownTagBytes: Int64 = 192 << 20
     package static let tagPieces = 1 << 20
     /// CPU seconds.
@@ -134,7 +134,7 @@ package enum ContentLimits {
     package static let memory: UInt64 = 768 << 20
 }
 
-/// How the worker leaves where a program that it needs is of no use; numbers of sysexits.h.
+/// The worker's exit statuses if a program that it needs is unusable; numbers of sysexits.h.
 package enum ContentStatus {
     package static let notInstalled: Int32 = 69
     package static let notCaged: Int32 = 70

@@ -1,8 +1,8 @@
-/// A tag of sound that can be set, by the name that rules know it by.
+/// A writable audio tag, by its name in rules.
 package enum MediaTag: String, Sendable, CaseIterable {
     case title, artist, album, albumArtist, track, year, genre, comment
 
-    /// As TagLib calls it.
+    /// Its name in TagLib.
     package var property: String {
         switch self {
         case .title: "TITLE"
@@ -16,7 +16,7 @@ package enum MediaTag: String, Sendable, CaseIterable {
         }
     }
 
-    /// What a look into the file finds of it.
+    /// The field under which it is read from files.
     package var field: ContentField {
         switch self {
         case .title: .mediaTitle

@@ -1,10 +1,10 @@
 import Platform
 
-/// Where a picture's EXIF data are: a block of TIFF in a JPEG, TIFF, PNG, WebP, HEIC or AVIF file.
+/// Finds a picture's EXIF data: a TIFF block in a JPEG, TIFF, PNG, WebP, HEIC or AVIF file.
 ///
-/// The bytes come from outside: every offset is checked, every loop bounded, and whatever does not fit is "none".
+/// The bytes come from outside: every offset is checked, every loop bounded, and anything invalid counts as "none".
 enum ExifBlock {
-    /// - Returns: where the block begins; nil where there is none.
+    /// - Returns: the offset of the block; nil if there is none.
     static func start(_ picture: PictureBytes) throws -> Int? {
         let head = try picture.bytes(at: 0, count: min(PictureFormat.headLength, Int(clamping: picture.size))) ?? []
         guard let format = PictureFormat.of(head) else { return nil }
@@ -18,7 +18,7 @@ enum ExifBlock {
         }
     }
 
-    /// Where the TIFF block of the first APP1 segment begins that is EXIF.
+    /// The offset of the TIFF block in the first APP1 segment with EXIF data.
     private static func jpegBlock(_ picture: PictureBytes) throws -> Int? {
         var at = 2
         for _ in 0..<10_000 {
@@ -29,7 +29,7 @@ enum ExifBlock {
                 at += marker == 0xFF ? 1 : 2
                 continue
             }
-            // The picture itself begins, or ends.
+            // The image data begins, or the file ends.
             if marker == 0xDA || marker == 0xD9 { return nil }
             let length = Int(head[2]) << 8 | Int(head[3])
             guard length >= 2 else { return nil }
@@ -58,7 +58,7 @@ enum ExifBlock {
 
     private static let mark = Array("Exif".utf8) + [0, 0]
 
-    /// Where the data of the first chunk of that name begin; both formats have eight bytes of header before them.
+    /// The offset of the data of the first chunk of that name; both formats have an eight-byte header before it.
     private static func chunk(
         _ name: String, in picture: PictureBytes, from start: Int,
         _ header: (ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, step: Int)

@@ -1,8 +1,8 @@
-/// The tags of a picture's EXIF data, by their numbers (CIPA DC-008), read where they stand.
+/// The tags of a picture's EXIF data by their numbers (CIPA DC-008), read in place.
 ///
-/// The bytes come from outside: every offset is checked, every loop bounded, and whatever does not fit is "none".
+/// The bytes come from outside: every offset is checked, every loop bounded, and anything invalid counts as "none".
 package struct ExifTags {
-    /// The directories that tags stand in.
+    /// The directories that contain tags.
     package enum Directory {
         case main, exif, gps
     }
@@ -10,7 +10,7 @@ package struct ExifTags {
     private struct Entry {
         let type: Int
         let count: Int
-        /// Where the four bytes of value or offset are.
+        /// The offset of the four bytes with the value or its offset.
         let position: Int
     }
 
@@ -18,8 +18,8 @@ package struct ExifTags {
     private let base: Int
     private let isLittle: Bool
 
-    /// - Returns: nil where the picture has no EXIF data.
-    /// - Throws: what reading the picture throws.
+    /// - Returns: nil if the picture has no EXIF data.
+    /// - Throws: errors from reading the picture.
     package init?(_ picture: PictureBytes) throws {
         guard let base = try ExifBlock.start(picture) else { return nil }
         switch try picture.bytes(at: base, count: 4) {
@@ -31,10 +31,10 @@ package struct ExifTags {
         self.base = base
     }
 
-    /// When the picture was taken, else when it was digitised.
+    /// When the picture was taken, or else digitized.
     ///
-    /// - Returns: what the camera's clock showed, `2026:07:01 10:00:05`, and how far that was from UTC where it says so,
-    ///   `+02:00`. Neither is checked further. Nil where there is none, and for a clock that was never set.
+    /// - Returns: the camera's clock, `2026:07:01 10:00:05`, and its offset from UTC if recorded, `+02:00`. Neither is
+    ///   checked further. nil if there is no time, or the clock was never set.
     package func taken() throws -> (clock: String, offset: String?)? {
         guard let clock = try text(0x9003, .exif) ?? text(0x9004, .exif), let year = Int(clock.prefix(4)),
             year >= Self.firstPhotograph
@@ -42,12 +42,13 @@ package struct ExifTags {
         return (clock, try text(0x9011, .exif) ?? text(0x9010, .exif))
     }
 
-    /// The year of Niépce's; 1601 and the like are what a clock shows that was never set.
+    /// The year of Niépce's; a clock that was never set shows 1601 and the like.
     private static let firstPhotograph = 1826
 
-    /// A text, up to its first NUL and without blanks at its ends.
+    /// A text, up to its first NUL, trimmed.
     ///
-    /// - Parameter limit: bytes; a longer one is none, nor is one with control characters or that is not UTF-8.
+    /// - Parameter limit: the most bytes. A longer text counts as none, as does one with control characters or invalid
+    ///   UTF-8.
     package func text(_ tag: Int, _ directory: Directory, limit: Int = 256) throws -> String? {
         guard let entry = try entry(tag, directory), entry.type == 2 || entry.type == 129,
             (1...limit).contains(entry.count)
@@ -63,7 +64,7 @@ package struct ExifTags {
         return String(trimmed.drop { $0 == " " })
     }
 
-    /// A whole number: a byte, a short or a long.
+    /// An integer: a byte, a short or a long.
     package func integer(_ tag: Int, _ directory: Directory) throws -> Int? {
         guard let entry = try entry(tag, directory), entry.count >= 1 else { return nil }
         switch entry.type {
@@ -74,7 +75,7 @@ package struct ExifTags {
         }
     }
 
-    /// As many fractions as are wanted; nil where there are fewer, or one is none.
+    /// That many fractions; nil if there are fewer, or one is invalid.
     package func fractions(_ tag: Int, _ directory: Directory, count: Int) throws -> [Double]? {
         guard let entry = try entry(tag, directory), entry.type == 5, entry.count >= count,
             let start = try number(at: entry.position, width: 4)

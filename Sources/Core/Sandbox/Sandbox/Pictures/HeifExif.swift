@@ -1,9 +1,9 @@
-/// Where the EXIF data of a HEIC or AVIF file are: an item of its own, which the box `meta` lists (ISO 14496-12).
+/// Finds the EXIF data of a HEIC or AVIF file: a separate item, listed in the `meta` box (ISO 14496-12).
 enum HeifExif {
-    /// - Returns: where its TIFF block begins; nil where there is none that lies in the file in one piece.
+    /// - Returns: the offset of its TIFF block; nil if there is none stored in one piece.
     static func block(_ file: PictureBytes) throws -> Int? {
         guard let meta = try box("meta", in: file, 0..<Int(clamping: file.size)), meta.count >= 4 else { return nil }
-        // `meta` is a full box: version and flags come before what it holds.
+        // `meta` is a full box: version and flags precede its contents.
         let inside = (meta.lowerBound + 4)..<meta.upperBound
         guard let names = try box("iinf", in: file, inside), let places = try box("iloc", in: file, inside),
             let item = try exifItem(file, names), let data = try place(of: item, file, places),
@@ -12,7 +12,7 @@ enum HeifExif {
         return data + 4 + gap
     }
 
-    /// What the first box of that kind holds.
+    /// The contents of the first box of that kind.
     private static func box(_ kind: String, in file: PictureBytes, _ range: Range<Int>) throws -> Range<Int>? {
         var at = range.lowerBound
         for _ in 0..<1_000 {
@@ -41,7 +41,7 @@ enum HeifExif {
             guard let entry = try box("infe", in: file, at..<names.upperBound),
                 let version = try file.number(at: entry.lowerBound, width: 1)
             else { return nil }
-            // Before version 2 there were no types of four letters.
+            // There were no four-letter types before version 2.
             let width = version == 3 ? 4 : 2
             if version >= 2, let id = try file.number(at: entry.lowerBound + 4, width: width),
                 try file.bytes(at: entry.lowerBound + 6 + width, count: 4) == Array("Exif".utf8)
@@ -76,10 +76,10 @@ enum HeifExif {
             guard try take(2) != nil, let base = try take(baseWidth), let extents = try take(2) else { return nil }
             if id == wanted, extents > 0 {
                 guard try take(indexWidth) != nil, let offset = try take(offsetWidth) else { return nil }
-                // From the file's start; other ways are not used for EXIF data.
+                // From the start of the file; other methods are not used for EXIF data.
                 return method == 0 ? base + offset : nil
             }
-            // Not one by one: without widths they take no room, and may be counted in hundreds of millions.
+            // Not one by one: with zero widths they take no space, and there may be hundreds of millions.
             at += extents * (indexWidth + offsetWidth + lengthWidth)
         }
         return nil

@@ -1,14 +1,14 @@
 import Glibc
 import Sandbox
 
-/// Tells the agent what is found; the text no further than it is looked at.
+/// Sends findings to the agent; the text up to its limit.
 final class ContentOutput {
     private let descriptor: Int32
     private var text: [UInt8] = []
     private var told = 0
-    /// Whether there was more text than is looked at.
+    /// Whether there was more text than the limit.
     private(set) var isFull = false
-    /// Whether the last that was said is the end of a line, or nothing was said.
+    /// Whether the output so far ends a line or is empty.
     private var isAtLineStart = true
     private var owesBlank = false
 
@@ -30,7 +30,7 @@ final class ContentOutput {
     /// A piece of the old file.
     func kept(offset: Int64, length: Int64) { put(.kept(offset: offset, length: length)) }
 
-    /// Bytes of the new one.
+    /// Bytes of the new file.
     func own(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -39,7 +39,7 @@ final class ContentOutput {
         }
     }
 
-    /// Text as it stands.
+    /// Text, unchanged.
     func raw(_ bytes: some Collection<UInt8>) {
         let room = ContentLimits.text - told
         if bytes.count > room { isFull = true }
@@ -48,7 +48,7 @@ final class ContentOutput {
         if text.count >= ContentRecord.textLength { flush(keeping: ContentRecord.textLength - 1) }
     }
 
-    /// Text of a markup, in which white space of any length is one blank.
+    /// Text from markup, with each run of white space collapsed to one blank.
     func flowing(_ bytes: UnsafeBufferPointer<UInt8>) {
         var out: [UInt8] = []
         for byte in bytes {
@@ -69,7 +69,7 @@ final class ContentOutput {
         (isAtLineStart, owesBlank) = (true, false)
     }
 
-    /// The last word. Ends the process.
+    /// Sends the final record and exits.
     func end(_ reason: ContentEnd.Reason, _ message: String = "") -> Never {
         flush(keeping: 0)
         put(.end(ContentEnd(reason == .complete && isFull ? .cut : reason, message)))
@@ -83,7 +83,7 @@ final class ContentOutput {
         }
     }
 
-    /// Blocks until the agent has taken it; ends the process where nobody reads any more.
+    /// Blocks until the agent has taken it; exits if the pipe is no longer read.
     private func put(_ record: ContentRecord) {
         record.encoded().withUnsafeBytes { bytes in
             var done = 0

@@ -1,9 +1,9 @@
 import Glibc
 import Sandbox
 
-/// The worker's command `document`: the text of the file and what it says of itself.
+/// The worker's command `document`: the file's text and metadata.
 enum DocumentPass {
-    /// - Parameter isHtml: whether the file's name says so; what begins as HTML is taken for it in any case.
+    /// - Parameter isHtml: whether the file's name says so; anything that begins as HTML is treated as HTML regardless.
     static func run(_ file: HandedFile, isHtml: Bool, _ output: ContentOutput) throws -> Never {
         let head = try file.read(at: 0, count: 4096)
         if head.starts(with: [0x50, 0x4B]) {
@@ -14,7 +14,7 @@ enum DocumentPass {
             office.tell(archive)
         }
         let isMarkup = isHtml || beginsAsHtml(head)
-        // Markup is more than its text.
+        // Markup is longer than its text.
         let limit = isMarkup ? ContentLimits.part : 2 * ContentLimits.text + 2
         let bytes = try file.read(at: 0, count: limit)
         let isCut = Int64(bytes.count) < file.size

@@ -1,6 +1,6 @@
 import Sandbox
 
-/// The worker's command `entries`: the names of what an archive holds; nothing is unpacked but what stands before it.
+/// The worker's command `entries`: the names of an archive's entries; unpacks only what comes before them.
 enum EntriesPass {
     static func run(_ file: HandedFile, _ output: ContentOutput) throws -> Never {
         guard let archive = PackedFile(file), archive.open(try file.read(at: 0, count: 512)) else {
@@ -13,7 +13,7 @@ enum EntriesPass {
             case .bad: continue
             case .fatal(let message):
                 let text = message.isEmpty ? "the archive is damaged" : "the archive is damaged: \(message)"
-                // A damaged end takes nothing from what was read before it.
+                // A damaged end does not invalidate what was read before it.
                 output.end(count > 0 ? .cut : .unreadable, text)
             case .entry(let path, let isFolder, let isEncrypted):
                 count += 1

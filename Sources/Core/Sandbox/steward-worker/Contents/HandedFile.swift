@@ -2,13 +2,14 @@ import Glibc
 import Platform
 import Sandbox
 
-/// The file on descriptor 3. It is read at offsets alone: where the agent's own descriptor stands is not changed.
+/// The file on descriptor 3. Always read at explicit offsets: the position of the agent's own descriptor does not
+/// change.
 final class HandedFile {
     /// Bytes.
     let size: Int64
     private let descriptor: Int32
 
-    /// - Returns: nil where there is no file.
+    /// - Returns: nil if there is no file.
     init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -16,9 +17,9 @@ final class HandedFile {
         size = Int64(status.st_size)
     }
 
-    /// Fills `target` from `offset` on.
+    /// Fills `target`, starting at `offset`.
     ///
-    /// - Returns: how many bytes there were: fewer only at the file's end; -1 where they cannot be read.
+    /// - Returns: the number of bytes: fewer only at the file's end; -1 if they cannot be read.
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
         var done = 0
         while done < target.count {
@@ -32,9 +33,9 @@ final class HandedFile {
         return done
     }
 
-    /// As many bytes as there are, up to `count`.
+    /// The bytes available at `offset`, up to `count`.
     ///
-    /// - Throws: `Fault` where they cannot be read.
+    /// - Throws: `Fault` if they cannot be read.
     func read(at offset: Int64, count: Int) throws -> [UInt8] {
         guard offset >= 0, offset < size else { return [] }
         let length = Int(min(Int64(count), size - offset))
@@ -45,7 +46,7 @@ final class HandedFile {
         }
     }
 
-    /// As the readers of pictures want it.
+    /// In the form that picture parsers take.
     func picture() throws -> PictureBytes {
         PictureBytes(head: try read(at: 0, count: 65_536), size: size) { try self.read(at: $0, count: $1) }
     }

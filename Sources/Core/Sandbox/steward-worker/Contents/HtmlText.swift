@@ -2,15 +2,15 @@ import CXml
 import Glibc
 import Sandbox
 
-/// The text of an HTML document, as a reader would see it, and its title.
+/// The text of an HTML document as a reader would see it, and its title.
 enum HtmlText {
     private static let options: Int32 = {
-        // HTML_PARSE_RECOVER, NOERROR, NOWARNING, NONET, COMPACT, IGNORE_ENC: what the document says of its encoding has
-        // been heard, and to look for another converter would take a file.
+        // HTML_PARSE_RECOVER, NOERROR, NOWARNING, NONET, COMPACT, IGNORE_ENC: the document's declared encoding was
+        // already applied, and finding another converter would open a file.
         1 | 1 << 5 | 1 << 6 | 1 << 11 | 1 << 16 | 1 << 21
     }()
 
-    /// Elements that do not stand in a line with others.
+    /// Block-level elements.
     private static let blocks: Set<String> = [
         "address", "article", "aside", "blockquote", "br", "caption", "dd", "div", "dl", "dt", "fieldset", "figcaption",
         "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p",
@@ -20,8 +20,8 @@ enum HtmlText {
 
     /// - Parameters:
     ///   - utf8: the document.
-    ///   - hasFields: whether its title and author are the file's.
-    /// - Returns: false where it is none at all.
+    ///   - hasFields: whether its title and author apply to the file.
+    /// - Returns: false if it is not HTML.
     @discardableResult
     static func tell(_ utf8: [UInt8], hasFields: Bool, to output: ContentOutput) -> Bool {
         let document = utf8.withUnsafeBytes { bytes in
@@ -46,7 +46,7 @@ enum HtmlText {
         return true
     }
 
-    /// The next node in the document's order, below none of `node`'s own; told of each element that is left.
+    /// The next node in document order that is not below `node`; calls `leave` for each element left.
     private static func following(_ node: xmlNodePtr, _ root: xmlNodePtr, _ leave: (xmlNodePtr) -> Void) -> xmlNodePtr?
     {
         var here = node
@@ -65,15 +65,15 @@ enum HtmlText {
 
     private static func isElement(_ node: xmlNodePtr) -> Bool { node.pointee.type.rawValue == 1 }
 
-    /// - Returns: whether nothing of what it holds is to be seen.
+    /// - Returns: whether its contents are invisible.
     private static func enter(_ node: xmlNodePtr, _ output: ContentOutput) -> Bool {
         guard isElement(node) else {
-            // Text and CDATA; comments and instructions are nobody's text.
+            // Text and CDATA; comments and instructions are not text.
             if [3, 4].contains(node.pointee.type.rawValue), let content = node.pointee.content {
                 output.flowing(
                     UnsafeBufferPointer<UInt8>(start: UnsafePointer(content), count: Int(xmlStrlen(content))))
             }
-            // What an entity reference holds belongs to the declaration.
+            // The children of an entity reference belong to the declaration.
             return true
         }
         let name = name(node)

@@ -1,21 +1,21 @@
 import CTextCat
 import Sandbox
 
-/// The worker's command `language`: in which language the text that it is handed is written, by libexttextcat.
+/// The worker's command `language`: detects the language of the given text with libexttextcat.
 final class LanguagePass {
-    /// Where Debian's libexttextcat-data lies.
+    /// Where Debian installs libexttextcat-data.
     private static let folder = "/usr/share/libexttextcat/"
-    /// Bytes that are looked at; more of the same text tells no more.
+    /// Bytes examined; more of the same text would not improve the result.
     private static let most = 8_192
 
-    /// Bytes; the library guesses at less.
+    /// In bytes; with less, the library guesses.
     private static let least = 40
 
     private let handle: UnsafeMutableRawPointer
 
-    /// Reads what is known of languages: before the cage is closed.
+    /// Loads the language data, before the cage is closed.
     ///
-    /// - Returns: nil where it is not installed.
+    /// - Returns: nil if it is not installed.
     init?() {
         guard let handle = special_textcat_Init(LanguagePass.folder + "fpdb.conf", LanguagePass.folder) else {
             return nil
@@ -25,7 +25,7 @@ final class LanguagePass {
 
     func run(_ file: HandedFile, _ output: ContentOutput) throws -> Never {
         var bytes = try file.read(at: 0, count: Self.most)
-        // Not through a character.
+        // Do not cut through a character.
         while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
         if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }
         guard bytes.count >= Self.least else { output.end(.unreadable, "its text is too short") }

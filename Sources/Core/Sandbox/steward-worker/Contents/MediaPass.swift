@@ -1,9 +1,9 @@
 import CTag
 import Sandbox
 
-/// The worker's command `media`: what the tags of sound and films say, by TagLib, and how long and how large they are.
+/// The worker's command `media`: tags, length and dimensions of audio and video, mostly through TagLib.
 enum MediaPass {
-    /// What TagLib is led to: the file, and where what it says goes.
+    /// The context for TagLib: the file, and where to send the results.
     private final class TagReader {
         let file: HandedFile
         var said: [String: String] = [:]
@@ -35,7 +35,7 @@ enum MediaPass {
         output.end(.complete)
     }
 
-    /// - Returns: whether TagLib knows the format.
+    /// - Returns: whether TagLib supports the format.
     private static func listen(_ ear: TagReader, size: Int64) -> Bool {
         steward_tags(
             size,

@@ -1,8 +1,7 @@
 import CXml
 import Sandbox
 
-/// The text of documents that are a ZIP of XML: DOCX and its like, ODT and its like, EPUB. Parts come in the order in which
-/// the ZIP has them.
+/// The text of documents that are a ZIP of XML: DOCX and relatives, ODT and relatives, EPUB. Parts come in ZIP order.
 struct OfficeText {
     private enum Part {
         case word, openDocument, chapter
@@ -18,7 +17,7 @@ struct OfficeText {
 
     init(_ output: ContentOutput) { self.output = output }
 
-    /// Reads all parts that hold text or say something of it, then ends the process.
+    /// Reads all parts with text or metadata, then exits.
     mutating func tell(_ archive: PackedFile) -> Never {
         while !output.isFull {
             switch archive.next() {
@@ -90,7 +89,7 @@ struct OfficeText {
         }
     }
 
-    /// WordprocessingML and its sisters: text stands in elements `t` alone, in paragraphs `p` or, of a spreadsheet, `si`.
+    /// WordprocessingML and relatives: text is only in `t` elements, within paragraphs `p` or, in a spreadsheet, `si`.
     private func word(_ utf8: [UInt8]) {
         var depth = 0
         _ = XmlText.walk(utf8) { node, _ in
@@ -107,7 +106,7 @@ struct OfficeText {
         output.lineEnd()
     }
 
-    /// OpenDocument: text stands in paragraphs and headings.
+    /// OpenDocument: text is in paragraphs and headings.
     private func openDocument(_ utf8: [UInt8]) {
         var depth = 0
         _ = XmlText.walk(utf8) { node, _ in
@@ -126,7 +125,7 @@ struct OfficeText {
         output.lineEnd()
     }
 
-    /// Dublin Core, which all three use; the first title and author count.
+    /// Dublin Core, used by all three; the first title and author win.
     private func properties(_ utf8: [UInt8]) {
         var found: [ContentField: String] = [:]
         var open: ContentField?

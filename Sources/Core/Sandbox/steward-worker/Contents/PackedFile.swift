@@ -3,11 +3,11 @@ import Glibc
 import Platform
 import Sandbox
 
-/// The entries of an archive, read by libarchive from the handed file, in their order.
+/// The entries of an archive, read by libarchive from the given file, in order.
 final class PackedFile {
     enum Step {
         case entry(path: [UInt8], isFolder: Bool, isEncrypted: Bool)
-        /// One that cannot be read; the next may be.
+        /// An unreadable entry; the next may be readable.
         case bad
         case end
         case fatal(String)
@@ -23,7 +23,7 @@ final class PackedFile {
         let buffer: UnsafeMutableRawBufferPointer
     }
 
-    /// - Returns: nil where libarchive has no memory.
+    /// - Returns: nil if libarchive runs out of memory.
     init?(_ file: HandedFile) {
         guard let archive = archive_read_new() else { return nil }
         self.archive = archive
@@ -38,9 +38,9 @@ final class PackedFile {
         source.deallocate()
     }
 
-    /// Opens the archive as what its first bytes say that it is, and as nothing else.
+    /// Opens the archive strictly as the format its first bytes indicate.
     ///
-    /// - Returns: false where it is none.
+    /// - Returns: false if it is not an archive.
     func open(_ head: [UInt8]) -> Bool {
         if let code = ArchiveFormat.detect(head).traits.libarchive {
             archive_read_support_format_only(archive, code)
@@ -90,9 +90,9 @@ final class PackedFile {
         }
     }
 
-    /// What the present entry holds, up to a limit.
+    /// The contents of the current entry, up to a limit.
     ///
-    /// - Returns: nil where it cannot be unpacked; `isCut` where there is more of it.
+    /// - Returns: nil if it cannot be unpacked; `isCut` if there is more.
     func contents(limit: Int) -> (bytes: [UInt8], isCut: Bool)? {
         var found: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 65_536)

@@ -1,11 +1,11 @@
 import Sandbox
 
-/// The worker's command `picture`: what EXIF data say of a picture, and its size as stored.
+/// The worker's command `picture`: a picture's EXIF data, and its size as stored.
 enum PicturePass {
     static func run(_ file: HandedFile, _ output: ContentOutput) throws -> Never {
         var head = try file.read(at: 0, count: ImageHeader.headLength)
         var reading = ImageHeader.examine(head)
-        // Once more with as much as the header asks for: EXIF data and profiles stand before the size.
+        // Try again with as much as the header needs: EXIF data and profiles precede the size.
         if case .beyond(_, let needs) = reading, needs > head.count {
             head = try file.read(at: 0, count: min(8 << 20, max(needs, 1 << 20)))
             reading = ImageHeader.examine(head)
@@ -47,7 +47,7 @@ enum PicturePass {
         return decimal(side == negative ? -value : value, places: 6)
     }
 
-    /// Without Foundation, which would be loaded at every start.
+    /// Avoids Foundation, which would be loaded at every start.
     static func decimal(_ value: Double, places: Int) -> String {
         let factor = (0..<places).reduce(1.0) { factor, _ in factor * 10 }
         let whole = Int((abs(value) * factor).rounded())

@@ -3,18 +3,18 @@ import OwnFiles
 import Platform
 import Sandbox
 
-/// `steward-worker content`: one file on descriptor 3; records to the pipe on descriptor 4, nothing else.
+/// `steward-worker content`: one file on descriptor 3; records to the pipe on descriptor 4, and nothing else.
 ///
-/// - `document [html]`: its text, and what it says of itself.
+/// - `document [html]`: its text and metadata.
 /// - `picture`: EXIF data and size.
-/// - `media`: tags, length and size of sound and films.
-/// - `tag NAME=TEXT...`: what the file is with these tags.
-/// - `entries`: the names of what an archive holds.
-/// - `language`: in which language the text is written.
-/// - `pdf text|info`: the process becomes pdftotext or pdfinfo, in a cage of its own; their own words are on descriptor 4.
+/// - `media`: tags, length and dimensions of audio and video.
+/// - `tag NAME=TEXT...`: the file as it would be with these tags.
+/// - `entries`: the names of an archive's entries.
+/// - `language`: the language of the text.
+/// - `pdf text|info`: becomes pdftotext or pdfinfo, in its own cage; their raw output goes to descriptor 4.
 /// - `probe open|socket|…`: breaks one rule of the cage, to prove that it holds.
 package enum ReadWorker {
-    /// Runs one command and ends the process: 0 when all was said, 64 for a wrong command line.
+    /// Runs one command and exits: 0 when everything was sent, 64 for a malformed command line.
     package static func main(_ arguments: [String]) -> Never {
         WorkerCage.begin("steward-worker")
         let words = Array(arguments.dropFirst())
@@ -53,7 +53,7 @@ package enum ReadWorker {
     }
 }
 
-/// PDF by Debian's poppler-utils, which the worker becomes: the library would bring forty others into every start.
+/// PDF through Debian's poppler-utils, which the worker becomes: the library would load forty others at every start.
 enum PdfPrograms {
     static func become(_ what: String) -> Never {
         let name: String

@@ -2,8 +2,8 @@ import CTag
 import Glibc
 import Sandbox
 
-/// The worker's command `tag`: what the file is with other tags, by TagLib. Nothing is written: the agent is told which
-/// pieces of the file stay, and which bytes come between them.
+/// The worker's command `tag`: the file as it would be with other tags, by TagLib. Writes nothing: it reports which
+/// pieces of the file stay, and which bytes go between them.
 enum TagPass {
     private final class TagWriter {
         let file: HandedFile
@@ -31,7 +31,7 @@ enum TagPass {
     private static func set(_ tags: [(MediaTag, String)], _ hand: TagWriter) -> steward_tag_outcome {
         let names = tags.map { UnsafePointer(strdup($0.0.property)) }
         let values = tags.map { UnsafePointer(strdup($0.1)) }
-        // The process ends right after this: nothing frees them.
+        // Never freed: the process exits right after this.
         return steward_set_tags(
             hand.file.size,
             { context, offset, buffer, count in

@@ -1,9 +1,9 @@
-/// Which of the few encodings that are read a text is in, and the same text in UTF-8.
+/// Detects which of the few supported encodings a text has, and converts it to UTF-8.
 enum TextEncoding {
-    /// The text in UTF-8, without a byte order mark; what is no text becomes U+FFFD.
+    /// The text in UTF-8, without a byte order mark; invalid sequences become U+FFFD.
     ///
-    /// - Parameter label: what the file itself says of its encoding, in lower case; nil where it says nothing.
-    /// - Returns: nil for an encoding that is not read.
+    /// - Parameter label: the encoding that the file itself declares, in lower case; nil if none.
+    /// - Returns: nil for an unsupported encoding.
     static func utf8(_ bytes: [UInt8], label: String? = nil) -> [UInt8]? {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
         if bytes.starts(with: [0xFF, 0xFE]) { return utf16(bytes.dropFirst(2), isLittle: true) }
@@ -11,7 +11,7 @@ enum TextEncoding {
         switch label {
         case nil, "utf-8", "utf8", "us-ascii", "ascii": return bytes
         case "iso-8859-1", "latin1", "iso8859-1", "windows-1252", "cp1252", "iso-8859-15":
-            // HTML takes all three for windows-1252; of ISO 8859-15 the euro sign alone is often used.
+            // HTML treats all three as windows-1252; of ISO 8859-15, often only the euro sign is used.
             return western(bytes, euro: label == "iso-8859-15" ? 0xA4 : 0x80)
         default: return nil
         }
@@ -29,7 +29,7 @@ enum TextEncoding {
         return Array(String(decoding: units, as: UTF16.self).utf8)
     }
 
-    /// What windows-1252 has at 0x80 and after; the rest is where Unicode has it.
+    /// windows-1252 from 0x80 on; all later bytes are the same as in Unicode.
     private static let high: [UInt16] = [
         0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
         0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,
@@ -43,8 +43,8 @@ enum TextEncoding {
         return Array(String(decoding: units, as: UTF16.self).utf8)
     }
 
-    /// The encoding that HTML (`<meta charset=…>`) or XML (`<?xml … encoding=…?>`) names in its first kilobyte, in lower
-    /// case.
+    /// The encoding that HTML (`<meta charset=…>`) or XML (`<?xml … encoding=…?>`) declares in its first kilobyte, in
+    /// lower case.
     static func declared(_ bytes: [UInt8]) -> String? {
         let head = String(decoding: bytes.prefix(1024), as: UTF8.self).lowercased()
         for mark in ["charset=", "encoding="] {
@@ -58,7 +58,7 @@ enum TextEncoding {
 }
 
 extension String {
-    /// What stands behind the first occurrence of `mark`: the standard library alone finds it, Foundation is not loaded.
+    /// The text after the first occurrence of `mark`; uses only the standard library, to avoid loading Foundation.
     fileprivate func range(of mark: String) -> PartialRangeFrom<String.Index>? {
         firstRange(of: mark).map { $0.upperBound... }
     }

@@ -1,7 +1,7 @@
 import Platform
 
-/// Length and size of a film, from the headers of MP4, MOV, Matroska, WebM and AVI: two boxes or elements each, which takes no
-/// library of sixty others. Nothing is decoded; every offset is checked, every loop bounded.
+/// Length and dimensions of a video, from the headers of MP4, MOV, Matroska, WebM and AVI: two boxes or elements each,
+/// which is not worth a library with sixty others. Decodes nothing; every offset is checked, every loop bounded.
 struct VideoHeader {
     /// Seconds.
     var duration: Double?
@@ -11,7 +11,7 @@ struct VideoHeader {
 
     private static let mostSteps = 10_000
 
-    /// - Returns: nil where it is none of these.
+    /// - Returns: nil if it is none of these.
     static func read(_ file: HandedFile) throws -> VideoHeader? {
         let head = try file.read(at: 0, count: 16)
         var header = VideoHeader()
@@ -66,13 +66,13 @@ struct VideoHeader {
         guard body.count >= scaleAt + 4 + width else { return }
         let scale = Self.big(body[scaleAt..<scaleAt + 4])
         let length = Self.big(body[(scaleAt + 4)..<(scaleAt + 4 + width)])
-        // All ones: nobody knows.
+        // All ones: unknown.
         guard scale > 0, length != (width == 8 ? .max : UInt64(UInt32.max)) else { return }
         duration = Double(length) / Double(scale)
     }
 
     private mutating func track(_ body: [UInt8]) {
-        // Fixed-point numbers at the header's end; a track of sound has none.
+        // Fixed-point numbers at the header's end; an audio track has none.
         let end = body.first == 1 ? 96 : 84
         guard body.count >= end else { return }
         let (wide, high) = (Self.big(body[(end - 8)..<(end - 4)]) >> 16, Self.big(body[(end - 4)..<end]) >> 16)
@@ -95,7 +95,7 @@ struct VideoHeader {
                     let (size, sizeLength) = Self.number(head[idLength...], keepsMark: false)
                 else { break }
                 let start = at + Int64(idLength + sizeLength)
-                // Of unknown length: to the end of what it stands in.
+                // Of unknown length: extends to the end of its parent.
                 let isOpen = size == (UInt64(1) << UInt64(7 * sizeLength)) - 1
                 let end = isOpen ? here.upperBound : start.addingReportingOverflow(Int64(clamping: size)).partialValue
                 guard end >= start, end <= here.upperBound else { break }
@@ -118,7 +118,7 @@ struct VideoHeader {
         if let length, length.isFinite, length > 0, scale > 0 { duration = length * scale / 1e9 }
     }
 
-    /// A number whose first byte says how long it is.
+    /// A number whose first byte encodes its length.
     private static func number(_ bytes: ArraySlice<UInt8>, keepsMark: Bool) -> (value: UInt64, length: Int)? {
         guard let first = bytes.first, first != 0 else { return nil }
         let length = first.leadingZeroBitCount + 1
@@ -137,7 +137,7 @@ struct VideoHeader {
 
     // MARK: - AVI
 
-    /// The main header stands where the format wants it: first.
+    /// The main header comes first, as the format requires.
     private mutating func avi(_ file: HandedFile) throws {
         let head = try file.read(at: 12, count: 20 + 56)
         guard head.count == 76, head[8..<12].elementsEqual("hdrl".utf8), head[12..<16].elementsEqual("avih".utf8) else {

@@ -1,8 +1,8 @@
 import CXml
 import Glibc
 
-/// Walks over an XML document, node by node; never builds it up, takes nothing from elsewhere, and ends at a document
-/// type: no format that is read needs one, and entities are declared there.
+/// Walks an XML document node by node, without building a tree or loading anything external. Stops at a document type
+/// declaration: none of the supported formats needs one, and entities are declared there.
 enum XmlText {
     enum Node {
         case start(String)
@@ -22,7 +22,7 @@ enum XmlText {
 
     /// - Parameters:
     ///   - utf8: the document, or its beginning.
-    ///   - take: is given each start, end and text; names without their prefixes. False ends it.
+    ///   - take: called for each start, end and text, with names without their prefixes. Stops if it returns false.
     static func walk(_ utf8: [UInt8], _ take: (Node, xmlTextReaderPtr) -> Bool) -> Ending {
         utf8.withUnsafeBytes { bytes -> Ending in
             let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -59,14 +59,14 @@ enum XmlText {
         xmlTextReaderConstLocalName(reader).map { String(cString: $0) } ?? ""
     }
 
-    /// An attribute of the element that is at hand, by its name with prefix.
+    /// An attribute of the current element, by its name with prefix.
     static func attribute(_ name: String, _ reader: xmlTextReaderPtr) -> String? {
         guard let value = xmlTextReaderGetAttribute(reader, name) else { return nil }
         defer { free(value) }
         return String(cString: value)
     }
 
-    /// Loads what libxml2 loads only once.
+    /// Triggers libxml2's one-time initialization.
     static func warmUp() {
         xmlInitParser()
         _ = walk(Array("<a>b</a>".utf8)) { _, _ in true }

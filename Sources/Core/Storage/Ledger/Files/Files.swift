@@ -153,8 +153,8 @@ extension LedgerTransaction {
         return (found, next)
     }
 
-    /// The present files of `place` at or below `path`, by name and version: compact enough for a million, and
-    /// consistent. Leaves out files that rules have yet to judge for the first time.
+    /// The present files of `place` at or below `path`, by name and version: compact enough for a million. All
+    /// from one moment, so it does not include files that rules make while the caller handles the first ones.
     package func versions(_ place: String, within path: BytePath = "") throws -> [FileVersion] {
         var found: [FileVersion] = []
         var mark: FilePageMark? = FilePageMark()

@@ -144,7 +144,7 @@ extension LedgerTransaction {
         for text in texts { try keep(text, as: .block, for: block.step) }
     }
 
-    /// Records that a note contains the agent's `blocks`, none of which an editor has loaded.
+    /// Records that a note contains the agent's `blocks`, none of them held by anyone else's version yet.
     package func noteHolds(_ note: BytePath, _ result: ContentHash, _ blocks: [NoteBlockRecord]) throws {
         try execute(
             """

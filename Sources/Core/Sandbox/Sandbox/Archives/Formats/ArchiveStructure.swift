@@ -1,6 +1,6 @@
 import Platform
 
-/// What the headers of a container say beyond what libarchive tells.
+/// A container's own headers, as far as they say more than libarchive reports.
 package struct ArchiveStructure: Sendable, Equatable {
     package struct Traits: OptionSet, Sendable {
         package let rawValue: UInt16
@@ -12,11 +12,11 @@ package struct ArchiveStructure: Sendable, Equatable {
         package static let encryptedHeaders = Traits(rawValue: 8)
         /// Entries of a ZIP share bytes, or claim more than the file has.
         package static let overlap = Traits(rawValue: 16)
-        /// More headers than an archive may have; the rest was not looked at.
+        /// More headers than an archive may have; the rest was not read.
         package static let tooManyHeaders = Traits(rawValue: 32)
     }
 
-    /// What is said against an archive whose end is not marked.
+    /// The complaint about an archive without an end mark.
     package static let noEnd = "there is no mark at its end, so that nobody can tell whether more belongs to it"
 
     package var format: ArchiveFormat
@@ -25,7 +25,7 @@ package struct ArchiveStructure: Sendable, Equatable {
     package init(format: ArchiveFormat, traits: Traits) { (self.format, self.traits) = (format, traits) }
 }
 
-/// Numbers at the front of some bytes; nil past their end.
+/// Reads numbers from the front of some bytes; nil past their end.
 package struct ByteCursor {
     private let bytes: [UInt8]
     package private(set) var position: Int
@@ -47,7 +47,7 @@ package struct ByteCursor {
         return Array(bytes[position..<(position + count)])
     }
 
-    /// RAR5's variable-length number: seven bits a byte, lowest first.
+    /// RAR5's variable-length number: seven bits per byte, lowest first.
     package mutating func variable() -> UInt64? {
         var value: UInt64 = 0
         for index in 0..<10 {

@@ -1,14 +1,14 @@
 import Platform
 
-/// What a file of a library is, by the ending that fits it: `cbz`, `zip`, `pdf`, `jpg`. The strings stand in stored data,
-/// and do not change.
+/// The type of a file in a library, named by its proper extension: `cbz`, `zip`, `pdf`, `jpg`. The strings are part of
+/// stored data and must not change.
 package struct ComicFileType: RawRepresentable, Hashable, Sendable, Codable {
     package let rawValue: String
     package let family: Family
 
-    /// What the type is read with.
+    /// How files of the type are read.
     package enum Family: Hashable, Sendable {
-        /// Of all versions of RAR the first.
+        /// For every version of RAR, the first one.
         case archive(ArchiveFormat)
         case ace, image, folder, unknown
     }
@@ -16,7 +16,7 @@ package struct ComicFileType: RawRepresentable, Hashable, Sendable, Codable {
     package static let folder = ComicFileType("folder", .folder)
     package static let unknown = ComicFileType("unknown", .unknown)
 
-    /// Bytes of a file's start that ``detect(head:name:isDirectory:)`` wants to see.
+    /// How many leading bytes ``detect(head:name:isDirectory:)`` needs.
     package static let headLength = ArchiveFormat.headLength
 
     private static let families: [String: Family] = ArchiveFormat.endings.mapValues(Family.archive).merging(
@@ -32,13 +32,13 @@ package struct ComicFileType: RawRepresentable, Hashable, Sendable, Codable {
         self.init(rawValue, family)
     }
 
-    /// - Parameter asComic: whether a plain archive gets a comic's ending.
+    /// - Parameter asComic: whether a plain archive gets a comic's extension.
     package init(_ format: ArchiveFormat, asComic: Bool) {
         let plain = format.traits.ending
         self = ComicFileType(rawValue: asComic ? format.traits.comicEnding ?? plain : plain) ?? .unknown
     }
 
-    /// The type that a name's extension claims, case-insensitive.
+    /// The type claimed by a name's extension, case-insensitive.
     package init(name: some BidirectionalCollection<UInt8>) {
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else {
             self = .unknown
@@ -49,17 +49,17 @@ package struct ComicFileType: RawRepresentable, Hashable, Sendable, Codable {
         self = found == .folder ? .unknown : found
     }
 
-    /// The archive's format; nil for what is none, and for PDF and EPUB.
+    /// The archive's format; nil for other files, and for PDF and EPUB.
     package var archive: ArchiveFormat? {
         guard case .archive(let format) = family, format.traits.comicEnding != nil else { return nil }
         return format
     }
 
-    /// Whether its ending is that of comics alone, as `cbz` is.
+    /// Whether only comics have its extension, as with `cbz`.
     package var isComic: Bool { family == .ace || archive?.traits.comicEnding == rawValue }
 
-    /// Tells a file by its first bytes; the name only chooses between the spellings of what the bytes are (`cbz` or
-    /// `zip`), and decides alone where the bytes say nothing. So a RAR that is called `.cbz` is `cbr`.
+    /// Detects a file's type by its first bytes. The name only chooses between spellings of that type (`cbz` or `zip`),
+    /// and decides alone if the bytes are inconclusive. So a RAR named `.cbz` is `cbr`.
     ///
     /// - Parameter head: the file's first ``headLength`` bytes, or all of them.
     package static func detect(
@@ -76,7 +76,7 @@ package struct ComicFileType: RawRepresentable, Hashable, Sendable, Codable {
         }
     }
 
-    /// What the bytes are, without regard to any name; nil where they do not tell.
+    /// The family of the bytes, regardless of any name; nil if they are inconclusive.
     package static func family(of head: some Collection<UInt8>) -> Family? {
         let bytes = Array(head.prefix(headLength))
         let format = ArchiveFormat.detect(bytes)
@@ -87,7 +87,7 @@ package struct ComicFileType: RawRepresentable, Hashable, Sendable, Codable {
 }
 
 extension PictureFormat {
-    /// What its files end in, the usual ending first.
+    /// Its extensions, the usual one first.
     fileprivate var endings: [String] {
         switch self {
         case .jpeg: ["jpg", "jpeg"]
@@ -97,7 +97,7 @@ extension PictureFormat {
         }
     }
 
-    /// The format's file type, in the spelling that the name has where that is one of its own.
+    /// The format's file type, in the name's spelling if the format has that.
     fileprivate func spelling(_ claimed: ComicFileType) -> ComicFileType? {
         endings.contains(claimed.rawValue) ? claimed : ComicFileType(rawValue: endings[0])
     }

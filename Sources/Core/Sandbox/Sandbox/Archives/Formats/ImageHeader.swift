@@ -1,12 +1,12 @@
 import Platform
 
-/// Format and size of a picture, read from its first bytes without decoding: what guards a decoder from a 69-byte file
-/// that claims four thousand million pixels.
+/// Format and size of a picture, read from its first bytes without decoding. Protects a decoder from a 69-byte file
+/// that claims four billion pixels.
 package struct ImageHeader: Sendable, Equatable, Codable {
     package typealias Format = PictureFormat
 
     package let format: Format
-    /// Pixels, as stored: an orientation that EXIF or `irot` asks for is not applied.
+    /// In pixels, as stored: without the rotation that EXIF or `irot` asks for.
     package let width: Int
     package let height: Int
 
@@ -16,39 +16,39 @@ package struct ImageHeader: Sendable, Equatable, Codable {
         self.height = height
     }
 
-    /// Four bytes a pixel: 400 MB once decoded, what a renderer under its memory limit can still hold. A page scanned
-    /// at 600 dpi has 20 to 35 million.
+    /// At four bytes per pixel 400 MB once decoded, which a renderer can still hold under its memory limit. A page
+    /// scanned at 600 dpi has 20 to 35 million.
     package static let pixelLimit = 100_000_000
     /// Longer sides overflow decoders' row buffers; a webtoon strip has 20,000.
     package static let sideLimit = 30_000
-    /// Enough for the headers of nearly all pictures; JPEG with large EXIF and TIFF may want more.
+    /// Enough for the headers of nearly all pictures; JPEG with large EXIF, and TIFF, may need more.
     package static let headLength = 65_536
 
-    /// `Int.max` where the product is larger.
+    /// `Int.max` if the product overflows.
     package var pixels: Int {
         let (product, overflow) = width.multipliedReportingOverflow(by: height)
         return overflow ? .max : product
     }
 
-    /// Whether the picture is too large to be decoded.
+    /// Whether the picture is too large to decode.
     package var isTooLarge: Bool { width > Self.sideLimit || height > Self.sideLimit || pixels > Self.pixelLimit }
 
-    /// What the first bytes of a file tell.
+    /// The result of reading a file's first bytes.
     package enum Reading: Sendable, Equatable {
         case found(ImageHeader)
-        /// The header goes on past the bytes given: it needs at least this many from the start of the file.
+        /// The header continues past the given bytes: it needs at least this many from the start of the file.
         case beyond(Format, needs: Int)
-        /// The bytes begin as the format does and then make no sense.
+        /// The bytes start like the format but then make no sense.
         case damaged(Format, reason: String)
         case unknown
     }
 
-    /// - Returns: nil where the bytes are no picture, damaged, or too few; ``examine(_:)`` tells these apart.
+    /// - Returns: nil if the bytes are no picture, damaged, or too few; ``examine(_:)`` distinguishes these.
     package static func read(_ head: [UInt8]) -> ImageHeader? {
         if case .found(let header) = examine(head) { header } else { nil }
     }
 
-    /// Reads the header. Any bytes may be given: nothing is trusted, nothing is read twice.
+    /// Reads the header. The bytes may be anything: nothing is trusted, and nothing is read twice.
     ///
     /// - Parameter head: the first bytes of the file; ``headLength`` are nearly always enough.
     package static func examine(_ head: [UInt8]) -> Reading {
@@ -64,7 +64,7 @@ package struct ImageHeader: Sendable, Equatable, Codable {
         }
     }
 
-    /// A header at fixed places, all of them before `end`.
+    /// A header at fixed offsets, all before `end`.
     static func sized(
         _ format: Format, _ bytes: ByteReader, end: Int, _ read: (ByteReader) -> (Int?, Int?)
     ) -> Reading {

@@ -1,6 +1,6 @@
 import Platform
 
-// TIFF and the boxes of HEIF: formats whose size stands wherever the writer put it.
+// TIFF and the boxes of HEIF: formats whose writer may put the size anywhere.
 
 extension ImageHeader {
     static func tiff(_ bytes: ByteReader) -> Reading {
@@ -28,8 +28,8 @@ extension ImageHeader {
         return found(.tiff, width, height)
     }
 
-    /// Where the directory of a TIFF stands, if that is behind the bytes given; and the header that the file would have
-    /// without all that is between the two.
+    /// The offset of a TIFF's directory if it is past the given bytes, and the header that the file would have without
+    /// everything in between.
     package static func farDirectory(_ head: [UInt8]) -> (head: [UInt8], directory: Int)? {
         guard PictureFormat.of(head) == .tiff else { return nil }
         let isLittle = head[0] == 0x49
@@ -38,11 +38,11 @@ extension ImageHeader {
         return (head.prefix(4) + (isLittle ? [8, 0, 0, 0] : [0, 0, 0, 8]), directory)
     }
 
-    /// The largest `ispe` property: a grid's own beside those of its tiles and of thumbnails.
+    /// The largest `ispe` property: the grid's own, next to those of its tiles and of thumbnails.
     static func boxes(_ bytes: ByteReader, _ format: Format) -> Reading {
         var largest: ImageHeader?
         var missing: Int?
-        /// Boxes nest four deep on the way to `ispe`; no other is entered.
+        /// Boxes nest four deep on the way to `ispe`; no others are entered.
         func walk(from start: Int, to end: Int, inside: String) {
             var at = start
             while at < end {
@@ -87,7 +87,7 @@ extension ImageHeader {
     }
 }
 
-/// Bytes that may be asked for at any offset; what lies outside is nil.
+/// Bytes readable at any offset; nil outside.
 struct ByteReader {
     private let bytes: [UInt8]
 
@@ -108,7 +108,7 @@ struct ByteReader {
         return String(decoding: bytes[offset..<(offset + length)], as: UTF8.self)
     }
 
-    /// The number of `count` bytes at `offset`, most significant first; up to 4.
+    /// The big-endian number in `count` bytes at `offset`; up to 4.
     private func number(_ offset: Int, _ count: Int) -> Int? {
         guard offset >= 0, offset <= bytes.count, count <= bytes.count - offset else { return nil }
         return bytes[offset..<(offset + count)].reduce(0) { $0 << 8 | Int($1) }

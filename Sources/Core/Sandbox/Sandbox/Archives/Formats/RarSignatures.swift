@@ -4,7 +4,7 @@ import Platform
 package enum Rar4Headers {
     package static let signature = ArchiveFormat.rarMark + [0x00]
 
-    /// Whether an archive is solid, by its first header; nothing of one that is encrypted, or of one part of several.
+    /// Whether an archive is solid, judged by its first header; false if it is encrypted or one of several volumes.
     ///
     /// - Parameter head: the archive's first bytes.
     package static func isSolid(_ head: [UInt8]) -> Bool {

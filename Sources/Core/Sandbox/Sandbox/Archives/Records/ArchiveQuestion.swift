@@ -1,9 +1,10 @@
-/// How a worker asks for an archive's bytes, over a stream socket: the agent says how many there are (eight bytes, lowest
-/// first); the worker sends an offset and a count (eight and four bytes) and gets exactly as many bytes.
+/// How a worker requests an archive's bytes over a stream socket. The agent first sends their number (eight bytes,
+/// little-endian); the worker then sends an offset and a count (eight and four bytes), and gets exactly that many
+/// bytes.
 package enum ArchiveQuestion {
     package static let length = 12
     package static let sizeLength = 8
-    /// Bytes of one answer.
+    /// The most bytes of one response.
     package static let mostBytes = 131_072
 
     package static func encoded(_ offset: Int64, _ count: Int) -> [UInt8] {

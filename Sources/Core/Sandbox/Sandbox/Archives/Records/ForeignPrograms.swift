@@ -1,16 +1,16 @@
 import Glibc
 import Platform
 
-/// The program of others that draws pages, as far as both sides have to know of it.
+/// The external program that renders pages, as far as both sides need to know it.
 package enum PageRenderer {
-    /// Pixels of a page's longer side while it is looked at: a line of small print is a grey one.
+    /// Pixels of a page's longer side while it is examined: a line of small print is a grey one.
     package static let lookedAtSide = 200
 }
 
-/// The program of others that unpacks solid RARs, as far as both sides have to know of it.
+/// The external program that unpacks solid RARs, as far as both sides need to know it.
 package enum SolidUnpacker {
     package static let places: [BytePath] = ["/usr/bin/unar", "/usr/local/bin/unar"]
 
-    /// Whether there is such a program.
+    /// Whether the program is installed.
     package static var isInstalled: Bool { places.contains { $0.withCString { access($0, X_OK) } == 0 } }
 }

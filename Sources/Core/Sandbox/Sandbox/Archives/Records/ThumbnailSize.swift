@@ -1,38 +1,38 @@
-/// The box that a thumbnail is made to fit in, in pixels. A smaller picture is not enlarged.
+/// The bounding box of a thumbnail, in pixels. A smaller picture is not enlarged.
 package struct ThumbnailSize: Hashable, Sendable, Codable, CustomStringConvertible {
     package let width: Int
     package let height: Int
 
     /// - Parameters:
-    ///   - width: brought into 1...``limit``, as is `height`.
+    ///   - width: clamped to 1...``limit``, like `height`.
     package init(width: Int, height: Int) {
         self.width = min(max(1, width), Self.limit)
         self.height = min(max(1, height), Self.limit)
     }
 
     package static let limit = 4096
-    /// What a shelf of covers shows.
+    /// For a shelf of covers.
     package static let cover = ThumbnailSize(width: 300, height: 450)
-    /// What an overview of a comic's pages shows.
+    /// For an overview of a comic's pages.
     package static let page = ThumbnailSize(width: 200, height: 280)
 
-    /// Of the JPEGs, 0...100.
+    /// JPEG quality, 0...100.
     package static let quality = 80
 
     package var description: String { "\(width)x\(height)" }
 }
 
-/// What is made of a picture that is converted.
+/// How to convert a picture.
 package struct PictureWish: Sendable, Equatable {
-    /// What pictures are written as.
+    /// The output format.
     package enum Format: String, Sendable, Codable, CaseIterable {
         case jpeg, png, webp
     }
 
     package let format: Format
-    /// 1...100; says nothing to a PNG.
+    /// 1...100; ignored for PNG.
     package let quality: Int
-    /// The box that it is to fit in, in pixels: it is shrunk, and never enlarged.
+    /// The bounding box in pixels: pictures are shrunk to it, never enlarged.
     package let width: Int
     package let height: Int
 
@@ -41,13 +41,13 @@ package struct PictureWish: Sendable, Equatable {
         (self.width, self.height) = (width, height)
     }
 
-    /// Bytes of what is made.
+    /// The most bytes of output.
     package static let limit = 128 << 20
 
     /// For the worker's command line; see ``init(words:)``.
     package var words: [String] { [format.rawValue, "\(quality)", "\(width)", "\(height)"] }
 
-    /// - Returns: nil where it is none.
+    /// - Returns: nil if the words are malformed.
     package init?(words: some Collection<String>) {
         let words = Array(words)
         guard words.count == 4, let format = Format(rawValue: words[0]), let quality = Int(words[1]),
@@ -59,22 +59,22 @@ package struct PictureWish: Sendable, Equatable {
 }
 
 extension ThumbnailSize {
-    /// As which a thumbnail is made.
+    /// How a thumbnail is made.
     package var wish: PictureWish {
         PictureWish(format: .jpeg, quality: Self.quality, width: width, height: height)
     }
 }
 
-/// What was seen of one page when each of its pixels was decoded.
+/// The result of decoding every pixel of a page.
 package enum PageSight: Sendable, Equatable {
     case whole
-    /// A part of it is shown; why not all, in one line.
+    /// Part of it is visible; the reason for the rest, in one line.
     case part(String)
-    /// Nothing of it is shown, or it cannot be decoded.
+    /// Nothing is visible, or it cannot be decoded.
     case nothing(String)
 }
 
-/// What became of one picture.
+/// The result for one picture.
 package enum ThumbnailOutcome: Sendable, Equatable {
     /// A JPEG in sRGB.
     case made([UInt8])

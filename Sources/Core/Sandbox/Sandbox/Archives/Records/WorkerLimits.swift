@@ -1,19 +1,18 @@
 import Platform
 
-/// What one run of the worker may use up.
+/// Resource limits of one run of the worker.
 package struct WorkerLimits: Sendable, Equatable {
-    /// CPU seconds for an archive whose entries stand alone.
+    /// CPU seconds for an archive whose entries are independent.
     package var processorSeconds: UInt64 = 10
-    /// The most CPU seconds for a solid one, where each entry costs all before it, and for looking at all pages of a PDF.
-    /// The agent lifts the first limit when the worker has reported a solid archive.
+    /// The most CPU seconds for a solid archive, in which each entry requires all before it, and for examining all
+    /// pages of a PDF. The agent raises the first limit when the worker reports a solid archive.
     package var solidProcessorSeconds: UInt64 = 120
-    /// Seconds by the clock, with as many more as a slow disk takes to read the file; a solid archive has twice as
-    /// many.
+    /// Wall-clock seconds, in addition to those that a slow disk needs to read the file; twice as many for a solid
+    /// archive.
     package var patience: Int64 = 120
-    /// Seconds by the clock without a word from it and without its having had the processor: then it was stopped, or the
-    /// disk does not answer.
+    /// Wall-clock seconds without a record or any CPU time: then the worker was stopped, or the disk does not answer.
     package var standstill: Int64 = 30
-    /// Seconds by the clock for which somebody may halt it (SIGSTOP).
+    /// Wall-clock seconds for which it may be stopped (SIGSTOP).
     package var halt: Int64 { 5 }
 
     package static let standard = WorkerLimits()
@@ -31,13 +30,13 @@ package struct WorkerLimits: Sendable, Equatable {
     /// CPU seconds for drawing one page of a PDF.
     package var drawingSeconds: UInt64 { min(2 * processorSeconds, solidProcessorSeconds) }
 
-    /// CPU seconds for a look at so many pages of a PDF, each drawn small.
+    /// CPU seconds for examining that many pages of a PDF, each drawn small.
     package func lookingSeconds(_ pages: Int) -> UInt64 {
         min(processorSeconds + UInt64(max(0, pages)), solidProcessorSeconds)
     }
 
-    /// The limits for a file of so many bytes: a solid archive has time by its size, so that a small one that takes long
-    /// is found out soon.
+    /// The limits for a file of that many bytes. A solid archive gets time by its size, so that a small but slow one is
+    /// caught early.
     package func sized(for size: Int64) -> WorkerLimits {
         var limits = self
         let wanted = Self.leastSolid + UInt64(max(0, size)) / Self.solidBytes
@@ -45,22 +44,22 @@ package struct WorkerLimits: Sendable, Equatable {
         return limits
     }
 
-    /// CPU seconds that any solid archive has.
+    /// CPU seconds that every solid archive gets.
     private static let leastSolid: UInt64 = 20
-    /// Packed bytes of a solid archive that slow machines unpack in a second.
+    /// Packed bytes per second that a slow machine unpacks of a solid archive.
     private static let solidBytes: UInt64 = 4 << 20
 
-    /// Bytes a second that the slowest disk reads, and how many a file may have that is waited for.
+    /// Bytes per second of the slowest disk, and the largest file size that extends the wait.
     private static let slowest: Int64 = 2_000_000
     private static let largest: Int64 = 8 << 30
 
-    /// Seconds by the clock for reading so many bytes.
+    /// Wall-clock seconds for reading that many bytes.
     package func patience(for size: Int64) -> Int64 { patience + min(size, Self.largest) / Self.slowest }
 
     /// The first word on the worker's command line.
     package var word: String { "limits=\(processorSeconds),\(solidProcessorSeconds)" }
 
-    /// Consumes what ``word`` says at the front of `arguments`; without one the standard limits hold.
+    /// Consumes a leading ``word`` from `arguments`; without one, the default limits apply.
     package init?(consuming arguments: inout ArraySlice<String>) {
         self = .standard
         guard let first = arguments.first, first.hasPrefix("limits=") else { return }

@@ -1,23 +1,23 @@
 import Platform
 
-/// What the worker tells the agent, one frame each: length (4 bytes, little-endian), kind (1 byte), fields.
+/// The worker's messages to the agent, one per frame: length (4 bytes, little-endian), kind (1 byte), fields.
 ///
-/// The agent believes none of it: the frame reader checks every length, and the judge every number.
+/// The agent trusts none of it: the frame reader checks every length, and the judge every number.
 package enum WorkerRecord: Sendable, Equatable {
-    /// What the worker's own look at the container found, before any entry is read.
+    /// The worker's own scan of the container, before any entry is read.
     case structure(ArchiveStructure)
-    /// One header, whatever its kind.
+    /// One header, of any kind.
     case header(EntryHeader)
-    /// What reading an entry's bytes to their end gave.
+    /// The result of reading an entry's bytes to the end.
     case content(EntryContent)
-    /// Bytes of the entry at `position`: of a metadata file, or of a page that was asked for.
+    /// Bytes of the entry at `position`: of a metadata file, or of a page that was requested.
     case bytes(position: Int, [UInt8])
-    /// Of an EPUB, once all headers are told: which of its pictures are pages, and in which order.
+    /// For an EPUB, after all headers: which of its pictures are pages, and in which order.
     case order(EpubOrder)
     /// The last record: why the worker stopped.
     case end(WorkerEnd)
 
-    /// Bytes of the largest frame: a metadata file's part with its fields.
+    /// The size of the largest frame: a part of a metadata file with its fields.
     package static let frameLimit = 300_000
 
     /// The whole frame, length first.
@@ -75,7 +75,7 @@ package enum WorkerRecord: Sendable, Equatable {
 
     /// Reads a frame's body, without its length.
     ///
-    /// - Throws: `Fault` where it says nothing that the protocol knows, or leaves bytes over.
+    /// - Throws: `Fault` if it is not part of the protocol, or has bytes left over.
     package init(body: [UInt8]) throws {
         var input = RecordReader(body)
         switch try input.number(1) {
@@ -132,7 +132,7 @@ package enum WorkerRecord: Sendable, Equatable {
             let count = Int(try input.number(4))
             guard count <= ArchiveLimits.maxHeaderCount else { throw RecordReader.nonsense }
             for _ in 0..<count { order.pages.append(Int(try input.number(4))) }
-            // What the worker has escaped is not escaped again.
+            // Not escaped a second time if the worker has escaped it.
             while !input.isAtEnd {
                 order.damage.append(ShownText.line(String(decoding: try input.blob(), as: UTF8.self)))
             }
@@ -148,18 +148,18 @@ package enum WorkerRecord: Sendable, Equatable {
 package struct EntryHeader: Sendable, Equatable {
     package enum Kind: UInt8, Sendable {
         case file = 1, folder, link, other
-        /// The header itself is damaged: it has no name, and what is wrong follows as its content.
+        /// The header itself is damaged: it has no name, and its content describes the problem.
         case unreadable
     }
 
-    /// Counts every header from 0.
+    /// Numbers all headers from 0.
     package var position: Int
     package var kind: Kind
     package var isEncrypted: Bool
-    /// What the header claims; -1 where it claims nothing. Never to be relied on.
+    /// The size that the header claims; -1 if none. Never trustworthy.
     package var declaredSize: Int64
     package var path: [UInt8]
-    /// Of a page in a ZIP that is inspected; nil where it is not known.
+    /// For a page in a ZIP that is inspected; nil if unknown.
     package var place: ZipPlace?
 
     package init(position: Int, kind: Kind, isEncrypted: Bool, declaredSize: Int64, path: [UInt8]) {
@@ -168,11 +168,11 @@ package struct EntryHeader: Sendable, Equatable {
     }
 }
 
-/// What reading one entry gave.
+/// The result of reading one entry.
 package struct EntryContent: Sendable, Equatable {
     package enum State: UInt8, Sendable {
         case whole = 1
-        /// A checksum or the decoder says that these are not the bytes that were packed.
+        /// A checksum or the decoder shows that these are not the original bytes.
         case damaged
         /// More bytes than an entry may have; reading stopped there.
         case oversize
@@ -180,14 +180,14 @@ package struct EntryContent: Sendable, Equatable {
 
     package var position: Int
     package var state: State
-    /// Bytes that were inflated.
+    /// Inflated bytes.
     package var size: Int64
     package var crc32: UInt32
-    /// SHA-256, where it was asked for.
+    /// SHA-256, if requested.
     package var hash: ContentHash?
-    /// nil where the bytes do not begin as a picture.
+    /// nil if the bytes do not start like a picture.
     package var image: ImageHeader?
-    /// What is wrong with it; a whole entry has a message where it is no picture that can be shown.
+    /// The problem; even an intact entry has a message if it is no picture that can be shown.
     package var message: String
 
     package init(
@@ -203,12 +203,12 @@ package struct EntryContent: Sendable, Equatable {
 package struct WorkerEnd: Sendable, Equatable {
     package enum Reason: UInt8, Sendable {
         case complete = 1
-        /// libarchive cannot go on: damaged, cut short, or not an archive.
+        /// libarchive cannot continue: damaged, truncated, or not an archive.
         case unreadable
         case tooManyHeaders, tooManyNames, tooManyPages, tooManyBytes, ratio, overlap
-        /// The worker could not lock itself down and read nothing.
+        /// The worker could not lock itself down, and read nothing.
         case noCage
-        /// The compressed bytes that hold all entries are not what was packed: there is no telling which is damaged.
+        /// The compressed stream with all entries is damaged; it is impossible to tell which entries are affected.
         case damagedStream
     }
 
@@ -259,13 +259,13 @@ private struct RecordReader {
         return Array(rest.prefix(count))
     }
 
-    /// Text for people: what is not UTF-8 or would move a cursor is escaped.
+    /// Text for people: escapes invalid UTF-8 and control characters.
     mutating func text() throws -> String { BytePath.escape(try blob()) }
 }
 
-/// How the worker leaves where a program or library that it needs is of no use; numbers of sysexits.h.
+/// The worker's exit statuses if a program or library that it needs is unusable; numbers of sysexits.h.
 package enum WorkerStatus {
-    /// What it needs is not installed.
+    /// A dependency is not installed.
     package static let notInstalled: Int32 = 69
     /// It could not be locked down.
     package static let notCaged: Int32 = 70

@@ -1,13 +1,13 @@
-/// Where a page's packed bytes stand in a ZIP: enough to have the page without the rest of the archive.
+/// Where a page's packed bytes are in a ZIP: enough to read the page without the rest of the archive.
 package struct ZipPlace: Sendable, Codable, Hashable {
-    /// Of the first packed byte, in the file.
+    /// The offset in the file of the first packed byte.
     package let offset: Int64
-    /// Bytes, packed.
+    /// The packed size in bytes.
     package let size: Int64
-    /// How it is packed, by ZIP's own numbers; 0 is stored.
+    /// ZIP's number of the compression method; 0 means stored.
     package let method: UInt16
     package let flags: UInt16
-    /// Of the page.
+    /// The page's checksum.
     package let crc32: UInt32
 
     package init(offset: Int64, size: Int64, method: UInt16, flags: UInt16, crc32: UInt32) {

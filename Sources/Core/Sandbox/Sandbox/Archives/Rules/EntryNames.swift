@@ -1,8 +1,8 @@
-/// Whether the agent is told what the entries of an archive are called and what its metadata files say.
+/// Whether the agent learns the names of an archive's entries and the contents of its metadata files.
 package enum EntryNames: Sendable {
     case told
-    /// The worker sends stand-ins: names that mean the same to ``EntryRole``, blanks for text, and messages that quote
-    /// nothing. The verdict is the same; the pages' order, but in an EPUB, and all that is known of the comic are not.
+    /// The worker sends substitutes: names equivalent for ``EntryRole``, blanks for text, and messages that quote
+    /// nothing. The verdict is the same; the page order (except in an EPUB) and all metadata of the comic are lost.
     case withheld
 
     /// For the worker's command line.

@@ -1,6 +1,6 @@
 import Platform
 
-/// What a header's name and kind make of an entry.
+/// The role of an entry, by its header's name and kind.
 package enum EntryRole: Sendable, Equatable {
     case page
     /// ComicInfo.xml or MetronInfo.xml.
@@ -13,7 +13,7 @@ package enum EntryRole: Sendable, Equatable {
         "its entry \(name) \(what); whoever packed it meant harm or used a broken program"
     }
 
-    /// Judges by ``PageRules``, in the worker to decide what is read and in the agent to decide what is believed.
+    /// Applies ``PageRules``: in the worker to decide what to read, and in the agent to decide what to believe.
     package init(of header: EntryHeader) {
         if header.kind == .unreadable {
             self = .skipped(.special)
@@ -48,9 +48,9 @@ package enum EntryRole: Sendable, Equatable {
     }
 }
 
-/// Why an entry is no page although the archive is accepted.
+/// Why an entry is no page, in an archive that is accepted.
 package enum SkipReason: String, Sendable, Codable {
     case folder, link, special, hidden, systemFolder, underscore, notAPicture, oversize, duplicateName
-    /// A picture of an EPUB that its spine does not show.
+    /// A picture of an EPUB that is not in its spine.
     case notInSpine
 }

@@ -1,13 +1,13 @@
-/// What files are packed into.
+/// The formats for packing files.
 package enum PackFormat: String, Sendable, Codable, CaseIterable {
     case zip
     /// A TAR (pax), compressed with Zstandard.
     case tarZst = "tar.zst"
 }
 
-/// What an archive is to say of a file that is packed into it.
+/// What an archive records about a file packed into it.
 package struct PackedEntry: Sendable, Equatable {
-    /// One component.
+    /// One path component.
     package let name: [UInt8]
     /// Seconds since 1970.
     package let modified: Int64

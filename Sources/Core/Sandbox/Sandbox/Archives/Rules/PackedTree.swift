@@ -1,21 +1,21 @@
-/// One thing of a folder that is packed. The worker reads a folder as one run of bytes: for each thing this header, and
-/// behind a file's the bytes that it holds.
+/// One item of a folder being packed. The worker reads a folder as a single stream: for each item this header, followed
+/// by its bytes if it is a file.
 package struct PackedTreeHeader: Sendable, Equatable {
-    /// Its components, with `/` between them.
+    /// Its components, separated by `/`.
     package let path: [UInt8]
     package let isFolder: Bool
     /// Seconds since 1970.
     package let modified: Int64
     /// Permission bits.
     package let mode: UInt32
-    /// Bytes of a file, 0 of a folder.
+    /// The size of a file in bytes; 0 for a folder.
     package let size: Int64
 
     package init(path: [UInt8], isFolder: Bool, modified: Int64, mode: UInt32, size: Int64) {
         (self.path, self.isFolder, self.modified, self.mode, self.size) = (path, isFolder, modified, mode, size)
     }
 
-    /// Of all but the path.
+    /// The length of everything but the path.
     package static let fixedLength = 1 + 8 + 4 + 8 + 4
     private static let longest: UInt64 = 65_536
 
@@ -27,8 +27,8 @@ package struct PackedTreeHeader: Sendable, Equatable {
 
     /// - Parameters:
     ///   - fixed: its first ``fixedLength`` bytes.
-    ///   - rest: gives so many bytes more.
-    /// - Returns: nil for what is no header.
+    ///   - rest: reads that many further bytes.
+    /// - Returns: nil if it is not a header.
     package init?(fixed: [UInt8], rest: (Int) throws -> [UInt8]) rethrows {
         var cursor = ByteCursor(fixed)
         guard let kind = cursor.number(1), kind < 2, let modified = cursor.number(8), let mode = cursor.number(4),

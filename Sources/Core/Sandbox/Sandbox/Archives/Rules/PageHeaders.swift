@@ -2,15 +2,15 @@ import Platform
 
 /// Why an archive has no pages that may be shown.
 package enum NoPages: Error {
-    /// An entry condemns it; for people, after its name.
+    /// An entry makes the archive unacceptable; text for a person, after the entry's name.
     case refused(RefusalReason, String)
     case encrypted
     case empty
 }
 
 extension EntryHeader {
-    /// The pages among an archive's headers, in the order of an EPUB's spine or the natural one of their paths. The worker
-    /// and the agent both find them so.
+    /// The pages among an archive's headers, in the order of an EPUB's spine or the natural order of their paths. Used
+    /// by both the worker and the agent.
     package static func pages(
         among headers: [EntryHeader], order: EpubOrder? = nil
     ) throws(NoPages) -> [EntryHeader] {
@@ -32,7 +32,7 @@ extension EntryHeader {
         return order?.sorted(natural, position: \.position) ?? natural
     }
 
-    /// Whether it is no page because it is too large. The header decides, which is all that a list reads; where it lies
-    /// the archive is damaged.
+    /// Whether it is too large to be a page. Decided by the header, which is all that a listing reads; if the header is
+    /// wrong, the archive is damaged.
     package var claimsTooMuch: Bool { declaredSize > ArchiveLimits.maxUncompressedEntrySize }
 }

@@ -1,10 +1,10 @@
-/// The reading order of pages (docs/design/comic-archives.md, "Reading order and cover"): by the full path, folder by
-/// folder, without regard to case, digits by their value.
+/// The reading order of pages (docs/design/comic-archives.md, "Reading order and cover"): by full path, folder by
+/// folder, ignoring case, with numbers compared by value.
 ///
-/// `page2 < page02 < page10`; a folder's pages stay together; `ch 2` comes before `ch 2.5`, as a folder and as a file.
-/// Total and the same everywhere: it asks no locale and takes any bytes.
+/// `page2 < page02 < page10`; a folder's pages stay together; `ch 2` comes before `ch 2.5`, whether folders or files.
+/// The order is total and the same everywhere: it depends on no locale and accepts any bytes.
 package enum PageOrder {
-    /// What a path is ordered by. Make it once for each path when sorting many.
+    /// The sort key of a path. When sorting many, compute it once per path.
     package struct Key: Comparable, Sendable {
         private let components: [Component]
         private let suffix: [Token]
@@ -14,7 +14,7 @@ package enum PageOrder {
             self.path = path
             var parts = path.split(separator: UInt8(ascii: "/")).map(Array.init)
             var suffix: [Token] = []
-            // With its extension `2.jpg` would come after `2.5.jpg`, for a digit comes before a letter.
+            // With its extension, `2.jpg` would come after `2.5.jpg`, because a digit sorts before a letter.
             if let last = parts.popLast() {
                 let (stem, ending) = Self.split(last)
                 parts.append(stem)
@@ -42,7 +42,7 @@ package enum PageOrder {
 
     package static func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool { Key(left) < Key(right) }
 
-    /// Sorts by the path that `path` gives of each element.
+    /// Sorts by the path that `path` returns for each element.
     package static func sorted<T>(_ elements: some Sequence<T>, by path: (T) -> [UInt8]) -> [T] {
         elements.map { (key: Key(path($0)), element: $0) }.sorted { $0.key < $1.key }.map(\.element)
     }
@@ -52,11 +52,11 @@ package enum PageOrder {
     /// One folder's or file's name.
     private struct Component: Comparable, Sendable {
         let tokens: [Token]
-        /// Of each number, zeros in front included: decides between 2 and 02 where all else is equal.
+        /// The length of each number including leading zeros: a tie-breaker between 2 and 02.
         let lengths: [Int]
 
         init(_ name: [UInt8]) {
-            // Bytes that are no text are compared as they are: replaced, they would all be the same.
+            // Compare bytes that are not UTF-8 as they are: replacement characters would make them all equal.
             let text = name.allSatisfy { $0 < 0x80 } ? nil : String(validating: name, as: UTF8.self)
             let scalars =
                 text.map { $0.lowercased().unicodeScalars.map(\.value) }
@@ -89,7 +89,7 @@ package enum PageOrder {
 
     private enum Token: Comparable, Sendable {
         case scalar(UInt32)
-        /// Its digits without zeros in front; a number of any length.
+        /// Its digits without leading zeros; a number of any length.
         case number([UInt32])
 
         static func < (left: Token, right: Token) -> Bool {

@@ -1,28 +1,28 @@
-/// Which entries of an archive are pages, which are passed over, and which condemn the archive
+/// Which entries of an archive are pages, which are skipped, and which make the whole archive unacceptable
 /// (docs/design/comic-archives.md, "Verdicts").
 package enum PageRules {
-    /// The extensions of pages, lower-case.
+    /// The extensions of pages, in lower case.
     package static let allowedExtensions: Set<String> = [
         "jpg", "jpeg", "png", "gif", "webp", "tiff", "tif", "heic", "heif", "avif",
     ]
 
-    /// Why an entry is no page; the archive is none the worse for it.
+    /// Why an entry is no page, without consequences for the archive.
     package enum Skip: String, Sendable, Codable {
-        /// In `__MACOSX`: resource forks that a Mac left.
+        /// In `__MACOSX`: resource forks from a Mac.
         case systemFolder
-        /// It, or a folder above it, begins with a dot.
+        /// It or a folder above it begins with a dot.
         case hidden
-        /// It, or the first folder of its path, begins with an underscore.
+        /// It or the first folder of its path begins with an underscore.
         case underscore
         /// Not one of ``allowedExtensions``.
         case notAPicture
     }
 
-    /// Why no archive with such an entry is taken.
+    /// Why an archive with such an entry is refused.
     package enum Refusal: String, Sendable, Codable {
         case empty, nul, traversal, absolute, backslash, driveLetter
 
-        /// What is wrong, to follow the entry's name.
+        /// The problem, to follow the entry's name.
         package var reason: String {
             switch self {
             case .empty: "has no name"
@@ -35,7 +35,7 @@ package enum PageRules {
         }
     }
 
-    /// - Parameter path: the entry's name as the archive has it.
+    /// - Parameter path: the entry's name as stored in the archive.
     package static func refusal(_ path: some Collection<UInt8>) -> Refusal? {
         let bytes = Array(path)
         if bytes.isEmpty { return .empty }
@@ -47,9 +47,9 @@ package enum PageRules {
         return hasBackslash(bytes) ? .backslash : nil
     }
 
-    /// Whether a backslash is one. In Shift-JIS, which old archives use without saying so, 0x5C is also the second byte
-    /// of characters such as 表 and ソ: behind a lead byte it is part of the character, as 0x2F never is. In a name that
-    /// is UTF-8 there is no such thing. What leads out of the archive is refused in either reading.
+    /// Whether the name contains a real backslash. In Shift-JIS, which old archives use without declaring it, 0x5C is
+    /// also the second byte of characters such as 表 and ソ: after a lead byte it is part of the character; 0x2F never
+    /// is. UTF-8 has no such ambiguity. A path that leads out of the archive is refused in either reading.
     private static func hasBackslash(_ bytes: [UInt8]) -> Bool {
         let backslash = UInt8(ascii: "\\")
         if !bytes.contains(backslash) { return false }
@@ -67,7 +67,7 @@ package enum PageRules {
         return false
     }
 
-    /// - Parameter path: of a file, not of a folder; one that ``refusal(_:)`` lets pass.
+    /// - Parameter path: of a file, not a folder; accepted by ``refusal(_:)``.
     package static func skip(_ path: some BidirectionalCollection<UInt8>) -> Skip? {
         // tar writes `./` before every name.
         let parts = path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }

@@ -1,4 +1,4 @@
-/// Why an archive is not taken. The raw values stand in quarantine records and `--json`.
+/// Why an archive is refused. The raw values appear in quarantine records and `--json`.
 package enum RefusalReason: String, Sendable, Codable, CaseIterable {
     case notAnArchive = "not-an-archive"
     case unsupported
@@ -18,7 +18,7 @@ package enum RefusalReason: String, Sendable, Codable, CaseIterable {
     case damagedArchive = "damaged-archive"
     /// A page is damaged, and the mode is strict.
     case damagedPage = "damaged-page"
-    /// The unpacking process died, went past its limits, or said what makes no sense.
+    /// The unpacking process died, exceeded its limits, or sent nonsense.
     case workerCrashed = "worker-crashed"
     case workerLimit = "worker-limit"
     case workerNonsense = "worker-nonsense"

@@ -1,13 +1,13 @@
-/// What libarchive says where an archive may be sound and it is the one that cannot: fetching the file again would not
-/// help.
+/// libarchive's messages about archives that may be intact but that it does not support: downloading the file again
+/// would not help.
 package enum UnsupportedPacking {
-    /// Parts of its messages, lower-case: a way of packing, a filter, a link that RAR 5 alone has, and dictionaries that
-    /// are larger than it or its cage takes.
+    /// Parts of its messages, in lower case: a compression method, a filter, a kind of link only RAR 5 has, and
+    /// dictionaries larger than libarchive or its cage allows.
     private static let words = [
         "compression method", "codec", "unsupported filter", "redir type", "dictionary size", "memory",
     ]
 
-    /// The part of the message that tells it; nil for any other message.
+    /// The part of the message that shows this; nil for any other message.
     package static func word(in message: String) -> String? {
         let message = message.lowercased()
         return words.first { message.contains($0) }
@@ -15,7 +15,7 @@ package enum UnsupportedPacking {
 
     package static func isNamed(in message: String) -> Bool { word(in: message) != nil }
 
-    /// To follow what cannot be unpacked.
+    /// To follow the name of the archive or entry that cannot be unpacked.
     package static func text(_ message: String) -> String {
         "is packed in a way that cannot be read here (\(message)); pack its pages again as CBZ"
     }

@@ -55,7 +55,7 @@ struct XMLParsing {
         return root
     }
 
-    /// Passes over what names a document type, unread: nothing is fetched. One that defines anything itself is refused.
+    /// Skips the document type declaration unread: nothing is fetched. One with definitions of its own is refused.
     private mutating func skipDocumentType() throws(XMLTree.Problem) {
         guard consume("DOCTYPE") || consume("doctype") else { throw .documentType }
         while at < input.count {

@@ -1,10 +1,10 @@
 import Platform
 
-/// A small XML document as a tree, read without a DTD, entities of its own, or anything from outside.
+/// A small XML document as a tree, read without a DTD, custom entities, or external content.
 ///
-/// Written here because what it reads comes out of hostile archives: metadata, read in the agent itself, and the documents
-/// of an EPUB, read in the worker. Bounds are checked by the language, and what is not needed (DTDs, external entities,
-/// namespaces' meaning) is not there to be misused.
+/// Written from scratch because its input comes from hostile archives: metadata, read in the agent itself, and the
+/// documents of an EPUB, read in the worker. Swift checks the bounds, and unneeded features (DTDs, external entities,
+/// namespace semantics) do not exist, so they cannot be abused.
 package struct XMLTree: Sendable, Equatable {
     /// Without a namespace prefix.
     package let name: String
@@ -13,21 +13,21 @@ package struct XMLTree: Sendable, Equatable {
     /// Its own character data, without that of its children.
     private(set) var ownText = ""
 
-    /// Bytes; ComicInfo files have a few kilobytes.
+    /// In bytes; ComicInfo files have a few kilobytes.
     package static let sizeLimit = 1 << 20
     static let depthLimit = 32
     static let elementLimit = 20_000
 
-    /// What is let pass.
+    /// Which constructs are accepted.
     package enum Dialect {
-        /// Nothing that names a document type.
+        /// No document type declaration.
         case plain
-        /// A document type without definitions of its own is passed over unread; an entity that XML does not define is
-        /// no error, and stands for nothing.
+        /// Skips a document type declaration without definitions of its own. An entity that XML does not define is no
+        /// error, and expands to nothing.
         case xhtml
     }
 
-    /// Why a document is not read.
+    /// Why a document was not read.
     package enum Problem: Error, Equatable {
         case tooLarge, tooDeep, tooManyElements, documentType, unknownEntity(String), encoding
         case malformed(String, offset: Int)
@@ -46,7 +46,7 @@ package struct XMLTree: Sendable, Equatable {
             }
         }
 
-        /// A name out of the document, for people: no longer than can be read, and harmless on a terminal.
+        /// A name from the document, for people: shortened, and safe on a terminal.
         private static func shown(_ name: String) -> String {
             BytePath.escape(Array(String(String.UnicodeScalarView(name.unicodeScalars.prefix(40))).utf8))
         }
@@ -60,19 +60,19 @@ package struct XMLTree: Sendable, Equatable {
     mutating func append(_ child: XMLTree) { children.append(child) }
     mutating func append(text: String) { ownText += text }
 
-    /// Trimmed; empty where there is nothing but white space.
+    /// Trimmed; empty if there is only white space.
     package var text: String { trimmed(ownText) }
 
     package func first(_ name: String) -> XMLTree? { children.first { $0.name == name } }
     package func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
 
-    /// The text of the first child of that name; nil where it is missing or empty.
+    /// The text of the first child of that name; nil if it is missing or empty.
     package func value(_ name: String) -> String? {
         guard let text = first(name)?.text, !text.isEmpty else { return nil }
         return text
     }
 
-    /// Reads a document. UTF-8 and UTF-16 are told by their byte order mark, ISO 8859-1 by the declaration.
+    /// Reads a document. Detects UTF-8 and UTF-16 by their byte order mark, ISO 8859-1 by the declaration.
     ///
     /// - Throws: ``Problem`` and nothing else.
     package static func parse(_ bytes: [UInt8], as dialect: Dialect = .plain) throws(Problem) -> XMLTree {
@@ -99,7 +99,7 @@ package struct XMLTree: Sendable, Equatable {
     }
 }
 
-/// Without white space and controls at either end.
+/// Without leading and trailing white space and control characters.
 package func trimmed(_ text: some StringProtocol) -> String {
     func isSpace(_ character: Character) -> Bool {
         character.isWhitespace || character.unicodeScalars.allSatisfy { $0.value < 0x20 }

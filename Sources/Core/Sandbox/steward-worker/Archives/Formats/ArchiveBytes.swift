@@ -2,20 +2,20 @@ import Glibc
 import Platform
 import Sandbox
 
-/// The bytes of the archive, in the worker: of the file on descriptor 3, or asked for where that is a socket.
+/// The archive's bytes in the worker: from the file on descriptor 3, or requested from the agent if that is a socket.
 ///
-/// Where the agent gives no answer the process ends: what it has seen of the archive is no ground for a verdict, and the
-/// agent knows why.
+/// If the agent does not answer, the process exits: a partly read archive is no basis for a verdict, and the agent
+/// knows the reason.
 final class ArchiveBytes {
     let size: Int64
-    /// Whether they are asked for.
+    /// Whether bytes are requested from the agent.
     let isAsked: Bool
     private let descriptor: Int32
     private var blocks: [Block] = []
     private var uses = 0
 
-    /// What was answered last: headers are read in small parts that lie close together, and each answer costs an
-    /// exchange of the two processes.
+    /// The latest responses: headers are read in small parts close together, and each request is a round trip between
+    /// the two processes.
     private struct Block {
         var number: Int64
         var bytes: [UInt8]
@@ -25,7 +25,7 @@ final class ArchiveBytes {
     private static let blockLength = Int64(ArchiveQuestion.mostBytes)
     private static let mostBlocks = 3
 
-    /// - Throws: `Fault` where the descriptor is neither.
+    /// - Throws: `Fault` if the descriptor is neither.
     init(descriptor: Int32) throws {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Fault.system("look at the archive") }
@@ -41,14 +41,14 @@ final class ArchiveBytes {
         size = cursor.number(ArchiveQuestion.sizeLength).flatMap { Int64(exactly: $0) } ?? 0
     }
 
-    /// Fills `target` from `offset` on.
+    /// Fills `target`, starting at `offset`.
     ///
-    /// - Returns: how many bytes there were: fewer only at the archive's end; -1 where they cannot be read.
+    /// - Returns: the number of bytes: fewer only at the archive's end; -1 if they cannot be read.
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
         isAsked ? ask(for: target, at: offset) : readHere(target, at: offset)
     }
 
-    /// As many bytes as there are, up to `count`.
+    /// The bytes available at `offset`, up to `count`.
     func read(at offset: Int64, count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             let got = read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
@@ -86,7 +86,7 @@ final class ArchiveBytes {
         return done
     }
 
-    /// - Returns: where it is among those that are kept.
+    /// - Returns: its index in the cache.
     private func block(_ number: Int64) -> Int {
         uses += 1
         if let index = blocks.firstIndex(where: { $0.number == number }) {

@@ -1,12 +1,12 @@
 import Sandbox
 
-/// BLAKE2sp with 32 bytes, the checksum that RAR 5 may hold in place of a CRC-32, over bytes that come in parts.
+/// BLAKE2sp with 32 bytes, the checksum that RAR 5 may have instead of a CRC-32; computed incrementally.
 ///
-/// Written here because libb2 computes it in eight threads, which the worker's cage does not let it make, and OpenSSL
-/// has no tree mode. It guards against damage, not against a forger: who forges an archive forges its checksum too.
+/// Implemented here because libb2 uses eight threads, which the worker's cage forbids, and OpenSSL has no tree mode. It
+/// protects from damage, not from forgery: a forger of the archive forges its checksum too.
 struct Blake2sp {
     private var leaves = (0..<8).map { Blake2s(offset: UInt32($0), depth: 0, isLast: $0 == 7) }
-    /// Bytes taken so far: blocks of 64 go to one leaf after the other.
+    /// Bytes so far: blocks of 64 go to the leaves in turn.
     private var count = 0
 
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
@@ -33,7 +33,7 @@ private struct Blake2s {
     private var upper: SIMD4<UInt32>
     private var lower: SIMD4<UInt32>
     private var buffer = [UInt8](repeating: 0, count: Blake2s.blockLength)
-    /// Bytes that wait in the buffer: the last block is known as such only at the end.
+    /// Buffered bytes: only at the end is it known which block is the last.
     private var waiting = 0
     private var total: UInt64 = 0
     private let isLast: Bool

@@ -3,11 +3,11 @@ import Glibc
 import Platform
 import Sandbox
 
-/// The bytes that a compressed file inflates to: every one counted, also those of entries that are passed over, and at
-/// the end compared with the file's own checksum. Only in the worker.
+/// The inflated bytes of a compressed file. Every byte counts towards the limits, including those of skipped entries,
+/// and the file's own checksum is verified at the end. Only in the worker.
 ///
-/// One filter is applied once, so that a file cannot be compressed many times over. lzma has no checksum, and zstd and
-/// lz4 may come without one; then, as in a TAR that is not compressed, nothing proves its bytes.
+/// A single filter is applied once, so a file cannot be compressed several times over. lzma has no checksum, and zstd
+/// and lz4 may lack one; then, as in an uncompressed TAR, nothing verifies the bytes.
 final class CompressedStream {
     private let compression: Compression
     private let bytes: ArchiveBytes
@@ -19,13 +19,13 @@ final class CompressedStream {
     private var crc = CRC32()
     private var isAtEnd = false
     private let isOwn: Bool
-    /// Why no more bytes came, where it was not the end.
+    /// Why there were no more bytes before the end.
     private(set) var failure: (reason: WorkerEnd.Reason, message: String)?
 
-    /// What headers and the padding between entries may take beside the entries.
+    /// The space that headers and padding may take in addition to the entries.
     private static let overhead: Int64 = 64 << 20
 
-    /// - Parameter isOwn: whether the agent has packed it itself, so that it may inflate to any size.
+    /// - Parameter isOwn: whether the agent packed it itself, so that it may inflate to any size.
     init?(_ compression: Compression, _ bytes: ArchiveBytes, isOwn: Bool = false) {
         guard let archive = archive_read_new() else { return nil }
         self.isOwn = isOwn
@@ -63,7 +63,7 @@ final class CompressedStream {
         return true
     }
 
-    /// The next bytes, which stay until the next call; empty at the end, nil after a failure.
+    /// The next bytes, valid until the next call; empty at the end, nil after a failure.
     func next() -> UnsafeRawBufferPointer? {
         if failure != nil { return nil }
         if isAtEnd { return UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -87,12 +87,12 @@ final class CompressedStream {
         return failure == nil ? part : nil
     }
 
-    /// Reads what is behind the last entry, so that all of the stream is compared with its checksum.
+    /// Reads past the last entry, so that the checksum covers the whole stream.
     func finish() {
         while let part = next(), !part.isEmpty {}
     }
 
-    /// The others are compared with their own; libarchive passes over gzip's.
+    /// The decoders of other formats verify their own checksum; libarchive ignores gzip's.
     private func end() {
         isAtEnd = true
         guard compression == .gzip else { return }

@@ -1,27 +1,27 @@
 import Sandbox
 
-/// The documents of an EPUB that say which pictures are its pages, and in which order.
+/// The documents of an EPUB that determine which pictures are its pages, and in which order.
 enum Epub {
-    /// What an EPUB is known by.
+    /// Identifies an EPUB.
     static let container = Array("META-INF/container.xml".utf8)
     static let encryption = Array("META-INF/encryption.xml".utf8)
 
-    /// What one place of the spine is.
+    /// One item of the spine.
     enum SpineItem: Hashable {
         case picture([UInt8])
-        /// XHTML or SVG, which shows pictures.
+        /// XHTML or SVG that shows pictures.
         case document([UInt8])
     }
 
-    /// The path of the package document that `container.xml` names first.
+    /// The path of the first package document in `container.xml`.
     static func package(_ container: [UInt8]) throws(XMLTree.Problem) -> [UInt8]? {
         let files = try XMLTree.parse(container, as: .xhtml).first("rootfiles")?.all("rootfile") ?? []
         return files.lazy.compactMap { $0.attributes["full-path"] }.first.flatMap { resolve($0, from: []) }
     }
 
-    /// The spine of a package document, without what leads out of the file.
+    /// The spine of a package document, without references that lead out of the file.
     ///
-    /// - Parameter path: where the document stands; references are relative to it.
+    /// - Parameter path: the document's path; references are relative to it.
     static func spine(_ package: [UInt8], at path: [UInt8]) throws(XMLTree.Problem) -> [SpineItem] {
         let tree = try XMLTree.parse(package, as: .xhtml)
         var items: [String: SpineItem] = [:]
@@ -36,7 +36,7 @@ enum Epub {
         return (tree.first("spine")?.all("itemref") ?? []).compactMap { $0.attributes["idref"].flatMap { items[$0] } }
     }
 
-    /// The pictures that a document of the spine shows, in its order.
+    /// The pictures shown by a document of the spine, in order.
     static func pictures(_ document: [UInt8], at path: [UInt8]) throws(XMLTree.Problem) -> [[UInt8]] {
         var found: [[UInt8]] = []
         func walk(_ element: XMLTree) {
@@ -53,7 +53,7 @@ enum Epub {
         return found
     }
 
-    /// What `encryption.xml` says is encrypted; fonts are often only disguised, and stand there too.
+    /// The paths that `encryption.xml` lists as encrypted. Includes fonts, which are often only obfuscated.
     static func encrypted(_ encryption: [UInt8]) throws(XMLTree.Problem) -> Set<[UInt8]> {
         var found: Set<[UInt8]> = []
         for data in try XMLTree.parse(encryption, as: .xhtml).all("EncryptedData") {
@@ -63,14 +63,14 @@ enum Epub {
         return found
     }
 
-    /// The entry that a reference means, as the archive names it: percent signs undone, `.` and `..` followed.
+    /// The entry that a reference points to, as named in the archive: percent-decoded, with `.` and `..` resolved.
     ///
-    /// - Parameter base: the path of the document that holds the reference.
-    /// - Returns: nil where it leads out of the archive or to nothing.
+    /// - Parameter base: the path of the document with the reference.
+    /// - Returns: nil if it points outside the archive or nowhere.
     static func resolve(_ reference: String, from base: [UInt8]) -> [UInt8]? {
         let text = trimmed(reference).utf8.prefix { $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "?") }
         let slash = UInt8(ascii: "/")
-        // A colon before the first slash ends the name of a scheme.
+        // A colon before the first slash ends a scheme.
         guard !text.isEmpty, !text.prefix(while: { $0 != slash }).contains(UInt8(ascii: ":")) else { return nil }
         var parts: [ArraySlice<UInt8>] = text.first == slash ? [] : base.split(separator: slash).dropLast()
         for part in unescape(text).split(separator: slash) {

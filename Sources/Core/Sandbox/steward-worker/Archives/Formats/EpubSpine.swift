@@ -1,17 +1,17 @@
 import Platform
 import Sandbox
 
-/// Finds the pages of an EPUB in its spine, by a parser that resolves nothing.
+/// Finds the pages of an EPUB from its spine, with a parser that resolves nothing.
 extension EpubOrder {
-    /// Bytes of all documents of the spine; those of comics have a kilobyte each.
+    /// Bytes of all documents of the spine; in comics each has about a kilobyte.
     private static let limit = 8 << 20
 
     /// - Parameters:
     ///   - headers: of the whole archive.
-    ///   - read: gives the bytes of entries by position, so many in all; without those that are damaged.
-    /// - Returns: nil where it is no EPUB.
+    ///   - read: reads entries by position, up to a total number of bytes; leaves out damaged ones.
+    /// - Returns: nil if it is no EPUB.
     static func read(_ headers: [EntryHeader], _ read: ([Int], Int) throws -> [Int: [UInt8]]) throws -> EpubOrder? {
-        // One that claims too much is no page under its name.
+        // An entry that claims too much is no page under its name.
         let files = headers.filter { $0.kind == .file && !$0.claimsTooMuch }
         let places = Dictionary(files.map { ($0.path, $0.position) }, uniquingKeysWith: { first, _ in first })
         guard let container = places[Epub.container] else { return nil }
@@ -31,7 +31,7 @@ extension EpubOrder {
             return EpubOrder(damage: ["the list of its pages is missing"])
         }
         let encrypted = try places[Epub.encryption].flatMap { first[$0] }.map { try Epub.encrypted($0) } ?? []
-        // Each document once: its pictures are pages only where they stand first.
+        // Each document once: a picture is a page only at its first occurrence.
         var named: Set<Epub.SpineItem> = []
         let spine = try Epub.spine(try read([place], XMLTree.sizeLimit)[place] ?? [], at: package)
             .filter { named.insert($0).inserted }

@@ -1,11 +1,12 @@
 import Platform
 import Sandbox
 
-/// A gzip file, which may be several after one another, and zeros behind them, as tapes and parallel programs leave it.
+/// A gzip file, which may consist of several concatenated members followed by zeros, as tapes and parallel compressors
+/// produce.
 ///
-/// libarchive inflates all of them as one and passes over their checksums. Where one ends cannot be told from outside
-/// of it; but what stands before each thing that looks like a beginning is a checksum and a length, and only if all of
-/// these were right do they come to the checksum of the whole.
+/// libarchive inflates all members as one stream and ignores their checksums. Member boundaries are not visible from
+/// outside. But every possible start is preceded by a possible checksum and length, and only if all the chosen ones are
+/// right do they combine to the checksum of the whole.
 struct GzipMembers {
     let bytes: ArchiveBytes
 
@@ -14,16 +15,16 @@ struct GzipMembers {
         let size: Int64
     }
 
-    /// A block-wise compressed file of two gigabytes has half as many.
+    /// A block-compressed file of two gigabytes has half as many.
     private static let mostMembers = 65_536
     private static let trailerLength: Int64 = 8
-    /// Header and trailer, with the shortest stream.
+    /// Header, trailer, and the shortest stream.
     private static let leastLength: Int64 = 20
 
-    /// Whether the checksums in the file are those of what it was inflated to.
+    /// Whether the checksums in the file match the inflated data.
     func prove(crc32: UInt32, size inflated: Int64) -> Bool {
         guard let end = endOfContent() else { return false }
-        // The last bytes of a length are zeros as a rule.
+        // The last bytes of a length are usually zeros.
         let ends = (end...min(end + Self.trailerLength, bytes.size)).compactMap { trailer(before: $0) }
         if ends.contains(where: { $0.crc32 == crc32 && $0.size == inflated & 0xFFFF_FFFF }) { return true }
         guard let starts = laterStarts() else { return false }
@@ -47,7 +48,7 @@ struct GzipMembers {
         return Trailer(crc32: UInt32(crc32), size: Int64(size))
     }
 
-    /// Behind the last byte that is not zero.
+    /// The offset after the last nonzero byte.
     private func endOfContent() -> Int64? {
         var end = bytes.size
         while end > 0 {
@@ -60,12 +61,12 @@ struct GzipMembers {
         return nil
     }
 
-    /// Where something may begin after the first; nil where there is nothing, or too much.
+    /// Possible starts after the first; nil if there are none, or too many.
     private func laterStarts() -> [Int64]? {
         var starts: [Int64] = []
         var offset = Self.leastLength
         while offset < bytes.size {
-            // The header's first four bytes, also where they lie across two parts.
+            // Include a header whose first four bytes span two parts.
             let part = read(at: offset, 65_536 + 3)
             guard part.count > 3 else { break }
             for index in 0..<(part.count - 3)

@@ -3,13 +3,12 @@ import Glibc
 import Platform
 import Sandbox
 
-/// An archive read by libarchive: one of ``ArchiveFormat``, a TAR also compressed.
-/// Only in the worker.
+/// An archive read by libarchive: one of ``ArchiveFormat``, including a compressed TAR. Only in the worker.
 final class LibraryArchive {
     enum Step {
         case header
         case end
-        /// This entry cannot be read, the next may be.
+        /// This entry cannot be read, but the next may be.
         case badEntry
         case fatal
     }
@@ -23,23 +22,23 @@ final class LibraryArchive {
         var size: Int64
         var offset: Int64
         var buffer: UnsafeMutableRawPointer
-        /// Bytes that are read at a time. Little after a jump, where as a rule a header stands and the next jump
-        /// follows; twice as much with every read that goes on.
+        /// Bytes per read. Small after a seek, which usually lands on a header with another seek to follow; doubles
+        /// with every sequential read.
         var window = LibraryArchive.leastWindow
     }
 
     private static let leastWindow = 4096
     private static let window = 131_072
     private let zeros: UnsafeMutableRawBufferPointer
-    /// Whether the agent has packed it itself; to be said before it is opened.
+    /// Whether the agent packed it itself; must be set before it is opened.
     var isOwn = false
-    /// Where the archive is a compressed TAR.
+    /// For a compressed TAR.
     private var stream: CompressedStream?
-    /// Bytes of the entry that were handed out, and those that stand ready behind a hole.
+    /// Bytes of the entry already returned, and those ready after a hole.
     private var handed: Int64 = 0
     private var ready: (offset: Int64, bytes: UnsafeRawBufferPointer)?
 
-    /// Allocates what is needed; reads nothing yet.
+    /// Allocates; reads nothing yet.
     init(_ bytes: ArchiveBytes) throws {
         guard let archive = archive_read_new() else { throw Fault(.transient, "libarchive has no memory") }
         self.archive = archive
@@ -61,9 +60,10 @@ final class LibraryArchive {
     }
 
     /// - Parameters:
-    ///   - format: what the container's own headers are; no other reader is tried, so that a RAR with a ZIP at its end
-    ///     is not read as that ZIP. All are for an unknown one.
-    ///   - end: where the archive ends, if that is not the end of the file.
+    ///   - format: determined by the container's own headers. Only its reader is tried, so that a RAR with a ZIP at its
+    ///     end is
+    ///     not read as that ZIP; for an unknown format, all are.
+    ///   - end: where the archive ends, if not at the end of the file.
     func open(as format: ArchiveFormat, to end: Int64? = nil) -> Bool {
         if let end { source.pointee.size = min(end, source.pointee.size) }
         let head = UnsafeMutableRawBufferPointer(start: source.pointee.buffer, count: Compression.headLength)
@@ -121,10 +121,10 @@ final class LibraryArchive {
         return archive_read_open1(archive) == ARCHIVE_OK
     }
 
-    /// Why a compressed archive gave no more bytes, where it was not its end.
+    /// Why a compressed archive ended early.
     var streamFailure: (reason: WorkerEnd.Reason, message: String)? { stream?.failure }
 
-    /// To be called behind the last entry: reads a compressed archive to its end and compares its checksum.
+    /// Call it after the last entry: reads a compressed archive to its end and verifies its checksum.
     func finishStream() { stream?.finish() }
 
     func next() -> Step {
@@ -138,7 +138,7 @@ final class LibraryArchive {
         }
     }
 
-    /// What the header that `next()` stopped at says.
+    /// The header at which `next()` stopped.
     func header(at position: Int) -> EntryHeader {
         let path = archive_entry_pathname(entry).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
         let type = archive_entry_filetype(entry)
@@ -148,29 +148,29 @@ final class LibraryArchive {
         return EntryHeader(
             position: position, kind: kind, isEncrypted: archive_entry_is_data_encrypted(entry) != 0,
             declaredSize: archive_entry_size_is_set(entry) != 0 ? archive_entry_size(entry) : -1,
-            // One byte more than may be, so that the agent sees that it is too long.
+            // One byte over the limit, so that the agent sees that it is too long.
             path: Array((path ?? []).prefix(ArchiveLimits.maxNameLength + 1)))
     }
 
-    /// Bytes of what the link that `next()` stopped at stands for, up to the first NUL; 0 where it is no link.
+    /// The length of the target of the link at which `next()` stopped, up to the first NUL; 0 if it is no link.
     var linkLength: Int { archive_entry_symlink(entry).map { strlen($0) } ?? 0 }
 
-    /// Reads more of the entry: bytes read, 0 at its end, negative where its bytes are not what was packed.
+    /// Reads more of the entry: returns the number of bytes, 0 at its end, negative if the bytes are damaged.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         archive_read_data(archive, buffer.baseAddress, buffer.count)
     }
 
-    /// What `nextPart()` found.
+    /// The result of `nextPart()`.
     enum Part {
-        /// More bytes of the entry, which stay until the next call.
+        /// More bytes of the entry, valid until the next call.
         case bytes(UnsafeRawBufferPointer)
         case end
-        /// From here on its bytes are not what was packed.
+        /// The bytes from here on are damaged.
         case damaged
     }
 
-    /// More of the entry, not copied from where libarchive has it; not to be mixed with `read(into:)` in one entry.
-    /// The holes of a sparse file are zeros.
+    /// More of the entry, in libarchive's buffer instead of a copy; do not mix with `read(into:)` in one entry. Holes
+    /// of a sparse file are returned as zeros.
     func nextPart() -> Part {
         if ready == nil {
             var start: UnsafeRawPointer?
@@ -193,7 +193,7 @@ final class LibraryArchive {
         return .bytes(bytes)
     }
 
-    /// What libarchive says of its last failure, on one line.
+    /// libarchive's message about its last failure, on one line.
     var error: String {
         archive_error_string(archive).map { String(cString: $0).split(separator: "\n").joined(separator: " ") } ?? ""
     }

@@ -1,15 +1,15 @@
 import Sandbox
 
-/// The name of a file in a RAR 4 header: bytes of some legacy code page and, where the header says so, behind a zero the
-/// same name in UTF-16, shortened by what it has in common with those bytes.
+/// The name of a file in a RAR 4 header: bytes in some legacy code page and, if flagged, after a NUL the same name in
+/// UTF-16, compressed by what it shares with those bytes.
 enum Rar4Name {
     /// - Parameters:
-    ///   - field: all of it.
+    ///   - field: the whole field.
     ///   - isUnicode: whether the header says that the name is Unicode.
-    /// - Returns: UTF-8 where it is Unicode, else the bytes as they are; with `/` between folders. No more than one byte
-    ///   above ``ArchiveLimits/maxNameLength`` need be right.
+    /// - Returns: UTF-8 if it is Unicode, otherwise the bytes as they are; with `/` between folders. At most one byte
+    ///   beyond ``ArchiveLimits/maxNameLength`` is reliable.
     static func read(_ field: [UInt8], isUnicode: Bool) -> [UInt8] {
-        // A Unicode name without a zero is UTF-8.
+        // A Unicode name without a NUL is UTF-8.
         guard isUnicode, let end = field.firstIndex(of: 0) else { return slashed(field) }
         let legacy = Array(field[..<end])
         let units = expanded(Array(field[(end + 1)...]), by: legacy)
@@ -20,9 +20,10 @@ enum Rar4Name {
         name.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }
     }
 
-    /// The short form: a high byte that most letters share, then groups of four, each behind a byte that holds two bits
-    /// for each of the four, the highest first: a low byte alone (0), one with the shared high byte (1), a whole letter
-    /// (2), or a run of the legacy name's letters (3), which may be shifted and get the shared high byte.
+    /// The compressed form: a high byte shared by most characters, then groups of four. Each group starts with a byte
+    /// that has two bits for each of the four, highest first: a low byte alone (0), a low byte with the shared high
+    /// byte (1), a whole character (2), or a run of the legacy name's characters (3), possibly shifted and combined
+    /// with the shared high byte.
     private static func expanded(_ short: [UInt8], by legacy: [UInt8]) -> [UInt16] {
         var input = ByteCursor(short)
         var units: [UInt16] = []

@@ -2,8 +2,8 @@ import Platform
 import Sandbox
 
 extension Rar4Headers {
-    /// - Parameter withNames: whether names and kinds of the files are wanted, of headers that nobody else looks at: each
-    ///   is read whole and its checksum compared.
+    /// - Parameter withNames: whether to collect the files' names and kinds. No other code reads these headers, so each
+    ///   is read whole and its checksum verified.
     static func scan(_ file: ArchiveBytes, start: Int64, withNames: Bool = false) throws -> StructureScan {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
@@ -62,14 +62,14 @@ extension Rar4Headers {
         return scan
     }
 
-    /// Whether a header is what was written, by the lower half of its CRC-32.
+    /// Whether a header is intact, judged by the lower half of its CRC-32.
     private static func isSound(_ header: [UInt8], type: UInt64, flags: UInt64) -> Bool {
         guard header.count >= 7 else { return false }
         func isSum(_ part: ArraySlice<UInt8>) -> Bool {
             CRC32.of(Array(part)) & 0xFFFF == UInt32(header[0]) | UInt32(header[1]) << 8
         }
         if isSum(header[2...]) { return true }
-        // RAR 2 wrote comments into headers, and behind the checksum of what stands before them.
+        // RAR 2 stored comments in headers, after the part that the checksum covers.
         if type == 0x74 { return flags & 0x0008 != 0 }
         return [0x73, 0x75].contains(type) && header.count > 13 && isSum(header[2..<13])
     }
@@ -88,7 +88,7 @@ extension Rar4Headers {
         }
         var file = RarFile(
             isStored: method == 0x30, isEncrypted: flags & 0x0004 != 0, unpackedSize: unpacked, crc32: UInt32(crc))
-        // libarchive takes older streams for those of RAR 2.9 and finds them damaged.
+        // libarchive takes older streams for those of RAR 2.9 and reports damage.
         if method != 0x30, version < 29 { file.obstacle = "its compression method is that of RAR 1.5 or 2" }
         if isNamed {
             guard let name = block.bytes(Int(nameLength)) else { return nil }
@@ -100,7 +100,7 @@ extension Rar4Headers {
 
     private static func kind(flags: UInt64, system: UInt64, attributes: UInt64) -> EntryHeader.Kind {
         if flags & 0x00E0 == 0x00E0 { return .folder }
-        // Of Unix alone the attributes are a mode.
+        // Only for Unix are the attributes a mode.
         guard system == 3 else { return .file }
         switch attributes & 0xF000 {
         case 0, 0x8000: return .file
@@ -164,7 +164,7 @@ extension Rar5Headers {
         var dataSize: UInt64
         /// Bytes of the whole header, from its checksum on.
         var length: UInt64
-        /// Behind the common fields.
+        /// Positioned after the common fields.
         var body: ByteCursor
         /// The optional records at the header's end.
         var extra: ByteCursor?
@@ -212,7 +212,7 @@ extension Rar5Headers {
         while let size = extra?.variable(), let start = extra?.position, let type = extra?.variable() {
             if type == 1 { isEncrypted = true }
             if type == 2, var hash = extra, hash.variable() == 0 { blake2sp = hash.bytes(32) }
-            // A junction and a copy; libarchive takes them for files of their own, of no bytes.
+            // A junction and a copy; libarchive takes them for separate, empty files.
             if type == 5, var link = extra, let kind = link.variable(), [3, 5].contains(kind) {
                 obstacle = "its bytes are those of another file, by redir type \(kind)"
             }

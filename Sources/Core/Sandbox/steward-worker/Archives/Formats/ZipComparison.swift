@@ -1,29 +1,29 @@
 import Platform
 import Sandbox
 
-/// A ZIP's own list beside what libarchive makes of each entry, in the worker. A page must not go missing because a
-/// damaged header gives it another name or another kind: its bytes would never be looked at.
+/// Compares a ZIP's own list with libarchive's view of each entry, in the worker. Otherwise a page could go missing
+/// because a damaged header gives it another name or kind: its bytes would never be examined.
 struct ZipComparison {
-    /// In the order in which they stand in the file, which is that in which libarchive gives them.
+    /// In file order, which is the order in which libarchive returns them.
     let entries: [ZipDirectory.Entry]
     let bytes: ArchiveBytes
 
-    /// What was found of one entry.
+    /// The finding about one entry.
     struct Finding {
-        /// Of a page; nil where it is not known.
+        /// For a page; nil if unknown.
         var place: ZipPlace?
-        /// What is wrong with it; nil for what is well, and for what matters to nobody.
+        /// The problem; nil if there is none, or it does not matter.
         var complaint: String?
     }
 
-    /// The name byte for byte; nil where it is not known.
+    /// The name byte for byte; nil if unknown.
     func name(at position: Int) -> [UInt8]? { entries.indices.contains(position) ? entries[position].name : nil }
 
-    /// - Parameter linkLength: bytes of what it stands for, where it is a link.
+    /// - Parameter linkLength: the length of a link's target.
     func look(at header: EntryHeader, linkLength: Int) -> Finding {
         guard entries.indices.contains(header.position) else { return Finding() }
         let entry = entries[header.position]
-        // What cannot be read here is complained of when the entry itself is read.
+        // A read failure here is reported when the entry itself is read.
         guard let local = try? ZipLocalHeader(of: entry, in: bytes) else { return Finding() }
         let names = Set([header.path, entry.name, local.name, Self.slashed(entry.name)])
         let isWanted = names.contains { Self.isWanted(EntryRole(of: header.named($0))) }
@@ -49,14 +49,14 @@ struct ZipComparison {
 
     private static func isWanted(_ role: EntryRole) -> Bool { role == .page || role == .metadata }
 
-    /// As libarchive has names that DOS wrote.
+    /// Converts names from DOS as libarchive does.
     private static func slashed(_ name: [UInt8]) -> [UInt8] {
         name.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }
     }
 }
 
 extension EntryHeader {
-    /// As if it were a file of this name.
+    /// The header as if it were a file of this name.
     fileprivate func named(_ name: [UInt8]) -> EntryHeader {
         var other = self
         (other.kind, other.path) = (.file, name)

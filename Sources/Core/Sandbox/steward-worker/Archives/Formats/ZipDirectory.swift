@@ -1,23 +1,23 @@
 import Platform
 import Sandbox
 
-/// The central directory of a ZIP: whether its entries share bytes.
+/// The central directory of a ZIP: detects entries that share bytes.
 ///
-/// A quoted-overlap bomb gives hundreds of entries the same compressed bytes; every checksum is right, and 29 KB become
-/// more than a gigabyte. libarchive reads it without complaint.
+/// A bomb of overlapping entries gives hundreds of entries the same compressed bytes; every checksum is right, and 29
+/// KB inflate to more than a gigabyte. libarchive reads it without complaint.
 enum ZipDirectory {
-    /// What a directory says.
+    /// The contents of a directory.
     struct Listing {
         var traits: ArchiveStructure.Traits
-        /// How many entries there are, by their number or by the end record where that says another.
+        /// The number of entries, or that in the end record if it differs.
         var count = 0
-        /// In the order in which they stand in the file; empty where entries share bytes in a way that cannot be sorted.
+        /// In file order; empty if entries share bytes in a way that cannot be sorted.
         var entries: [Entry] = []
-        /// Where the end record is over; the comment behind it goes to the end of the file.
+        /// Where the end record ends; the comment after it extends to the end of the file.
         var end: Int64?
     }
 
-    /// nil where the file holds no central directory that can be followed; libarchive then refuses it too.
+    /// nil if the file has no usable central directory; libarchive then refuses it too.
     static func scan(_ file: ArchiveBytes) throws -> Listing? {
         let size = file.size
         guard let end = try findEnd(file) else { return nil }
@@ -40,7 +40,7 @@ enum ZipDirectory {
             let (length, overflow) = entry.packedSize.addingReportingOverflow(30 + UInt64(entry.name.count))
             let (stop, tooFar) = entry.start.addingReportingOverflow(length)
             let (sum, tooMuch) = claimed.addingReportingOverflow(entry.packedSize)
-            // The last of several parts lists what stands in the others.
+            // The last of several parts lists the contents of the others.
             if end.isSplit { continue }
             if overflow || tooFar || tooMuch {
                 listing.traits.insert(.overlap)
@@ -64,11 +64,11 @@ enum ZipDirectory {
         var offset: UInt64
         var size: UInt64
         var isSplit: Bool
-        /// How many entries it says there are, modulo 65,536; nil in a ZIP64.
+        /// The number of entries it claims, modulo 65,536; nil in a ZIP64.
         var count: UInt64?
-        /// Where it is over, if its comment fills the rest of the file.
+        /// Where it ends, if its comment fills the rest of the file.
         var stop: Int64?
-        /// By how much the entries stand behind where the directory says.
+        /// The distance of the entries from where the directory says.
         var shift: UInt64 = 0
     }
 
@@ -92,7 +92,7 @@ enum ZipDirectory {
                 large.isSplit = disk != 0 && disk != 0xFFFF || first != 0 && first != 0xFFFF
                 return large
             }
-            // Bytes put before the archive move the directory, but not what stands in the end record.
+            // Bytes prepended to the archive move the directory, but do not change the end record.
             let actual = length <= place ? place - length : offset
             return End(
                 offset: actual, size: length, isSplit: disk != 0 && disk != 0xFFFF || first != 0 && first != 0xFFFF,
@@ -101,9 +101,8 @@ enum ZipDirectory {
         return nil
     }
 
-    /// The record of ZIP64, wherever its locator stands before the end record: a program that writes to a pipe uses it
-    /// also where the numbers in the end record would do. Where bytes were put before the archive libarchive does not
-    /// find it either.
+    /// The ZIP64 record, whenever its locator precedes the end record: a program that writes to a pipe uses it even if
+    /// the numbers fit the end record. If bytes were prepended to the archive, libarchive does not find it either.
     ///
     /// - Parameter index: of the end record in `tail`.
     private static func findLargeEnd(_ file: ArchiveBytes, tail: [UInt8], index: Int) throws -> End? {
@@ -119,7 +118,7 @@ enum ZipDirectory {
         return End(offset: offset, size: length, isSplit: false)
     }
 
-    /// What the directory says of one entry.
+    /// The directory's record of one entry.
     struct Entry: Equatable {
         /// Where its own header begins.
         var start: UInt64

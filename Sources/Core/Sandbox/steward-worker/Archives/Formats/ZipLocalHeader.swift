@@ -1,8 +1,8 @@
 import Platform
 import Sandbox
 
-/// The header that stands before an entry's bytes in a ZIP. What it says stands in the directory, too; a damaged archive
-/// may say two things of one entry, and libarchive believes this one.
+/// The header before an entry's bytes in a ZIP. It repeats the directory; in a damaged archive the two may contradict
+/// each other, and libarchive believes this one.
 struct ZipLocalHeader: Equatable {
     var flags: UInt16
     var method: UInt16
@@ -10,10 +10,10 @@ struct ZipLocalHeader: Equatable {
     var packedSize: UInt64
     var unpackedSize: UInt64
     var name: [UInt8]
-    /// Where the packed bytes begin, in the file.
+    /// The offset of the packed bytes in the file.
     var data: Int64
 
-    /// nil where there is no such header.
+    /// nil if there is no such header.
     init?(of entry: ZipDirectory.Entry, in file: ArchiveBytes) throws {
         guard let start = Int64(exactly: entry.start), start < file.size else { return nil }
         var bytes = try file.read(at: start, count: 30 + entry.name.count + 64)
@@ -42,12 +42,12 @@ struct ZipLocalHeader: Equatable {
 
     var isEncrypted: Bool { flags & 1 != 0 }
 
-    /// Whether checksum and sizes follow behind the bytes, so that there may be none here.
+    /// Whether checksum and sizes follow after the bytes, so that they may be missing here.
     var hasDescriptor: Bool { flags & 8 != 0 }
 }
 
 extension ZipDirectory.Entry {
-    /// Where its packed bytes stand; nil where the two headers disagree about that.
+    /// Where its packed bytes are; nil if the two headers disagree.
     func place(_ local: ZipLocalHeader, size: Int64) -> ZipPlace? {
         guard local.method == method, let packed = Int64(exactly: packedSize), local.data <= size,
             packed <= size - local.data
@@ -55,8 +55,8 @@ extension ZipDirectory.Entry {
         return ZipPlace(offset: local.data, size: packed, method: method, flags: flags, crc32: crc32)
     }
 
-    /// In what the two headers of one entry disagree; nil where they are one. What both call encrypted is not compared:
-    /// it is read by nobody here.
+    /// How the two headers of one entry contradict each other; nil if they agree. Skipped if both say that it is
+    /// encrypted: such an entry is never read.
     func contradiction(_ local: ZipLocalHeader) -> String? {
         if isEncrypted, local.isEncrypted { return nil }
         if !isNamed(local.name, local.flags) { return "its name" }
@@ -70,16 +70,15 @@ extension ZipDirectory.Entry {
         return nil
     }
 
-    /// The flags that mean something: not how hard a Deflate stream was worked at, and not the alphabet of a name that
-    /// is the same in each.
+    /// The relevant flags: without the Deflate compression level, and without the encoding of a name that is the same
+    /// in both.
     private func compared(_ local: ZipLocalHeader) -> UInt16 {
         var mask: UInt16 = method == 8 && local.method == 8 ? 0xFFF9 : 0xFFFF
         if name.allSatisfy({ $0 < 0x80 }) { mask &= ~0x0800 }
         return mask
     }
 
-    /// PKZIP 2.50 wrote names in the alphabet of Windows here and that of DOS there: then they differ in bytes that are
-    /// no ASCII.
+    /// PKZIP 2.50 wrote names in the Windows code page here and the DOS one there: they then differ in non-ASCII bytes.
     private func isNamed(_ other: [UInt8], _ otherFlags: UInt16) -> Bool {
         if other == name { return true }
         guard other.count == name.count, (flags | otherFlags) & 0x0800 == 0 else { return false }

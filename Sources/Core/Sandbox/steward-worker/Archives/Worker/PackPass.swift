@@ -3,13 +3,13 @@ import Glibc
 import Platform
 import Sandbox
 
-/// Packs the file on descriptor 3, or a folder whose bytes are asked for there (``PackedTreeHeader``), in the worker: the
-/// agent's program holds nothing that writes archives either. The archive's bytes are handed over as those of an entry
-/// are; they are the same for the same file, time and mode.
+/// Packs the file on descriptor 3, or a folder whose bytes are requested there (``PackedTreeHeader``). In the worker,
+/// because the agent contains no code that writes archives either. The archive is sent like the bytes of an entry, and
+/// is the same for the same file, time and mode.
 enum PackPass {
     private static let partLength = 131_072
 
-    /// What libarchive's callback is given.
+    /// The context of libarchive's callback.
     private final class Target {
         let output: RecordOutput
         var size: Int64 = 0
@@ -17,8 +17,8 @@ enum PackPass {
         init(_ output: RecordOutput) { self.output = output }
     }
 
-    /// - Parameter words: the format, then what ``PackedEntry/words`` gives; of a folder, ``PackFormat/treeWords(rawNames:)``.
-    /// - Throws: `Fault` where that makes no sense, or libarchive fails.
+    /// - Parameter words: the format, then ``PackedEntry/words``; for a folder, ``PackFormat/treeWords(rawNames:)``.
+    /// - Throws: `Fault` if they are malformed, or libarchive fails.
     static func run(_ words: [String], _ bytes: ArchiveBytes, _ output: RecordOutput) throws {
         let entry = PackedEntry(words: words.dropFirst())
         let isRawTree = PackFormat.rawNames(treeWords: words.dropFirst())
@@ -54,9 +54,9 @@ enum PackPass {
         case .zip: try check(archive, archive_write_set_format_zip(archive))
         case .tarZst:
             try check(archive, archive_write_set_format_pax_restricted(archive))
-            // Not always: GNU tar warns that it does not know the word.
+            // Only if needed: GNU tar warns about the unknown keyword.
             if isRaw { try check(archive, archive_write_set_options(archive, "hdrcharset=BINARY")) }
-            // Anything but OK would be a program that is started in its place.
+            // Any result but OK would mean an external program instead.
             try check(archive, archive_write_add_filter_zstd(archive))
         }
         archive_write_set_bytes_in_last_block(archive, 1)
@@ -92,7 +92,7 @@ enum PackPass {
         }
     }
 
-    /// - Parameter start: where the file's bytes begin.
+    /// - Parameter start: the offset of the file's bytes.
     private static func write(
         _ packed: PackedTreeHeader, _ bytes: ArchiveBytes, at start: Int64, to archive: OpaquePointer
     ) throws {
@@ -105,7 +105,7 @@ enum PackPass {
         archive_entry_set_perm(entry, mode_t(packed.mode))
         archive_entry_set_mtime(entry, time_t(packed.modified), 0)
         archive_entry_set_size(entry, packed.size)
-        // A name that is no text is kept byte for byte, and complained about.
+        // A name that is not text is preserved byte for byte, with a warning.
         let code = archive_write_header(archive, entry)
         if code != ARCHIVE_WARN { try check(archive, code) }
         var buffer = [UInt8](repeating: 0, count: partLength)

@@ -1,8 +1,8 @@
 import Platform
 import Sandbox
 
-/// The worker's command `claims`: what the headers of a RAR 4 say of its entries. Of each a header, and as its content the
-/// size and the checksum that it ought to have; nothing is unpacked.
+/// The worker's command `claims`: what the headers of a RAR 4 say about its entries. Sends a header for each and, as
+/// its content, the expected size and checksum; unpacks nothing.
 enum RarClaimsPass {
     static func tell(_ bytes: ArchiveBytes, _ output: RecordOutput) throws {
         func end(_ reason: WorkerEnd.Reason, _ message: String = "") {
@@ -15,7 +15,7 @@ enum RarClaimsPass {
         var names = 0
         for (position, file) in (scan.rarFiles ?? []).enumerated() {
             guard position < ArchiveLimits.maxHeaderCount else { return end(.tooManyHeaders) }
-            // One byte more than may be, so that the agent sees that it is too long.
+            // One byte over the limit, so that the agent sees that it is too long.
             let name = Array(file.name.prefix(ArchiveLimits.maxNameLength + 1))
             names += name.count
             guard names <= ArchiveLimits.maxNamesLength else { return end(.tooManyNames) }

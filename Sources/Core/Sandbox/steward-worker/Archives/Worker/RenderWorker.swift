@@ -4,18 +4,19 @@ import OwnFiles
 import Platform
 import Sandbox
 
-/// `steward-worker archive pdf …`: a PDF on descriptor 3, the renderer's own words or picture on descriptor 4.
+/// `steward-worker archive pdf …`: a PDF on descriptor 3, the renderer's own output on descriptor 4.
 ///
-/// - `info`: what pdfinfo says of the document and of each page.
-/// - `complaints`: what it says against the document.
-/// - `draw PAGE RESOLUTION`: one page (from 1) as a JPEG, so many dots an inch.
-/// - `check PAGES`: every page is drawn small and thrown away; complaints and progress are heard.
+/// - `info`: pdfinfo's description of the document and of each page.
+/// - `complaints`: its complaints about the document.
+/// - `draw PAGE RESOLUTION`: one page (from 1) as a JPEG, at that many dots per inch.
+/// - `check PAGES`: draws every page small and discards it; sends complaints and progress.
 /// - `look FIRST LAST`: these pages (from 1), small, as PPMs.
-/// - `probe WHAT`: breaks one rule of the cage, in a second run of this program that stands in for the renderer.
+/// - `probe WHAT`: breaks one rule of the cage, in a second run of this program that replaces the renderer.
 ///
-/// It leaves with ``WorkerStatus/notInstalled`` or ``WorkerStatus/notCaged`` where the renderer was never started, else as the renderer does.
+/// Exits with ``WorkerStatus/notInstalled`` or ``WorkerStatus/notCaged`` if the renderer was never started, otherwise
+/// like the renderer.
 enum RenderWorker {
-    /// Pixels of a page's longer side while it is checked: everything in it is decoded, little is painted.
+    /// Pixels of a page's longer side for `check`: everything in it is decoded, but little is painted.
     private static let checkedSide = 100
 
     static func main(_ arguments: [String], _ limits: WorkerLimits) -> Never {
@@ -66,7 +67,7 @@ enum RenderWorker {
 
     private static func probe(_ what: String, _ limits: WorkerLimits) throws -> Never {
         let program = try Descriptor("/proc/self/exe", follow: true)
-        // The renderer's libraries lie in /usr; those of a program that is not installed yet may lie anywhere. Swift
+        // The renderer's libraries are in /usr; those of a program that is not installed yet may be anywhere. Swift
         // finds its arguments through the same list.
         let maps = String(decoding: try readMaps(), as: UTF8.self)
         let libraries = Set(
@@ -87,7 +88,7 @@ enum RenderWorker {
     }
 }
 
-/// Tries what the second profile forbids. It leaves with the errno that it met, or with 200 where it succeeded.
+/// Tries what the second profile forbids. Exits with the errno it got, or 200 if it succeeded.
 enum RenderProbe {
     static func run(_ what: String) -> Never {
         var limit = rlimit(rlim_cur: 1000, rlim_max: 1000)

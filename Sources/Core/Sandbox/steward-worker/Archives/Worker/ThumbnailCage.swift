@@ -3,26 +3,26 @@ import Glibc
 import Platform
 import Sandbox
 
-/// How the worker locks itself down to make thumbnails: as ``UnpackCage``, but libvips starts threads
+/// How the worker locks itself down to make thumbnails: like ``UnpackCage``, except that libvips starts threads
 /// (docs/design/cage.md, "Pictures").
 enum ThumbnailCage {
     struct Absent: Error {}
 
-    /// CPU seconds for `count` pictures; no more than ``UnpackCage/solidProcessorSeconds``, to which the agent sets the
+    /// CPU seconds for `count` pictures; at most ``UnpackCage/solidProcessorSeconds``, to which the agent sets the
     /// limit for solid archives.
     static func processorSeconds(_ count: Int) -> UInt64 {
         min(UnpackCage.solidProcessorSeconds, 20 + UInt64(max(0, count)) / 5)
     }
 
-    /// A picture of the most pixels that are taken, as four bytes each and once more half as large.
+    /// Enough for a picture of the most pixels accepted, at four bytes each, plus a copy half as large.
     static let memory: UInt64 = 1 << 30
 
-    /// Loads libvips, gives everything up, makes one thumbnail, and closes the filter.
+    /// Loads libvips, drops all privileges, makes one thumbnail, and closes the filter.
     ///
     /// - Parameters:
-    ///   - asks: whether the archive's bytes are asked for.
-    ///   - format: as which pictures are made.
-    /// - Throws: ``Absent`` without libvips; `Fault` where it is of no use or the cage is refused.
+    ///   - asks: whether the archive's bytes are requested from the agent.
+    ///   - format: the output format.
+    /// - Throws: ``Absent`` without libvips; `Fault` if it is unusable or the cage cannot be set up.
     static func enter(pictures count: Int, asks: Bool, format: PictureWish.Format = .jpeg) throws {
         UnpackCage.warmUp()
         var message = [CChar](repeating: 0, count: 301)
@@ -37,14 +37,14 @@ enum ThumbnailCage {
         guard steward_set_parent_death_signal(SIGKILL) == 0, steward_forbid_core_dumps() == 0,
             steward_forbid_new_privileges() == 0
         else { throw Fault.system("give up privileges") }
-        // Before the first thread is started: a domain is inherited, not shared.
+        // Before the first thread starts: a domain is inherited, not shared.
         guard steward_landlock_nothing() >= 0 else { throw Fault.system("enter an empty Landlock domain") }
         try warmUp(format)
         guard steward_filter_painter(asks ? 1 : 0) == 0 else { throw Fault.system("install the system call filter") }
     }
 
-    /// What libvips and the C library do only once, they do here, where a file that they look for is refused instead of
-    /// ending the process.
+    /// Triggers the one-time initialization of libvips and the C library here, where a lookup of a file is refused
+    /// instead of killing the process.
     private static func warmUp(_ format: PictureWish.Format) throws {
         var (made, length): (UnsafeMutableRawPointer?, UInt64) = (nil, 0)
         var message = [CChar](repeating: 0, count: 301)
@@ -71,7 +71,7 @@ enum ThumbnailCage {
 }
 
 extension PictureWish.Format {
-    /// As C knows it.
+    /// The C constant.
     var number: steward_picture_format {
         switch self {
         case .jpeg: STEWARD_PICTURE_JPEG
@@ -81,12 +81,12 @@ extension PictureWish.Format {
     }
 }
 
-/// Tries what this cage forbids. It comes back only where the cage is broken: then the exit status is 1.
+/// Tries what this cage forbids. Returns only if the cage is broken; then the exit status is 1.
 enum ThumbnailProbe {
     static func run(_ what: String) -> Never {
         switch what {
         case "thread":
-            // A thread may be made; it is in the same cage.
+            // Creating a thread is allowed; it is in the same cage.
             var id = pthread_t()
             pthread_create(
                 &id, nil,

@@ -3,17 +3,17 @@ import Glibc
 import Platform
 import Sandbox
 
-/// The worker's command `thumbnail`: pictures in, small JPEGs out, in a cage of its own.
+/// The worker's command `thumbnail`: turns pictures into small JPEGs, in its own cage.
 ///
 /// - `archive WIDTH HEIGHT POSITION...`: of these entries of the archive on descriptor 3, in the archive's order.
-/// - `decode POSITION...`: nothing is made of these entries, but each of their pixels is decoded once.
-/// - `pictures WIDTH HEIGHT FIRST LENGTH...`: of the pictures that stand one behind the other in the file on
-///   descriptor 3, from number FIRST (of 0) on.
-/// - `convert FORMAT QUALITY WIDTH HEIGHT`: of the one picture that the file on descriptor 3 is, in that format.
+/// - `decode POSITION...`: decodes every pixel of these entries once, without output.
+/// - `pictures WIDTH HEIGHT FIRST LENGTH...`: of the pictures concatenated in the file on descriptor 3, from number
+///   FIRST (counting from 0).
+/// - `convert FORMAT QUALITY WIDTH HEIGHT`: of the single picture on descriptor 3, in that format.
 /// - `probe WHAT`: breaks one rule of the cage, to prove that it holds.
 ///
-/// For each picture an empty `bytes` record says that it is begun, `bytes` and `content` what was made of it. Where
-/// libvips is not installed the process leaves with ``WorkerStatus/notInstalled`` and says nothing.
+/// For each picture, an empty `bytes` record announces that it was begun; `bytes` and `content` are the result. Without
+/// libvips, the process exits silently with ``WorkerStatus/notInstalled``.
 enum ThumbnailPass {
     static func main(_ words: [String], archive: LibraryArchive, bytes: ArchiveBytes, output: RecordOutput) -> Never {
         if words.first == "convert" { convert(words.dropFirst(), bytes, output) }
@@ -41,7 +41,7 @@ enum ThumbnailPass {
         _exit(0)
     }
 
-    /// Closes the cage, or ends the process.
+    /// Closes the cage, or exits.
     private static func enter(
         pictures count: Int, _ bytes: ArchiveBytes, _ format: PictureWish.Format, _ output: RecordOutput
     ) {
@@ -85,21 +85,21 @@ enum ThumbnailPass {
     }
 }
 
-/// Makes one thumbnail after the other and hands them over.
+/// Makes and sends one thumbnail at a time.
 struct Easel {
-    /// nil where pictures are decoded and nothing is made of them.
+    /// nil if pictures are only decoded.
     let wish: PictureWish?
     let output: RecordOutput
 
     func begin(_ position: Int) { output.send(.bytes(position: position, [])) }
 
-    /// A library may fail without a word; the person is told something.
+    /// A library may fail without a message; people get one anyway.
     func fail(_ position: Int, _ message: String) {
         let message = message.isEmpty ? "it cannot be decoded" : message
         output.send(.content(content(position, .damaged, 0, message)))
     }
 
-    /// The header is judged before anything is decoded: a file of 69 bytes may claim four thousand million pixels.
+    /// Checks the header before decoding anything: a file of 69 bytes may claim four billion pixels.
     func paint(_ position: Int, _ picture: [UInt8]) {
         switch ImageHeader.examine(picture) {
         case .found(let header) where header.isTooLarge:
@@ -143,7 +143,7 @@ struct Easel {
     }
 }
 
-/// Takes pages out of an archive in one pass, so that a solid one costs no more than reading it once.
+/// Extracts pages from an archive in one pass, so that a solid one is read only once.
 struct ThumbnailWalk {
     let archive: LibraryArchive
     let bytes: ArchiveBytes
@@ -152,7 +152,7 @@ struct ThumbnailWalk {
     func run(_ wanted: Set<Int>) throws {
         let scan = try StructureScan.of(bytes)
         let structure = scan.structure
-        // The agent then allows the time that a solid archive takes.
+        // The agent then allows the time for a solid archive.
         if structure.traits.contains(.solid) { easel.output.send(.structure(structure)) }
         guard archive.open(as: structure.format, to: scan.end) else { return finish(.unreadable) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 262_144, alignment: 64)

@@ -3,17 +3,18 @@ import OwnFiles
 import Platform
 import Sandbox
 
-/// `steward-worker archive unar`: a RAR on descriptor 3, the contents of all its files one behind the other on descriptor 4, in the
-/// worker's second profile (``ProgramCage``).
+/// `steward-worker archive unar`: a RAR on descriptor 3, the concatenated contents of all its files on descriptor 4, in
+/// the worker's second profile (``ProgramCage``).
 ///
-/// Words behind the command name a program in `unar`'s place and its arguments. It leaves with
-/// ``WorkerStatus/notInstalled`` or ``WorkerStatus/notCaged`` where the program was never started, else as that does.
+/// Words after the command name a program to use instead of `unar`, and its arguments. Exits with
+/// ``WorkerStatus/notInstalled`` or ``WorkerStatus/notCaged`` if the program was never started, otherwise like the
+/// program.
 enum UnarWorker {
-    /// No archive within the archive, no resource forks, no folder to hold it all, and no file: to the standard output.
+    /// No nested archives, no resource forks, no enclosing folder, and no files: to standard output.
     private static let words = ["unar", "-q", "-nr", "-k", "skip", "-D", "-o", "-", ProgramCage.input]
 
-    /// What its libraries want to know of the process and of where names of users stand.
-    // It asks who its user is, and gives up where nobody answers; of root the C library knows by itself.
+    /// What its libraries look up about the process and the user database.
+    // It looks up its user and gives up if that fails; for root, the C library needs no lookup.
     private static let readable = ["/proc/self/cmdline", "/etc/nsswitch.conf", "/etc/passwd"]
 
     static func main(_ other: [String], _ limits: WorkerLimits) -> Never {

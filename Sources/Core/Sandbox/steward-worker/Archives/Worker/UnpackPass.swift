@@ -1,37 +1,37 @@
 import Platform
 import Sandbox
 
-/// One walk over an archive's headers, in the worker. Stops by itself where a limit is passed; the agent counts again.
+/// One pass over an archive's headers, in the worker. It stops at the limits on its own; the agent counts again.
 final class UnpackPass {
     private var archive: LibraryArchive
     private let bytes: ArchiveBytes
     private let output: RecordOutput
-    /// Gives the archive once more, to be read from its beginning.
+    /// Opens the archive again, to read it from the beginning.
     private let again: () throws -> LibraryArchive
     private var rarFiles: [RarFile]?
     private var rarIndex = 0
     private var zip: ZipComparison?
-    /// Whether the agent is told where the pages of a ZIP stand.
+    /// Whether to report where the pages of a ZIP are.
     private var tellsPlaces = false
     private var inflated: Int64 = 0
     private var names = 0
     private var pages = 0
-    /// Bytes that an entry may have; nil for what a page or a metadata file may.
+    /// The most bytes of an entry; nil for the limits of pages and metadata files.
     private var most: Int64?
-    /// Whether the agent has packed it itself, so that nobody can have meant harm with its size.
+    /// Whether the agent packed it itself, so that its size cannot be an attack.
     private var isOwn = false
 
-    /// What is said of a walk, but for the bytes of an entry that is handed over.
+    /// What a pass reports, apart from the bytes of an entry that was requested.
     private enum Verbosity { case all, headers, nothing }
     private var saying = Verbosity.all
-    /// Inflated bytes of which the agent has heard, and how many it need not hear of at once.
+    /// Inflated bytes reported to the agent, and how many need not be reported at once.
     private var told: Int64 = 0
     private static let untold: Int64 = 8 << 20
 
-    /// Bytes of an entry in one record.
+    /// Bytes of an entry per record.
     private static let handLength = 262_144
 
-    /// The bytes of entries that the worker itself wants.
+    /// The bytes of entries that the worker itself needs.
     private var kept: [Int: [UInt8]] = [:]
     private var keptLimit = 0
 
@@ -44,7 +44,7 @@ final class UnpackPass {
         self.again = again
     }
 
-    /// What is done with the bytes of an entry.
+    /// What to do with the bytes of an entry.
     private enum Use { case judge(hash: Bool), hand, keep, skip }
 
     func inspect(hashes: Bool) throws {
@@ -76,7 +76,7 @@ final class UnpackPass {
         }
     }
 
-    /// All headers, and the bytes of the page at `index` of the reading order: not where there is no such page.
+    /// All headers, and the bytes of the page at `index` of the reading order, if there is one.
     func page(_ index: Int) throws {
         let scan = try StructureScan.of(bytes)
         var headers: [EntryHeader] = []
@@ -100,7 +100,7 @@ final class UnpackPass {
         finish(end ?? .complete)
     }
 
-    /// - Parameter tellsOrder: whether the order of an EPUB's pages is told, at the end.
+    /// - Parameter tellsOrder: whether to report the order of an EPUB's pages at the end.
     private func walk(
         tellsOrder: Bool = false, until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use
     ) throws {
@@ -114,7 +114,7 @@ final class UnpackPass {
         finish(obstacle ?? .complete)
     }
 
-    /// Reads and tells the order of an EPUB's pages; nil where it is none.
+    /// Reads and reports the order of an EPUB's pages; nil if it is none.
     private func order(of headers: [EntryHeader], _ scan: StructureScan) throws -> EpubOrder? {
         let order = try EpubOrder.read(headers) { positions, limit in
             try contents(positions, limit: limit, scan)
@@ -123,7 +123,7 @@ final class UnpackPass {
         return order
     }
 
-    /// Small entries, in memory; one that is damaged, or of which the end did not come, is left out.
+    /// Small entries, in memory; leaves out those that are damaged or incomplete.
     ///
     /// - Parameter limit: bytes of all of them.
     private func contents(_ positions: [Int], limit: Int, _ scan: StructureScan) throws -> [Int: [UInt8]] {
@@ -139,13 +139,13 @@ final class UnpackPass {
         return kept
     }
 
-    /// Has the archive read from its beginning, without a word about what has been told.
+    /// Restarts the archive from its beginning, without repeating reports.
     private func rewind() throws {
         archive = try again()
         (rarIndex, names, inflated, told, saying) = (0, 0, 0, 0, .nothing)
     }
 
-    /// - Returns: why it came to an end before it was done; nil where it was.
+    /// - Returns: why it stopped early; nil if it was completed.
     private func visit(
         _ scan: StructureScan, until isDone: () -> Bool = { false }, use: (EntryHeader) -> Use
     ) -> WorkerEnd? {
@@ -169,15 +169,15 @@ final class UnpackPass {
             case .fatal: return WorkerEnd(.unreadable, archive.error)
             case .header, .badEntry: break
             }
-            // Of a header that libarchive cannot use the scan has seen as much as of the others.
+            // The scan counts a header that libarchive cannot use like any other.
             let rar = nextRarFile()
             var header = archive.header(at: position)
-            // As it was packed: libarchive composes what is decomposed.
+            // The name as packed: libarchive normalizes decomposed ones.
             if isOwn, let name = zip?.name(at: position) { header.path = name }
             var complaint = step == .badEntry ? archive.error : nil
             if step == .header, let found = zip?.look(at: header, linkLength: archive.linkLength) {
                 if tellsPlaces { header.place = found.place }
-                // A name that leads elsewhere is worse than one that is given twice.
+                // A name that points elsewhere is worse than a duplicate.
                 if case .refused = EntryRole(of: header) {} else { complaint = found.complaint }
             }
             if complaint != nil { (header.kind, header.path) = (.unreadable, []) }
@@ -209,7 +209,7 @@ final class UnpackPass {
         return rarFiles[rarIndex]
     }
 
-    /// Reads an entry as `use` says and reports on it; a limit that was passed, else nil.
+    /// Reads an entry as `use` says and reports on it; returns a limit that was exceeded, otherwise nil.
     private func read(_ header: EntryHeader, _ rar: RarFile?, _ use: Use) -> WorkerEnd.Reason? {
         var wantsHash = false
         var hands = false
@@ -287,7 +287,7 @@ final class UnpackPass {
         return nil
     }
 
-    /// What is wrong is told at once, what is well every few pages.
+    /// Reports problems at once, and good results every few pages.
     private func report(_ content: EntryContent) {
         let isWell = content.state == .whole && content.message.isEmpty
         if isWell && inflated - told < Self.untold { return output.queue(.content(content)) }
@@ -316,7 +316,7 @@ final class UnpackPass {
         }
     }
 
-    /// libarchive returns the bytes of a stored RAR entry without comparing their checksum.
+    /// libarchive returns the bytes of a stored RAR entry without verifying their checksum.
     private func complaint(about content: EntryContent, _ rar: RarFile?, _ blake2sp: [UInt8]?) -> String? {
         guard let rar else { return "its header cannot be found again, so that nothing proves its bytes" }
         if rar.unpackedSize != UInt64(content.size), rar.unpackedSize < UInt64(Int64.max) {
@@ -347,19 +347,19 @@ extension WorkerEnd {
     fileprivate init(_ reason: Reason, _ message: String = "") { self.init(reason: reason, message: message) }
 }
 
-/// The front of a picture: as much of it as its header needs; the rest is not kept.
+/// The beginning of a picture: as much as its header needs; the rest is discarded.
 private struct PictureHead {
-    /// Enough for the headers of images that carry profiles, thumbnails and depth maps.
+    /// Enough for the headers of images with profiles, thumbnails and depth maps.
     static let most = 8 << 20
     private static let least = 4096
 
     private var bytes: [UInt8] = []
     private var wanted = Self.least
-    /// Bytes that are let pass before more are kept: the directory of a TIFF may stand behind its picture.
+    /// Bytes to skip before keeping more: the directory of a TIFF may follow its picture.
     private var passing = 0
     private var found: ImageHeader.Reading?
 
-    /// Whether there was more of the file than is looked at.
+    /// Whether the file had more than is examined.
     var isFull: Bool { found != nil }
 
     mutating func consume(_ part: UnsafeRawBufferPointer) {
@@ -378,7 +378,7 @@ private struct PictureHead {
         }
     }
 
-    /// More bytes never change what was read, but where they were too few.
+    /// More bytes never change a result, unless they were too few.
     private mutating func examine() {
         let reading = ImageHeader.examine(bytes)
         if let (head, directory) = ImageHeader.farDirectory(bytes) {

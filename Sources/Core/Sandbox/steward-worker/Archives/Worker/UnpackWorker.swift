@@ -2,27 +2,27 @@ import Glibc
 import Platform
 import Sandbox
 
-/// `steward-worker archive`: an archive on descriptor 3, or a socket where its bytes are asked for; records to the
-/// pipe on descriptor 4, nothing else.
+/// `steward-worker archive`: an archive on descriptor 3, or a socket for requesting its bytes; records to the pipe on
+/// descriptor 4, and nothing else.
 ///
 /// - `inspect [hash] [nameless]`: every header, and for each page and metadata file its size, checksum, image header;
-///   `nameless` names nothing that is in the archive (``WithheldNames``).
-/// - `list`: every header. Of an EPUB it also reads what says the order of its pages, as `inspect` and `page` do.
+///   `nameless` reveals no names from the archive (``WithheldNames``).
+/// - `list`: every header. For an EPUB it also reads what determines the order of its pages, like `inspect` and `page`.
 /// - `extract POSITION...`: the bytes of these entries, in the archive's order.
-/// - `unpack [own]`: every header, and the bytes of every file; of any size where the agent has packed it itself.
-/// - `pack FORMAT ...`: the other way round: the file on descriptor 3, or a folder, packed; see ``PackPass``.
+/// - `unpack [own]`: every header, and the bytes of every file; of any size if the agent packed it itself.
+/// - `pack FORMAT ...`: the reverse: packs the file on descriptor 3, or a folder; see ``PackPass``.
 /// - `page INDEX`: every header, and the bytes of that page (from 0, in reading order).
-/// - `thumbnail ...`: small JPEGs of pages, in a cage of its own; see ``ThumbnailPass``.
-/// - `claims [nameless]`: what a RAR 4's headers say of its entries; see ``RarClaimsPass``.
+/// - `thumbnail ...`: small JPEGs of pages, in its own cage; see ``ThumbnailPass``.
+/// - `claims [nameless]`: what a RAR 4's headers say about its entries; see ``RarClaimsPass``.
 /// - `pdf ...`, `unar ...`: the second profile; see ``RenderWorker`` and ``UnarWorker``.
 /// - `probe open|socket|fork|exec|mmap`: breaks one rule of the cage, to prove that it holds.
 ///
-/// `limits=SECONDS,SECONDS` before the command sets other CPU limits than the standard ones (``WorkerLimits``).
+/// `limits=SECONDS,SECONDS` before the command overrides the default CPU limits (``WorkerLimits``).
 package enum UnpackWorker {
     package static let archiveDescriptor: Int32 = 3
     package static let resultDescriptor: Int32 = 4
 
-    /// Runs one command and ends the process: 0 when all was said, 64 for a wrong command line, 70 without a cage.
+    /// Runs one command and exits: 0 when everything was sent, 64 for a malformed command line, 70 without a cage.
     package static func main(_ arguments: [String]) -> Never {
         WorkerCage.begin("steward-worker")
         var words = arguments.dropFirst()
@@ -66,15 +66,15 @@ package enum UnpackWorker {
 final class RecordOutput {
     private let descriptor: Int32
     private var waiting: [UInt8] = []
-    /// Where the agent is not to be told what is in the archive.
+    /// Set if the agent must not learn what is in the archive.
     var withheld: WithheldNames?
 
     private static let mostWaiting = 16_384
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Sends a record, with those that wait for one. Blocks until the agent has taken it; ends the process where nobody
-    /// reads any more.
+    /// Sends a record along with those queued. Blocks until the agent has taken it; exits if the pipe is no longer
+    /// read.
     func send(_ record: WorkerRecord) {
         let frame = told(record).encoded()
         if waiting.isEmpty { return put(frame) }
@@ -82,7 +82,7 @@ final class RecordOutput {
         flush()
     }
 
-    /// Sends a small record that the agent need not hear of at once.
+    /// Queues a small record that is not urgent.
     func queue(_ record: WorkerRecord) {
         waiting += told(record).encoded()
         if waiting.count >= Self.mostWaiting { flush() }

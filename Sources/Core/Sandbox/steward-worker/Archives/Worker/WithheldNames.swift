@@ -1,9 +1,9 @@
 import Sandbox
 
-/// Replaces in the worker's records whatever names or quotes the archive, and keeps what a verdict is made of
-/// (docs/design/cage.md, "Names that the agent need not know").
+/// Replaces every name and quotation from the archive in the worker's records, and preserves what the verdict depends
+/// on (docs/design/cage.md, "Names that the agent need not know").
 struct WithheldNames {
-    /// Paths by the order in which they came: one that is given twice must be seen to be.
+    /// Paths by order of appearance: duplicates must remain recognizable.
     private var numbers: [[UInt8]: Int] = [:]
 
     mutating func replacing(_ record: WorkerRecord) -> WorkerRecord {
@@ -29,7 +29,7 @@ struct WithheldNames {
     private mutating func standIn(for header: EntryHeader) -> [UInt8] {
         let number = numbers[header.path] ?? numbers.count
         numbers[header.path] = number
-        // What a link is called is judged as a file's name is.
+        // A link's name is judged like a file's.
         var called = header
         if [.link, .other].contains(header.kind) { called.kind = .file }
         let name: String =
@@ -48,7 +48,7 @@ struct WithheldNames {
         return Array(name.utf8)
     }
 
-    /// A message may quote a name. Which of those that decide something it is stays.
+    /// Removes names that a message may quote, but keeps the words that classify it.
     private static func plain(_ message: String) -> String {
         if message.isEmpty || message == ArchiveStructure.noEnd { return message }
         if let word = UnsupportedPacking.word(in: message) { return word }
