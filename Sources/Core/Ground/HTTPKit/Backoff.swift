@@ -19,11 +19,11 @@ package struct Backoff: Sendable {
         self.generator = generator
     }
 
-    /// The delay before the next try.
+    /// The delay before the next attempt.
     ///
     /// - Parameters:
-    ///   - failures: How many there have been in a row.
-    ///   - asked: What the server asked for (`Retry-After`), if it did: a delay is never shorter.
+    ///   - failures: How many attempts in a row have failed.
+    ///   - asked: The delay that the server asked for (`Retry-After`), if any: a delay is never shorter.
     package mutating func wait(failures: Int, asked: Duration?) -> Duration {
         let limit = max(first, longest)
         var delay = first

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Ends operations whose time is up, with one sleeping task for all of them: a timer for each would cost as much as a
-/// request.
+/// Ends operations that exceed their time limit, with one sleeping task for all: a timer for each would cost as much as
+/// a request.
 ///
 /// The task sleeps until the earliest deadline. Operations that end in time do not wake it, and it ends when no
 /// deadline is left.
@@ -10,7 +10,7 @@ package final class DeadlineTimer: Sendable {
         var waiting: [UInt64: (due: ContinuousClock.Instant, end: @Sendable () -> Void)] = [:]
         var last: UInt64 = 0
         var sleeper: Task<Void, Never>?
-        /// When the sleeper wakes; nil without one.
+        /// When the sleeper wakes; nil if there is none.
         var wakes: ContinuousClock.Instant?
     }
 
@@ -20,9 +20,9 @@ package final class DeadlineTimer: Sendable {
 
     deinit { state.withLock { $0.sleeper }?.cancel() }
 
-    /// Calls `end` once when the time is up. It must return at once.
+    /// Calls `end` once when the time is up. `end` must return at once.
     ///
-    /// - Parameter limit: From now on.
+    /// - Parameter limit: Counted from now.
     /// - Returns: The id for ``remove(_:)``.
     func add(after limit: Duration, _ end: @escaping @Sendable () -> Void) -> UInt64 {
         let due = ContinuousClock.now + limit
@@ -34,7 +34,7 @@ package final class DeadlineTimer: Sendable {
         }
     }
 
-    /// Forgets a deadline; without effect if its time was up.
+    /// Removes a deadline; a no-op if its time was up.
     func remove(_ id: UInt64) { state.withLock { _ = $0.waiting.removeValue(forKey: id) } }
 
     private func sleep(until due: ContinuousClock.Instant, _ state: inout State) {
@@ -53,7 +53,7 @@ package final class DeadlineTimer: Sendable {
 
     private func ring(_ due: ContinuousClock.Instant) {
         let ends = state.withLock { state -> [@Sendable () -> Void] in
-            // A sleeper that was cancelled too late leaves all to the next one.
+            // A sleeper that was cancelled too late leaves everything to the next one.
             guard state.wakes == due else { return [] }
             (state.sleeper, state.wakes) = (nil, nil)
             let now = ContinuousClock.now

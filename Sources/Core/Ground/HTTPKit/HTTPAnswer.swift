@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// An answer whose body has been read.
+/// A response whose body has been read.
 package struct HTTPAnswer: Sendable {
     package let status: Int
     package let headers: [(String, String)]
@@ -19,10 +19,10 @@ package struct HTTPAnswer: Sendable {
 }
 
 extension PooledClient {
-    /// Sends a request, and returns when the whole answer is there. Timeout and cancellation hold until the last byte,
-    /// without a task and a timer for it.
+    /// Sends a request and returns the complete response. Timeout and cancellation apply until the last byte, without a
+    /// task or timer for each request.
     ///
-    /// - Parameter limit: The most bytes of the answer's body.
+    /// - Parameter limit: The most bytes of the response's body.
     /// - Throws: ``HTTPAnswer/TooLong`` and ``HTTPFailure``.
     package func answer(to request: HTTPRequest, limit: Int) async throws -> HTTPAnswer {
         do {
@@ -45,7 +45,7 @@ extension PooledClient {
         let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                // Started on the loop: from outside, each step of the start would wake the loop once more.
+                // Started on the loop: from outside, each step of the start would wake it again.
                 line.loop.execute {
                     let task = line.client.execute(
                         request: message, delegate: AnswerCollector(limit: limit), deadline: deadline)
@@ -59,7 +59,7 @@ extension PooledClient {
     }
 }
 
-/// Ends a request whose caller was cancelled, before it has begun or afterwards.
+/// Ends a request whose caller was cancelled, before or after it has begun.
 private final class Cancellation: Sendable {
     private struct State {
         var task: HTTPClient.Task<HTTPAnswer>?
@@ -85,7 +85,7 @@ private final class Cancellation: Sendable {
     }
 }
 
-/// Collects an answer, and ends its connection if it is longer than the limit.
+/// Collects a response, and closes its connection if it exceeds the limit.
 private final class AnswerCollector: HTTPClientResponseDelegate {
     typealias Response = HTTPAnswer
 
@@ -105,7 +105,7 @@ private final class AnswerCollector: HTTPClientResponseDelegate {
             $0.status = Int(head.status.code)
             $0.headers = head.headers.map { ($0.name, $0.value) }
         }
-        // A body that is known to be too long is not read at all.
+        // Do not read a body that is known to be too long.
         let length = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
         return length > limit ? tooLong(task) : task.eventLoop.makeSucceededVoidFuture()
     }

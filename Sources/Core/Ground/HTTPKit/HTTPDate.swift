@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// A date as HTTP writes it in `Retry-After` and elsewhere (RFC 9110, section 5.6.7).
+/// The date format of `Retry-After` and other headers (RFC 9110, section 5.6.7).
 enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// RFC 9110's three forms of a date; nil for what is none of them.
+    /// Parses the three formats of RFC 9110; nil for anything else.
     static func date(_ text: String) -> Date? {
         let words = text.split { " ,-:".contains($0) }
         // `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
@@ -22,7 +22,7 @@ enum HTTPDate {
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, Int32(month), numbers[1])
         (parts.tm_hour, parts.tm_min, parts.tm_sec) = (numbers[2], numbers[3], numbers[4])
         let seconds = timegm(&parts)
-        // `timegm` takes the 30th of February for the 2nd of March.
+        // `timegm` takes 30 February for 2 March.
         guard [parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec] == Array(numbers.dropFirst()) else {
             return nil
         }

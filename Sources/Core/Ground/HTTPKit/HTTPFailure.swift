@@ -5,16 +5,16 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Why no answer came, or not the whole of it.
+/// Why there was no response, or not a complete one.
 package struct HTTPFailure: Error, CustomStringConvertible {
     package enum Kind: String, Sendable {
-        /// A timeout has passed.
+        /// A timeout expired.
         case timeout
-        /// No connection: the name is unknown, or nothing answers there.
+        /// No connection: the name is unknown, or nothing listens there.
         case unreachable
-        /// The connection ended early, or what came is not HTTP.
+        /// The connection ended early, or the data is not HTTP.
         case reset
-        /// No trusted connection. Trying again does not help.
+        /// No trusted connection; retrying does not help.
         case tls
         /// The task was cancelled.
         case cancelled
@@ -29,7 +29,7 @@ package struct HTTPFailure: Error, CustomStringConvertible {
     package let isUnconnected: Bool
     /// What went wrong, for people.
     package let reason: String
-    /// What the library says, for logs.
+    /// The library's description, for logs.
     package let description: String
 
     package init(_ kind: Kind, _ reason: String) {
@@ -62,7 +62,7 @@ package struct HTTPFailure: Error, CustomStringConvertible {
                 error.dnsAError != nil || error.dnsAAAAError != nil
                     ? "the name of the server cannot be resolved" : "nothing answers there"
             )
-        // A server that hangs up during the handshake, as one that restarts does, says nothing about trust.
+        // A server that hangs up during the handshake, for example because it restarts, says nothing about trust.
         case NIOSSLError.uncleanShutdown, NIOSSLError.handshakeFailed(.syscallError), is NIOSSLCloseTimedOutError:
             (.reset, false, "the server closed the connection")
         case NIOSSLError.handshakeFailed(.sslError(let reasons)) where reasons.contains(.eofDuringHandshake):
@@ -103,7 +103,7 @@ package struct HTTPFailure: Error, CustomStringConvertible {
     }
 
     private static func explainTLS(_ text: String) -> String {
-        // BoringSSL's own word, without the place in its source: CERTIFICATE_VERIFY_FAILED.
+        // BoringSSL's own term, without the source location: CERTIFICATE_VERIFY_FAILED.
         let word = text.firstMatch(of: /:OPENSSL_internal:([A-Z0-9_]+)/)?.output.1
         if let word, ["TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL"].contains(word) {
             return "the server offers no TLS 1.2, and older versions are not secure, so nothing was sent to it"

@@ -2,13 +2,13 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 
-/// A request, and how long what may take.
+/// A request and its time limits.
 package struct HTTPRequest: Sendable {
     package var method = "GET"
     package var url: URL
     package var headers: [(String, String)] = []
     package var body: Data?
-    /// From the start to the head of the answer, or to its last byte if it is read whole; nil for no limit.
+    /// Until the head of the response, or its last byte if it is read as a whole; nil for no limit.
     package var timeout: Duration?
     package var route: HTTPRoute
 
@@ -25,16 +25,16 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// What a connection is made with. Requests with equal routes share connections.
+/// The parameters of a connection. Requests with equal routes share connections.
 package struct HTTPRoute: Sendable, Hashable {
-    /// Until the connection is there, TLS included; nil for no limit.
+    /// Until the connection is established, including TLS; nil for no limit.
     package var connectTimeout: Duration?
-    /// The longest silence while an answer is awaited or read; nil for no limit.
+    /// The longest silence while waiting for a response or reading it; nil for no limit.
     package var readTimeout: Duration?
-    /// The longest standstill while a request is sent; nil for no limit.
+    /// The longest standstill while sending a request; nil for no limit.
     package var writeTimeout: Duration?
     package var proxy: HTTPProxy?
-    /// The addresses of hosts that are not looked up.
+    /// Addresses of hosts that need no lookup.
     package var addresses: [String: String] = [:]
 
     package init(connectTimeout: Duration? = nil, readTimeout: Duration? = nil, writeTimeout: Duration? = nil) {
@@ -44,7 +44,7 @@ package struct HTTPRoute: Sendable, Hashable {
     }
 }
 
-/// A proxy that is spoken to in HTTP.
+/// An HTTP proxy.
 package struct HTTPProxy: Sendable, Hashable {
     package let host: String
     package let port: Int
@@ -59,20 +59,20 @@ package struct HTTPProxy: Sendable, Hashable {
     }
 }
 
-/// An answer whose head is there.
+/// A response whose head has arrived.
 package struct HTTPResponse: Sendable {
     package let status: Int
     package let headers: [(String, String)]
     package let body: HTTPBody
 
-    /// The first header of that name, in any case.
+    /// The first header of that name, case-insensitive.
     package func header(_ name: String) -> String? {
         headers.first { $0.0.lowercased() == name.lowercased() }?.1
     }
 }
 
-/// The body of an answer, read once, piece by piece: a slow reader holds up the server. Throws ``HTTPFailure``. Dropping
-/// it unread closes the connection.
+/// The body of a response, readable once, in pieces; a slow reader slows down the server. Throws ``HTTPFailure``.
+/// Dropping it unread closes the connection.
 package struct HTTPBody: AsyncSequence, Sendable {
     let base: HTTPClientResponse.Body
 
@@ -95,9 +95,10 @@ extension AsyncSequence where Element == [UInt8] {
     /// All bytes of a body.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes that are taken.
-    ///   - cuts: Whether a longer body is cut there.
-    /// - Throws: ``HTTPFailure`` of the kind `tooLong` for a longer body, unless it is cut; what the body throws.
+    ///   - limit: The most bytes to read.
+    ///   - cuts: Whether to truncate a longer body.
+    /// - Throws: ``HTTPFailure`` of the kind `tooLong` for a longer body unless it is truncated; errors from reading
+    ///   the body.
     package func bytes(upTo limit: Int, cuts: Bool = false) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await piece in self {

@@ -1,5 +1,5 @@
-/// Cuts bytes that arrive in pieces into lines ended by LF, CR or CRLF, and decodes each when it is whole, so that no
-/// character is torn. A byte order mark at the very beginning is dropped.
+/// Splits bytes that arrive in pieces into lines ended by LF, CR or CRLF, and decodes each once it is complete, so that
+/// no character is split. Drops a leading byte order mark.
 package struct LineSplitter: Sendable {
     /// A line longer than `limit` bytes.
     package struct TooLong: Error {
@@ -14,21 +14,21 @@ package struct LineSplitter: Sendable {
     /// `limit`: bytes of one line.
     package init(limit: Int = 4 << 20) { self.limit = limit }
 
-    /// The lines that `bytes` complete, without their ends; bytes that are not UTF-8 become U+FFFD. Throws ``TooLong``.
+    /// The lines completed by `bytes`, without line ends; invalid UTF-8 becomes U+FFFD. Throws ``TooLong``.
     package mutating func feed(_ bytes: some Sequence<UInt8>) throws -> [String] {
         var lines: [String] = []
         try feed(bytes, into: &lines)
         return lines
     }
 
-    /// The same, appended to `lines`: those before one that is too long are there when it throws.
+    /// The same, appended to `lines`. If a line is too long, those before it are appended before this throws.
     package mutating func feed(_ bytes: some Sequence<UInt8>, into lines: inout [String]) throws {
         for byte in bytes {
             let followsReturn = endedByReturn
             endedByReturn = false
             switch byte {
             case 0x0A:
-                // The second half of CRLF, whose line has been given out at the CR.
+                // The second half of a CRLF, whose line was returned at the CR.
                 if !followsReturn { lines.append(flush()) }
             case 0x0D:
                 lines.append(flush())
@@ -40,7 +40,7 @@ package struct LineSplitter: Sendable {
         }
     }
 
-    /// What stands behind the last line end, if anything.
+    /// The text after the last line end, if any.
     package mutating func finish() -> String? { line.isEmpty ? nil : flush() }
 
     private mutating func flush() -> String {

@@ -5,16 +5,16 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 
-/// The HTTP client: AsyncHTTPClient with pooled connections, checked certificates and TLS 1.2 or later.
+/// The HTTP client: AsyncHTTPClient with pooled connections, verified certificates and TLS 1.2 or later.
 ///
-/// Redirects are not followed, and nothing is sent twice. It may be dropped without being closed, also while requests are
-/// running.
+/// It does not follow redirects and sends nothing twice. It may be dropped without being closed, even while requests
+/// are in flight.
 package final class PooledClient: Sendable {
-    /// Looks at a new connection after the handshake, and before a request is sent. Nothing is sent if it fails.
+    /// Checks a new connection after the handshake, before a request is sent. If it fails, nothing is sent.
     package typealias ConnectionCheck = @Sendable (any Channel) -> EventLoopFuture<Void>
 
-    /// A client of the library, and the one event loop on which it works: with timer, connection and answer on one thread,
-    /// none of them has to wake another. A loop takes many thousand requests a second.
+    /// A client of the library and its single event loop: with timer, connection and response on one thread, none has
+    /// to wake another. A loop handles many thousand requests per second.
     struct Line: Sendable {
         let client: HTTPClient
         let loop: any EventLoop
@@ -31,9 +31,9 @@ package final class PooledClient: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - encryption: Which certificates are trusted, and which are shown. Versions below TLS 1.2 are never spoken.
-    ///   - connectionsPerHost: More requests wait for a connection, no longer than their connect timeout.
-    ///   - check: Looks at each new connection.
+    ///   - encryption: Which certificates are trusted and which are presented. Versions below TLS 1.2 are never used.
+    ///   - connectionsPerHost: Further requests wait for a connection, for at most their connect timeout.
+    ///   - check: Checks each new connection.
     package init(encryption: TLSConfiguration, connectionsPerHost: Int, check: ConnectionCheck? = nil) {
         var encryption = encryption
         // The library's default is 1.0.
@@ -44,11 +44,11 @@ package final class PooledClient: Sendable {
     }
 
     deinit {
-        // The future holds each client until its last connection is closed.
+        // The future retains each client until its last connection is closed.
         for line in state.withLock({ $0.lines }).values { _ = line.client.shutdown() as EventLoopFuture<Void> }
     }
 
-    /// Sends a request, and returns when the head of the answer is there.
+    /// Sends a request, and returns once the head of the response has arrived.
     package func send(_ request: HTTPRequest) async throws(HTTPFailure) -> HTTPResponse {
         do {
             var message = HTTPClientRequest(url: request.url.absoluteString)
@@ -65,9 +65,9 @@ package final class PooledClient: Sendable {
         }
     }
 
-    /// Closes all connections. Requests that are running fail, and so do later ones. Closing again does nothing.
+    /// Closes all connections. Requests in flight fail, and so do later ones. Closing again is a no-op.
     ///
-    /// - Throws: The first of the errors that kept connections from being closed; the others are closed then.
+    /// - Throws: The first error of closing a connection; all others are closed by then.
     package func close() async throws {
         let lines = state.withLock { state in
             defer { state = State(isClosed: true) }
@@ -99,7 +99,7 @@ package final class PooledClient: Sendable {
     private func makeLine(_ route: HTTPRoute) -> Line {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            // Without a timeout for connecting the library takes ten seconds.
+            // Without a connect timeout, the library uses ten seconds.
             timeout: .init(
                 connect: route.connectTimeout.map { TimeAmount($0) } ?? .hours(24),
                 read: route.readTimeout.map { TimeAmount($0) }))

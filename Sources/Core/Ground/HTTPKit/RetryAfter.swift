@@ -2,15 +2,15 @@ import Foundation
 
 /// The header `Retry-After` (RFC 9110, section 10.2.3).
 package enum RetryAfter {
-    /// The longest delay that is told apart from others: a billion seconds.
+    /// The longest delay distinguished from longer ones: a billion seconds.
     package static let longest = Duration.seconds(1_000_000_000)
 
-    /// How long to wait; at most ``longest``.
+    /// The delay to wait; at most ``longest``.
     ///
     /// - Parameters:
     ///   - value: Whole seconds, or an HTTP date.
-    ///   - now: When the answer came. A date before it means no delay.
-    /// - Returns: Nil if the value is neither.
+    ///   - now: When the response arrived. A date before it means no delay.
+    /// - Returns: nil if the value is neither.
     package static func wait(_ value: String, now: Date = Date()) -> Duration? {
         let value = value.trimmingCharacters(in: .whitespaces)
         if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

@@ -1,9 +1,9 @@
 /// One server-sent event.
 package struct SSEEvent: Sendable, Hashable {
-    /// `message` where the server names none.
+    /// `message` if the server sends no type.
     package var type: String
     package var data: String
-    /// The last id that the server set, as the standard keeps it from event to event.
+    /// The last id set by the server, which the standard carries over from event to event.
     package var id: String
 
     package init(type: String = "message", data: String, id: String = "") {
@@ -13,10 +13,10 @@ package struct SSEEvent: Sendable, Hashable {
     }
 }
 
-/// Reads server-sent events (WHATWG HTML, section 9.2) from bytes that arrive in pieces.
+/// Parses server-sent events (WHATWG HTML, section 9.2) from bytes that arrive in pieces.
 ///
-/// Differs from the standard in one thing: an event that the end of the stream cuts before its blank line is given out
-/// by ``finish()``, because servers exist that leave out the last blank line; its JSON shows whether it is whole.
+/// Deviates from the standard in one point: ``finish()`` returns an event that lacks its blank line at the end of the
+/// stream, because some servers omit it; its JSON shows whether it is complete.
 package struct SSEParser: Sendable {
     private var lines: LineSplitter
     private var type = ""
@@ -24,13 +24,13 @@ package struct SSEParser: Sendable {
     private var size = 0
     private var id: String
     private let limit: Int
-    /// How many milliseconds the server asked to wait before the next connection, where it did: its last `retry:`.
+    /// How many milliseconds the server asked to wait before reconnecting, by its last `retry:`, if any.
     package private(set) var reconnectionTime: Int?
-    /// The id behind which the server is to go on after this connection: that of the last event, or of a block that had
-    /// an id alone. What the end of the stream cuts off does not count.
+    /// The id after which the server should resume: that of the last event, or of a block with only an id. Anything cut
+    /// off at the end of the stream does not count.
     package private(set) var lastEventID: String
 
-    /// `limit`: bytes of one line, and of one event's data. `lastEventID`: that of the connection before.
+    /// `limit`: bytes of one line, and of one event's data. `lastEventID`: from the previous connection.
     package init(limit: Int = 4 << 20, lastEventID: String = "") {
         self.limit = limit
         self.lastEventID = lastEventID
@@ -38,14 +38,14 @@ package struct SSEParser: Sendable {
         lines = LineSplitter(limit: limit)
     }
 
-    /// The events that `bytes` complete. Throws ``LineSplitter/TooLong``.
+    /// The events completed by `bytes`. Throws ``LineSplitter/TooLong``.
     package mutating func feed(_ bytes: some Sequence<UInt8>) throws -> [SSEEvent] {
         var events: [SSEEvent] = []
         try feed(bytes, into: &events)
         return events
     }
 
-    /// The same, appended to `events`: those before one that is too long are there when it throws.
+    /// The same, appended to `events`. If a line is too long, the events before it are appended before this throws.
     package mutating func feed(_ bytes: some Sequence<UInt8>, into events: inout [SSEEvent]) throws {
         var complete: [String] = []
         let cutting = Result { try lines.feed(bytes, into: &complete) }
@@ -74,7 +74,7 @@ package struct SSEParser: Sendable {
         case "event": type = String(value)
         case "id": if !value.contains("\0") { id = String(value) }
         case "retry":
-            // Digits alone, says the standard; a number beyond all measure says nothing.
+            // The standard allows only digits; a number out of range is ignored.
             if !value.isEmpty, value.allSatisfy({ ("0"..."9").contains($0) }), let time = Int(String(value)) {
                 reconnectionTime = time
             }

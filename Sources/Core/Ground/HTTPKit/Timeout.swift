@@ -2,16 +2,16 @@ import Synchronization
 
 /// Runs an operation with a time limit.
 ///
-/// The operation runs in a task of its own, with the caller's task-local values. When the time is up, or the caller is
-/// cancelled, it is cancelled and the caller goes on at once. An operation that ignores cancellation runs to its end,
+/// The operation runs in its own task, with the caller's task-local values. When the time is up or the caller is
+/// cancelled, it is cancelled and the caller resumes at once. An operation that ignores cancellation runs to its end,
 /// and its result is dropped.
 ///
 /// - Parameters:
 ///   - limit: How long it may take; nil for no limit.
 ///   - clock: Measures the limit.
-///   - timer: Measures the limit in place of `clock`; cheaper for many operations at once.
-/// - Returns: What the operation returns; nil if the time was up before.
-/// - Throws: What the operation throws, and `CancellationError` if the caller is cancelled.
+///   - timer: Measures the limit instead of `clock`; cheaper for many concurrent operations.
+/// - Returns: The operation's result; nil if the time was up first.
+/// - Throws: Any error of the operation, and `CancellationError` if the caller is cancelled.
 package func withTimeout<Value: Sendable>(
     _ limit: Duration?, clock: any Clock<Duration> = ContinuousClock(), timer: DeadlineTimer? = nil,
     _ operation: @escaping @Sendable () async throws -> Value
@@ -32,7 +32,7 @@ package func withTimeout<Value: Sendable>(
                     try await clock.sleep(for: limit)
                     race.finish(.success(nil))
                 } catch {
-                    // Cancelled, as the race is over.
+                    // Cancelled because the race is over.
                 }
             }
             race.onFinish { alarm.cancel() }
@@ -43,7 +43,7 @@ package func withTimeout<Value: Sendable>(
     }
 }
 
-/// The first result that is given counts.
+/// The first result wins.
 private final class Race<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value?, any Error>?
@@ -53,7 +53,7 @@ private final class Race<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Calls the handler when the race is over; at once if it is over already.
+    /// Calls the handler when the race is over; at once if it already is.
     func onFinish(_ handler: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if state.result == nil { state.handlers.append(handler) }

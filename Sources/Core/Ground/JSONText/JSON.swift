@@ -1,13 +1,13 @@
 import Platform
 
-/// A JSON value. It is read strictly and written in the order in which it was put together, so that the same is the same text.
+/// A JSON value. Parsed strictly, and written in its construction order, so that equal values give equal texts.
 package indirect enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     case null
     case bool(Bool)
     case integer(Int)
-    /// A whole one stands without a point; one that is not finite becomes `null`.
+    /// Written without a decimal point if integral, and as `null` if not finite.
     case number(Double)
     case string(String)
     case array([JSON])
@@ -36,18 +36,18 @@ package indirect enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByS
         return Dictionary(members) { first, _ in first }
     }
 
-    /// For programs, in one line without spaces: only what JSON itself asks for is escaped.
+    /// For programs, in one line without spaces; escapes only what JSON requires.
     package var sent: String {
         var out = ""
         write(to: &out, indent: nil)
         return out
     }
 
-    /// In one line without spaces, safe to print: what could steer a terminal (controls, marks that turn the direction of
-    /// text) is escaped by its code point (`\u001b`).
+    /// In one line without spaces, safe to print: escapes controls and bidirectional marks, which could manipulate a
+    /// terminal, by code point (`\u001b`).
     package var line: String { ShownText.json(sent) }
 
-    /// With two spaces of indentation a level, safe to print; without a line end at its end.
+    /// Indented by two spaces per level, safe to print, without a final line end.
     package var indented: String {
         var out = ""
         write(to: &out, indent: 0)

@@ -1,12 +1,12 @@
 extension JSON {
-    /// What is wrong with a text, and in which line, counted from 1.
+    /// The error in a text, and its line, counted from 1.
     package struct Mistake: Error {
         package let line: Int
         package let message: String
     }
 
-    /// Reads JSON (RFC 8259) strictly: no key stands twice. Says in which line it is wrong, which Foundation's decoder does
-    /// not.
+    /// Parses JSON (RFC 8259) strictly: duplicate keys are errors. Unlike Foundation's decoder, it reports the line of
+    /// an error.
     ///
     /// - Parameter bytes: UTF-8.
     package init(parsing bytes: [UInt8]) throws(Mistake) { self = try JSONReader.value(bytes) }
@@ -23,7 +23,7 @@ private struct JSONReader {
 
     static func value(_ bytes: [UInt8]) throws(Mistake) -> JSON {
         var reader = JSONReader(bytes)
-        // RFC 8259 lets a reader pass over a byte order mark, which some editors write.
+        // RFC 8259 lets a parser ignore a byte order mark, which some editors write.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
         let value = try reader.value(depth: 0)
         reader.skipSpace()
@@ -106,7 +106,7 @@ private struct JSONReader {
         }
     }
 
-    /// By JSON's grammar, which is narrower than Swift's.
+    /// By JSON's grammar, which is stricter than Swift's.
     private static func isNumber(_ text: String.UTF8View) -> Bool {
         var rest = text[...]
         func skip(_ bytes: String) -> Bool {

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Platform
 
-/// How values are written as JSON, wherever that is done: members in the order of their names, so that equal values are
-/// equal texts, and slashes as they are. ``JSON`` is for what keeps an order of its own.
+/// The project's JSON encoding: members in the order of their names, so that equal values give equal texts, and slashes
+/// unescaped. For a custom member order, use ``JSON``.
 package enum JSONText {
-    /// In one line: for the ledger, other databases, and what two programs say to each other.
+    /// In one line: for the ledger, other databases, and messages between programs.
     ///
     /// - Parameter userInfo: for the values' own `encode(to:)`.
     package static func line(
@@ -13,21 +13,21 @@ package enum JSONText {
         try encode(value) { $0.userInfo = userInfo }
     }
 
-    /// Indented, without a line end at its end.
+    /// Indented, without a final line end.
     package static func indented(_ value: some Encodable) throws -> String {
         try encode(value) { $0.outputFormatting.insert(.prettyPrinted) }
     }
 
-    /// A file that a person may read: indented, with a line end at its end.
+    /// A file that people may read: indented, with a final line end.
     package static func document(_ value: some Encodable) throws -> String { try indented(value) + "\n" }
 
-    /// What a command or the log prints: in one line, safe to print, with dates that a person can read. What is stored
-    /// keeps them as the numbers that are read back.
+    /// For output of commands and the log: in one line, safe to print, with human-readable dates. Stored values keep
+    /// dates as numbers.
     package static func shownLine(_ value: some Encodable) throws -> String {
         ShownText.json(try encode(value) { $0.dateEncodingStrategy = .iso8601 })
     }
 
-    /// As ``shownLine(_:)``, indented, without a line end at its end.
+    /// Like ``shownLine(_:)``, but indented, without a final line end.
     package static func shown(_ value: some Encodable) throws -> String {
         ShownText.json(
             try encode(value) {

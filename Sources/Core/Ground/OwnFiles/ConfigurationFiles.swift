@@ -1,9 +1,9 @@
 import Glibc
 import Platform
 
-/// Reading what an administrator or a user has configured, wherever links lead: rule files, say. Blocks.
+/// Reads files configured by an administrator or user, such as rule files, following all links. Blocks.
 package enum ConfigurationFiles {
-    /// The names in a folder, which may itself be a link; none where it is not there.
+    /// The names in a folder, which may itself be a link; empty if it does not exist.
     package static func names(in folder: BytePath) throws -> [[UInt8]] {
         let opened: Descriptor
         do {
@@ -14,9 +14,9 @@ package enum ConfigurationFiles {
         return try Folder(opened).entries().map(\.name)
     }
 
-    /// The bytes of a file; none where it is a link to /dev/null.
+    /// The bytes of a file; empty if it is a link to /dev/null.
     ///
-    /// - Parameter limit: bytes; a larger file is refused.
+    /// - Parameter limit: in bytes; a larger file is refused.
     package static func read(_ path: BytePath, limit: Int64) throws -> [UInt8] {
         let file = try Descriptor(path, follow: true)
         if try isNothing(file) { return [] }

@@ -1,18 +1,18 @@
 import Glibc
 import Platform
 
-// What `Durable` and `Mover` do, at paths of the agent's own. Everything here blocks.
+// The operations of `Durable` and `Mover` on paths of the agent's own. Every call blocks.
 
 extension Durable {
-    /// Makes the folder and those above it, with this mode where it has to make one; syncs each new name.
+    /// Creates a folder and any missing parents with this mode; syncs each new name.
     ///
-    /// - Parameter root: a folder that may be away and is never made: an unmounted disk, say.
-    /// - Throws: `Fault`; transient where `root` is not there.
+    /// - Parameter root: a folder that may be away, such as an unmounted disk, and is never created.
+    /// - Throws: `Fault`; transient if `root` is missing.
     package static func makeDirectory(_ path: BytePath, below root: BytePath? = nil, mode: mode_t = 0o755) throws {
         if path.isEmpty { return }
         if let found = try FileStatus.of(path) {
             if found.kind == .directory { return }
-            // A symbolic link to a folder is the user's way of putting it elsewhere.
+            // The user may have moved the folder elsewhere and left a symbolic link.
             var target = stat()
             if path.withCString({ stat($0, &target) }) == 0, target.st_mode & S_IFMT == S_IFDIR { return }
             throw Fault(.failed, "\(path) is in the way: a folder is needed there", path: path)
@@ -26,7 +26,7 @@ extension Durable {
         try Descriptor(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY, follow: true).sync()
     }
 
-    /// A name that no other file of this or another host's agent has: `.steward-<host>-<16 hex>`.
+    /// A name that is unique among the files of all agents on all hosts: `.steward-<host>-<16 hex>`.
     package static func temporaryName(in directory: BytePath) -> BytePath { directory.appending(temporaryName()) }
 
     /// See ``stage(_:for:mode:record:)``.
@@ -54,10 +54,10 @@ extension Durable {
         try exchange(DirectoryEntry(own: one), DirectoryEntry(own: other))
     }
 
-    /// Unlinks a file; one that is already gone is fine.
+    /// Unlinks a file; a no-op if it is already gone.
     package static func remove(_ path: BytePath) throws { try remove(DirectoryEntry(own: path)) }
 
-    /// Replaces or makes a file of the agent's own (never a user's): stage, rename, sync.
+    /// Creates or replaces a file of the agent's own (never a user's): stage, rename, sync.
     package static func replaceOwn(_ path: BytePath, with bytes: some Collection<UInt8>, mode: mode_t = 0o600) throws {
         try replaceOwn(DirectoryEntry(own: path), with: bytes, mode: mode)
     }

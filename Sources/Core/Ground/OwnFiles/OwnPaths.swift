@@ -1,17 +1,18 @@
 import Glibc
 @_spi(OwnPaths) import Platform
 
-// Reaching files by their paths: for the agent's own (configuration, state, vaults, caches), for /proc, and for what a
-// person names on the command line with their own rights. Modules that are led to files by what lies in a place (Rules,
-// the actions, Watching) do not import this one, so the compiler keeps them to ``DirectoryEntry`` (`ARCHITECTURE.md`, law 7).
+// Access to files by path: for the agent's own (configuration, state, vaults, caches), for /proc, and for paths on the
+// command line, used with the caller's own rights. Modules that find files through the contents of a place (Rules, the
+// actions, Watching) do not import this one, so the compiler restricts them to ``DirectoryEntry`` (`ARCHITECTURE.md`,
+// law 7).
 
 extension DirectoryEntry {
-    /// A file of the agent's own, reached anew by its path each time.
+    /// A file of the agent's own, looked up by path on each access.
     package init(own path: BytePath) { self.init(unheld: path.bytes) }
 }
 
 extension Descriptor {
-    /// Opens `path` with close-on-exec; symbolic links at its end are refused unless `follow`.
+    /// Opens `path` with close-on-exec; refuses a symbolic link at its end unless `follow`.
     ///
     /// - Throws: `Fault` with the errno of open(2).
     package convenience init(
@@ -25,13 +26,13 @@ extension Descriptor {
 }
 
 extension FileStatus {
-    /// lstat(2); nil where nothing has that name.
+    /// lstat(2); nil if there is no such name.
     ///
     /// - Throws: `Fault` for any failure but ENOENT and ENOTDIR.
     package static func of(_ path: BytePath) throws -> FileStatus? { try DirectoryEntry(own: path).status() }
 }
 
-/// The names in `path`, in the directory's own order, without `.` and `..`. Symbolic links are not followed.
+/// The names in `path`, in directory order, without `.` and `..`. Does not follow a symbolic link.
 ///
 /// - Throws: `Fault` with the errno of open(2) or readdir(3).
 package func listDirectory(_ path: BytePath) throws -> [ListedEntry] {
@@ -44,9 +45,9 @@ extension ContentHash {
 }
 
 extension SafePath {
-    /// Opens `relative` below `root`. Links that stay inside are followed, those in the path of `root` as well.
+    /// Opens `relative` below `root`. Follows links that stay inside, and links in the path of `root`.
     ///
-    /// - Throws: `Fault`; errno EXDEV where the path would leave `root`.
+    /// - Throws: `Fault`; errno EXDEV if the path would leave `root`.
     package static func open(
         _ relative: BytePath, beneath root: BytePath, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o644
     ) throws -> Descriptor {
@@ -55,19 +56,19 @@ extension SafePath {
 }
 
 extension ReadAccess {
-    /// False only where permission is what lacks. Blocks.
+    /// False only if permission is denied. Blocks.
     package static func isGranted(_ path: BytePath) -> Bool { isGranted(DirectoryEntry(own: path)) }
 }
 
 extension WorkNames {
-    /// The first of the names that stands beside `path` now.
+    /// The first of the lock names that exists next to `path`.
     package static func editorLock(on path: BytePath) throws -> BytePath? {
         try editorLock(on: DirectoryEntry(own: path))
     }
 }
 
 extension Openers {
-    /// `vim (process 123)`, several joined by commas; `another process` where /proc does not tell. Blocks.
+    /// `vim (process 123)`, several separated by commas; `another process` if /proc does not tell. Blocks.
     package static func describe(_ path: BytePath) -> String { describe(DirectoryEntry(own: path)) }
 
     package static func processes(holding path: BytePath) -> [(id: Int32, name: String)] {

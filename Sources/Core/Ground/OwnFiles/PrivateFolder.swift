@@ -1,17 +1,17 @@
 import Glibc
 import Platform
 
-/// A folder for what only this process may read and nothing may keep: pages on their way out of a comic.
+/// A temporary folder that only this process may read, such as for pages extracted from a comic.
 ///
-/// The kernel knows who uses it (flock(2)). What a process that was killed has left there is removed when the next one
-/// makes a folder of the same purpose. Everything here blocks.
+/// The folder is locked with flock(2) while in use. The next process that creates a folder for the same purpose removes
+/// those left by killed processes. Every call blocks.
 package final class PrivateFolder: Sendable {
     package let path: BytePath
     private let lock: Descriptor
 
     /// - Parameters:
     ///   - purpose: part of its name.
-    ///   - parent: of temporary files; on a local file system.
+    ///   - parent: a folder for temporary files on a local file system.
     package init(_ purpose: String, in parent: BytePath) throws {
         let prefix = "steward-\(purpose)-"
         Self.sweep(parent, Array(prefix.utf8))
@@ -21,7 +21,7 @@ package final class PrivateFolder: Sendable {
         guard try FileLock.acquire(.exclusive, on: lock, by: .whole) else { throw FileLock.held(lock) }
     }
 
-    /// Removes it with the files in it.
+    /// Removes the folder with its files.
     package func remove() throws { try Self.remove(path) }
 
     private static func remove(_ path: BytePath) throws {
@@ -29,10 +29,10 @@ package final class PrivateFolder: Sendable {
         guard path.withCString({ rmdir($0) }) == 0 else { throw Fault.system("remove the folder", path) }
     }
 
-    /// Seconds after which a folder that nobody has locked is not one that is being made.
+    /// An unlocked folder older than this, in seconds, is not just being created.
     private static let youth = 60.0
 
-    /// What cannot be removed now is no reason to go without a folder: the next one tries again.
+    /// Failing to remove an old folder is no reason to fail: the next process tries again.
     private static func sweep(_ parent: BytePath, _ prefix: [UInt8]) {
         for entry in (try? listDirectory(parent)) ?? [] where entry.name.starts(with: prefix) {
             let path = parent.appending(name: entry.name)

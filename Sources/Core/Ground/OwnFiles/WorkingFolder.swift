@@ -2,7 +2,7 @@ import Glibc
 import Platform
 
 extension BytePath {
-    /// The folder that this process works in, below which relative paths lie; `.` where it has been removed.
+    /// The working directory of this process, to which relative paths refer; `.` if it was removed.
     package static var workingFolder: BytePath {
         guard let folder = getcwd(nil, 0) else { return "." }
         defer { free(folder) }

@@ -1,4 +1,4 @@
-/// Two lower-case digits for each byte.
+/// Two lower-case digits per byte.
 package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
@@ -19,7 +19,7 @@ package func randomHex(_ count: Int) -> String {
 /// Two upper-case digits.
 func upperHexadecimal(_ byte: UInt8) -> String { hexadecimal([byte]).uppercased() }
 
-/// A path as it stands in a URI (RFC 3986): letters, digits, `-._~` and `/` as they are, every other byte as `%XX`.
+/// A path encoded for a URI (RFC 3986): letters, digits, `-._~` and `/` unchanged, every other byte as `%XX`.
 package func percentEncoded(_ path: some Sequence<UInt8>) -> String {
     path.map { byte in
         switch UnicodeScalar(byte) {
@@ -30,14 +30,14 @@ package func percentEncoded(_ path: some Sequence<UInt8>) -> String {
 }
 
 extension BinaryInteger {
-    /// Its digits, with zeros before them up to `width`.
+    /// Its digits, zero-padded to `width`.
     package func padded(_ width: Int) -> String {
         let digits = String(magnitude)
         return (self < 0 ? "-" : "") + String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
     }
 }
 
-/// - Returns: nil where `text` is anything but pairs of lower-case hexadecimal digits.
+/// - Returns: nil if `text` is not pairs of lower-case hexadecimal digits.
 package func bytesOf(hexadecimal text: String) -> [UInt8]? {
     let digits: [UInt8] = Array(text.utf8).compactMap {
         switch $0 {

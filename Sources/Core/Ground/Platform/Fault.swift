@@ -1,36 +1,36 @@
 import Glibc
 
-/// The error of every module: what happened, to which file, and what its kind asks the caller to do.
+/// The error type of every module: what happened, to which file, and what the caller must do, by its kind.
 package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What the caller must do about it, not where it arose.
+    /// What the caller must do, not where it arose.
     package enum Kind: String, Sendable, Codable {
-        /// The world may change by itself (disk full, file busy): try again later.
+        /// Conditions may change (disk full, file busy): retry later.
         case transient
-        /// The input is at fault and will stay so: refuse it, keep it intact.
+        /// The input is bad and will stay bad: refuse it, keep it intact.
         case refused
-        /// Somebody has to look: park the work, keep everything.
+        /// A person must look: park the work, keep everything.
         case failed
-        /// The file is gone or another version stands there, which is judged anew: nothing is to be done here.
+        /// The file is gone or was replaced by another version, which is judged separately: nothing to do here.
         case superseded
-        /// The configuration or the command line is at fault.
+        /// An error in the configuration or on the command line.
         case usage
-        /// The agent cannot go on, and trying again mends nothing.
+        /// The agent cannot continue, and retrying does not help.
         case fatal
     }
 
     package let kind: Kind
-    /// Says what is wrong, where, and what to do, in one line for a person.
+    /// The problem, its location and its remedy, in one line for a person.
     package let message: String
     package let path: BytePath?
-    /// The errno of the system call that failed, if one did.
+    /// The errno of the failed system call, if any.
     package let errno: Int32?
-    /// Which of several reasons it is, in one word for programs: `encrypted`. Stands beside a refused file.
+    /// The specific reason, in one word for programs: `encrypted`. Recorded with a refused file.
     package let code: String?
 
-    /// The ``code`` of what waits for an editor: it has often ended before the next try is due.
+    /// The ``code`` of work that waits for an editor, which has often finished before the next retry is due.
     package static let inEditor = "in-editor"
 
-    /// The ``code`` of what waits for another agent to end, which looks after the place.
+    /// The ``code`` of work that waits for another agent, which manages the place, to end.
     package static let inUse = "in-use"
 
     package init(
@@ -43,7 +43,7 @@ package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
         self.code = code
     }
 
-    /// A system call's failure; the kind follows from `code`: what passes by itself is transient.
+    /// The failure of a system call. Its kind follows from `code`: transient if the condition may pass.
     package static func system(_ doing: String, _ path: BytePath? = nil, errno code: Int32 = Glibc.errno) -> Fault {
         let transient: Set<Int32> = [
             ENOSPC, EDQUOT, EAGAIN, EBUSY, EMFILE, ENFILE, EINTR, ETXTBSY, ENOMEM, ESTALE, EIO, ETIMEDOUT, ENOLCK,

@@ -1,15 +1,15 @@
 import Glibc
 import Synchronization
 
-/// Where a test ends the process on purpose, between two system calls, as a power cut would.
+/// Where a test kills the process deliberately, between two system calls, as a power cut would.
 ///
-/// `STEWARD_FAULT=*:7` kills it at the seventh point that is reached, `STEWARD_FAULT=renamed:2` at the second of that
-/// name. Without the variable a point costs one comparison.
+/// `STEWARD_FAULT=*:7` kills it at the seventh point reached, `STEWARD_FAULT=renamed:2` at the second of that name.
+/// Without the variable, a point costs one comparison.
 package enum FaultPoint {
-    /// Whether the variable is set: then writes go in two halves, with a point between them.
+    /// Whether the variable is set; if so, each write is split in two, with a point in between.
     package static let isArmed = plan != nil
 
-    /// How many points have been reached; counted only while armed.
+    /// How many points were reached; counted only while armed.
     package static var reached: Int { count.load(ordering: .relaxed) }
 
     private static let count = Atomic<Int>(0)

@@ -1,7 +1,6 @@
-/// Where the metadata at the top of a note stands, in bytes (docs/design/front-matter.md). What it says is the reader's to
-/// find out.
+/// The byte range of a note's front matter (docs/design/front-matter.md). Does not interpret it.
 package struct FrontMatterSpan: Equatable, Sendable {
-    /// What the fences say that it is written in.
+    /// The syntax indicated by the fences.
     package enum Syntax: Sendable {
         /// `---` to `---` or `...`.
         case yaml
@@ -9,24 +8,24 @@ package struct FrontMatterSpan: Equatable, Sendable {
         case toml
     }
 
-    /// Which lines are fences.
+    /// Which lines count as fences.
     package enum Fences: Sendable {
-        /// As Pandoc, Jekyll and Obsidian have them: with any line ending or, at the note's end, none, with blanks behind
-        /// the marks, and behind a byte order mark. Where what follows is no metadata, they are thematic breaks.
+        /// As in Pandoc, Jekyll and Obsidian: with any line ending (or none at the end of the note), optional blanks
+        /// after the marks, and after a byte order mark. If no metadata follows, they are thematic breaks.
         case usual
-        /// As the A4 format has them: `---` and LF, nothing else, whatever follows.
+        /// As in the A4 format: `---` and LF exactly, whatever follows.
         case a4
     }
 
     package let syntax: Syntax
-    /// What stands between the fences: whole lines.
+    /// The text between the fences: whole lines.
     package let inner: Range<Int>
-    /// Where the note goes on, behind the closing fence and its line ending.
+    /// Where the note continues, after the closing fence and its line ending.
     package let end: Int
-    /// How many lines it takes, both fences included.
+    /// The number of lines, including both fences.
     package let lineCount: Int
 
-    /// Nil where the note has none. Takes linear time.
+    /// nil if the note has no front matter. Takes linear time.
     package init?(_ note: Span<UInt8>, fences: Fences = .usual) {
         let opening = NoteLine(at: fences == .usual ? Self.markLength(note) : 0, of: note, fences)
         guard let syntax = opening.opens(note, fences) else { return nil }
@@ -68,12 +67,12 @@ package struct FrontMatterSpan: Equatable, Sendable {
 /// One line of a note.
 private struct NoteLine {
     let start: Int
-    /// Before the line ending, and between the usual fences before the blanks that stand there.
+    /// Before the line ending; between usual fences, before any trailing blanks.
     let textEnd: Int
-    /// Behind the line ending.
+    /// After the line ending.
     let end: Int
 
-    /// What the first lines between fences tell of them.
+    /// What the first lines between the fences show about the rest.
     enum Content {
         case blank, comment, key, other
     }
@@ -110,7 +109,7 @@ private struct NoteLine {
         }
     }
 
-    /// The byte of which the line is three, and nothing else.
+    /// The byte that makes up the line, exactly three times.
     private func mark(in note: Span<UInt8>, _ fences: FrontMatterSpan.Fences) -> UInt8? {
         guard textEnd - start == 3, fences == .usual || end > textEnd else { return nil }
         let mark = note[start]

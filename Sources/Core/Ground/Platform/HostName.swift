@@ -1,6 +1,6 @@
 import Glibc
 
-/// This machine's name, cut to what an A4 anchor suffix and a file name can hold.
+/// The name of this machine, shortened to fit an A4 anchor suffix and a file name.
 package func hostName() -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     gethostname(&buffer, 255)

@@ -1,11 +1,11 @@
 import Glibc
 
 extension BytePath {
-    /// The path without symbolic links, `.` and `..` (realpath(3)); nil where nothing stands there, or where that cannot
-    /// be seen. Blocks.
+    /// The path without symbolic links, `.` and `..` (realpath(3)); nil if there is nothing there, or it cannot be
+    /// determined. Blocks.
     ///
-    /// Only a name: what stands there a moment later may be another file, and nothing is to be opened by it that a place
-    /// led to (`ARCHITECTURE.md`, law 7). That is why it may be asked for by modules that reach no file by its path.
+    /// Only a name: a moment later it may refer to another file, and no file of a place may be opened by it
+    /// (`ARCHITECTURE.md`, law 7). This is why modules without access to files by path may use it.
     package var real: BytePath? {
         Blocking.call()
         guard let found = withCString({ realpath($0, nil) }) else { return nil }

@@ -1,11 +1,11 @@
-/// Text from outside (names, contents, what programs and models say) on its way to a terminal or the journal: it is
-/// shown there, and does nothing.
+/// Makes untrusted text (names, contents, output of programs and models) safe for a terminal or the journal: it is
+/// displayed, but has no effect.
 ///
-/// What would act is written byte by byte as `\xHH`, as ``BytePath`` writes names; everything else stays. Every function
-/// leaves as it is what it has made already, so that text may pass more than one of them.
+/// Characters with an effect become `\xHH` per byte, as in names written by ``BytePath``; everything else is unchanged.
+/// All functions are idempotent, so text may pass through several of them.
 package enum ShownText {
-    /// Whether it steers a terminal, breaks a line or turns the direction of text: the controls C0, DEL and C1, the
-    /// separators U+2028 and U+2029, and Unicode's bidirectional marks, overrides and isolates.
+    /// Whether a character controls a terminal, breaks a line or changes the direction of text: the controls C0, DEL
+    /// and C1, the separators U+2028 and U+2029, and Unicode's bidirectional marks, overrides and isolates.
     package static func acts(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
@@ -14,13 +14,13 @@ package enum ShownText {
         }
     }
 
-    /// One line: line breaks are shown, too. Tabs stay.
+    /// One line: escapes line breaks, too. Keeps tabs.
     package static func line(_ text: some StringProtocol) -> String { escaped(text, keeping: ["\t"]) }
 
-    /// Several lines: line feeds and tabs stay.
+    /// Several lines: keeps line feeds and tabs.
     package static func lines(_ text: some StringProtocol) -> String { escaped(text, keeping: ["\n", "\t"]) }
 
-    /// As ``lines(_:)``, for text that holds colours of our own: `ESC [ digits m` stays, too.
+    /// Like ``lines(_:)``, for text with our own colours: also keeps `ESC [ digits m`.
     package static func coloured(_ text: String) -> String {
         var out = ""
         var rest = text[...]
@@ -33,7 +33,8 @@ package enum ShownText {
         return out + lines(rest)
     }
 
-    /// A JSON document, its values the same: what acts stands in it as `\uHHHH`. Line feeds and tabs of its layout stay.
+    /// A JSON document with equal values: escapes such characters as `\uHHHH`. Keeps the line feeds and tabs of its
+    /// layout.
     package static func json(_ document: String) -> String {
         escaped(document, keeping: ["\n", "\t"]) { scalar in
             let digits = String(scalar.value, radix: 16)
@@ -49,7 +50,7 @@ package enum ShownText {
         _ text: some StringProtocol, keeping kept: [Unicode.Scalar],
         _ escape: (Unicode.Scalar) -> String = byBytes
     ) -> String {
-        // Nearly all text is such.
+        // Fast path for nearly all text.
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return String(text) }
         var out = ""
         for scalar in text.unicodeScalars {

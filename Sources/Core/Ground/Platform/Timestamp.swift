@@ -1,12 +1,12 @@
 import Glibc
 
-/// A point in time, nanoseconds since 1970 UTC, and where the agent takes it from.
+/// A point in time, in nanoseconds since 1970 UTC.
 package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
     package var nanoseconds: Int64
 
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// A time before 1678 or after 2261 is the first or last that can be told so: what a file says may be any year.
+    /// Times before 1678 or after 2261 are clamped to the representable range: files may claim any year.
     package init(seconds: Double) { nanoseconds = Self.nanoseconds(seconds) }
 
     private static func nanoseconds(_ seconds: Double) -> Int64 {
@@ -46,7 +46,7 @@ package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertibl
         "\(CivilDateTime(secondsSince1970: wholeSeconds)).\(fraction.padded(9).prefix(digits))Z"
     }
 
-    /// Reads what `text(digits: 9)` wrote; nil for anything else, and for a time that nanoseconds cannot tell.
+    /// Parses the output of `text(digits: 9)`; nil for anything else, and for a time out of range.
     package init?(text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].utf8.count == 19, parts[0].contains("T"), parts[1].utf8.count == 10,
@@ -57,17 +57,17 @@ package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.nanoseconds = nanoseconds
     }
 
-    /// Seconds since 1970; beyond what nanoseconds can tell, the first or last time that they can.
+    /// Seconds since 1970, clamped to the representable range.
     package init(whole seconds: Int) {
         nanoseconds = Int64(clamping: Int128(seconds) * 1_000_000_000)
     }
 
-    /// So much later, as far as nanoseconds can tell.
+    /// Adds nanoseconds, clamped to the representable range.
     package func adding(nanoseconds more: Int64) -> Timestamp {
         Timestamp(nanoseconds: Int64(clamping: Int128(nanoseconds) + Int128(more)))
     }
 
-    /// The first time after it.
+    /// The next representable time.
     package var next: Timestamp { adding(nanoseconds: 1) }
 }
 

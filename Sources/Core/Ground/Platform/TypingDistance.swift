@@ -1,6 +1,6 @@
-/// How far apart two words are for somebody who types.
+/// How many typing errors separate two words.
 package enum TypingDistance {
-    /// Optimal string alignment: inserted, missing, replaced letters, and neighbours that changed places, cost 1 each.
+    /// Optimal string alignment: an inserted, missing or replaced letter, and a swap of neighbours, cost 1 each.
     package static func between(_ left: [Character], _ right: [Character]) -> Int {
         if left.isEmpty || right.isEmpty { return max(left.count, right.count) }
         var older: [Int] = []

@@ -1,35 +1,36 @@
-/// The formats in which comics and other archives are packed. What tells a format, opens it, names it or describes it
-/// anywhere is derived from its ``traits``.
+/// The formats of comics and other archives. All code that detects, opens, names or describes a format uses its
+/// ``traits``.
 ///
-/// The raw strings stand in stored data, and do not change.
+/// The raw strings are part of stored data and must not change.
 package enum ArchiveFormat: String, Sendable, Codable, CaseIterable {
     case zip, rar, rar5, sevenZip = "7z", tar
-    /// Drawn by a foreign program, in the worker's second profile.
+    /// Rendered by an external program, in the worker's second profile.
     case pdf
-    /// A ZIP whose pages stand in the order of its spine.
+    /// A ZIP whose pages are in the order of its spine.
     case epub
     case unknown
 
-    /// What there is to know of one format.
+    /// The properties of a format.
     package struct Traits: Sendable {
-        /// As people write it: `RAR`, of every version.
+        /// As people write it: `RAR`, for every version.
         package let name: String
-        /// The same with its version: `RAR 4`.
+        /// With its version: `RAR 4`.
         package let fullName: String
-        /// Of its files, lower-case and without a dot.
+        /// The file extension, in lower case and without a dot.
         package let ending: String
-        /// Of comics packed in it; nil for a format that is not packed, and for `epub`, which has no other.
+        /// The extension of comics in this format; nil if the format is not an archive, and for `epub`, which has no
+        /// other.
         package let comicEnding: String?
         package let mediaType: String
-        /// Of files with a comic's ending.
+        /// The media type of files with the comic extension.
         package let comicMediaType: String?
-        /// libarchive's number for it, `ARCHIVE_FORMAT_…`; nil where libarchive does not read it.
+        /// libarchive's number for it, `ARCHIVE_FORMAT_…`; nil if libarchive does not support it.
         package let libarchive: Int32?
-        /// Whether an entry is reached only by reading those before it.
+        /// Whether an entry can be reached only by reading those before it.
         package let isSequential: Bool
-        /// Whether an entry costs the unpacking of all before it.
+        /// Whether reading an entry requires unpacking all before it.
         package let isSolid: Bool
-        /// Whether a file begins as this format does.
+        /// Whether a file begins like this format.
         fileprivate let begins: @Sendable (_ head: [UInt8]) -> Bool
 
         fileprivate init(
@@ -61,7 +62,7 @@ package enum ArchiveFormat: String, Sendable, Codable, CaseIterable {
                 comic: ("cbr", "application/vnd.comicbook-rar"), libarchive: 0x10_0000, isSequential: true
             ) { $0.starts(with: Self.rar5Mark) }
         case .sevenZip:
-            // Nearly every 7z is one solid block; each is given the time of one.
+            // Nearly every 7z is one solid block, so each gets the time of one.
             Traits(
                 "7z", ending: "7z", "application/x-7z-compressed", comic: ("cb7", "application/x-cb7"),
                 libarchive: 0xE_0000, isSequential: true, isSolid: true
@@ -79,26 +80,26 @@ package enum ArchiveFormat: String, Sendable, Codable, CaseIterable {
 }
 
 extension ArchiveFormat {
-    /// Bytes of a file's start that ``detect(_:)`` wants to see.
+    /// How many leading bytes ``detect(_:)`` needs.
     package static let headLength = 1024
 
-    /// Those whose entries may be files of any kind.
+    /// The formats whose entries may be files of any kind.
     package static let archives = allCases.filter { $0.traits.comicEnding != nil }
 
-    /// Those that a file's ending may name, with every ending.
+    /// The formats by file extension, with every extension.
     package static let endings: [String: ArchiveFormat] = Dictionary(
         allCases.filter { $0 != .unknown }.flatMap { format in
             [format.traits.ending, format.traits.comicEnding].compactMap { $0 }.map { ($0, format) }
         }, uniquingKeysWith: { first, _ in first })
 
-    /// Tells a file by its first bytes alone.
+    /// Detects a file's format by its first bytes alone.
     ///
     /// - Parameter head: the first ``headLength`` bytes, or all of a shorter file.
     package static func detect(_ head: [UInt8]) -> ArchiveFormat {
         allCases.first { $0.traits.begins(head) } ?? .unknown
     }
 
-    /// The media type of a file with that ending, by its ending alone; nil for one of another kind.
+    /// The media type for a file extension; nil if it is none of these formats.
     package static func mediaType(ofEnding ending: String) -> String? {
         guard let traits = endings[ending]?.traits else { return nil }
         return ending == traits.comicEnding ? traits.comicMediaType : traits.mediaType
@@ -106,9 +107,9 @@ extension ArchiveFormat {
 
     /// `ZIP`, `RAR`, `7z`, …
     package static let archiveNames = distinct(archives.map(\.traits.name))
-    /// What people call comics: `CBZ`, `CBR`, …, `PDF`, `EPUB`.
+    /// Comics as people call them: `CBZ`, `CBR`, …, `PDF`, `EPUB`.
     package static let comicNames = comicArchiveNames + documentNames
-    /// Those and the names of plain archives.
+    /// The comic names, and the names of plain archives.
     package static let allNames = comicArchiveNames + archiveNames + documentNames
 
     private static let comicArchiveNames = distinct(archives.compactMap { $0.traits.comicEnding?.uppercased() })
@@ -118,7 +119,7 @@ extension ArchiveFormat {
         names.enumerated().filter { names.firstIndex(of: $1) == $0 }.map(\.element)
     }
 
-    /// What every RAR begins with; behind it RAR 1.5 to 4 has a NUL.
+    /// The start of every RAR; in RAR 1.5 to 4, a NUL follows.
     package static let rarMark: [UInt8] = Array("Rar!".utf8) + [0x1A, 0x07]
     package static let rar5Mark = rarMark + [0x01, 0x00]
 
@@ -135,7 +136,7 @@ extension ArchiveFormat {
             && head.dropFirst(38 + extraLength).starts(with: "application/epub+zip".utf8)
     }
 
-    /// A first header whose checksum is right: `ustar` alone is missing in old archives.
+    /// Checks the first header's checksum, because old archives lack the `ustar` mark.
     private static func isTar(_ head: [UInt8]) -> Bool {
         guard head.count >= 512, head[0] != 0 else { return false }
         let digits = head[148..<156].drop { $0 == 0x20 }.prefix { (0x30...0x37).contains($0) }

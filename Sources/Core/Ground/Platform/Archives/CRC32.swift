@@ -1,4 +1,4 @@
-/// The checksum of ZIP, gzip, PNG and RAR over bytes that come in parts, eight at a time.
+/// The checksum of ZIP, gzip, PNG and RAR; computed incrementally, eight bytes at a time.
 package struct CRC32: Sendable {
     private var state: UInt32 = 0xFFFF_FFFF
 
@@ -28,11 +28,11 @@ package struct CRC32: Sendable {
     /// Of all bytes so far.
     package var value: UInt32 { ~state }
 
-    /// The checksum of two runs of bytes after one another.
+    /// The checksum of two concatenated runs of bytes.
     ///
     /// - Parameter length: bytes of the second.
     package static func combined(_ first: UInt32, _ second: UInt32, length: Int64) -> UInt32 {
-        // Polynomials over two elements, the highest power in the lowest bit, modulo that of the checksum.
+        // Polynomials over two elements, highest power in the lowest bit, modulo the checksum's polynomial.
         func product(_ left: UInt32, _ right: UInt32) -> UInt32 {
             var (sum, right): (UInt32, UInt32) = (0, right)
             for bit in (0..<32).reversed() {
@@ -41,7 +41,7 @@ package struct CRC32: Sendable {
             }
             return sum
         }
-        // x to the power of 8, squared again and again.
+        // x to the power of 8, squared repeatedly.
         var (power, factor, left): (UInt32, UInt32, Int64) = (1 << 31, 1 << 23, length)
         while left > 0 {
             if left & 1 == 1 { power = product(power, factor) }

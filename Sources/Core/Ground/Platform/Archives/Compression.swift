@@ -1,8 +1,8 @@
-/// What a TAR may be compressed with; nothing else is looked for in compressed bytes.
+/// The compressions of a TAR; compressed bytes are not searched for anything else.
 package enum Compression: CaseIterable, Sendable {
     case gzip, xz, zstd, bzip2, lzip, lz4, lzma
 
-    /// Bytes that ``detect(_:)`` wants to see.
+    /// How many leading bytes ``detect(_:)`` needs.
     package static let headLength = 14
 
     /// - Parameter head: the first ``headLength`` bytes.
@@ -41,7 +41,7 @@ package enum Compression: CaseIterable, Sendable {
         case .gzip: head.starts(with: [0x1F, 0x8B, 0x08])
         case .xz: head.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00])
         case .zstd: head.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
-        // The size of a block, then the first digits of pi.
+        // The block size, then the first digits of pi.
         case .bzip2:
             head.starts(with: Array("BZh".utf8)) && (0x31...0x39).contains(head.dropFirst(3).first ?? 0)
                 && head.dropFirst(4).starts(with: [0x31, 0x41, 0x59, 0x26, 0x53, 0x59])
@@ -51,8 +51,8 @@ package enum Compression: CaseIterable, Sendable {
         }
     }
 
-    /// A format without a mark: the properties that every program writes, a dictionary of 2^n or 2^n + 2^(n-1) bytes,
-    /// and a size that is unknown or can be.
+    /// A format without a magic number: checks for the properties that every program writes, a dictionary of 2^n or 2^n
+    /// + 2^(n-1) bytes, and a size that is unknown or plausible.
     private static func isLZMA(_ head: [UInt8]) -> Bool {
         func number(_ range: Range<Int>) -> UInt64 { head[range].reversed().reduce(0) { $0 << 8 | UInt64($1) } }
         guard head.count >= 13, head[0] == 0x5D else { return false }

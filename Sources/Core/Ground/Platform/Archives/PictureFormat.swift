@@ -1,11 +1,11 @@
-/// The formats of pictures, told by their first bytes, never by a name.
+/// The formats of pictures, detected by their first bytes, never by name.
 package enum PictureFormat: String, Sendable, Codable, CaseIterable {
     case png, jpeg, gif, webp, tiff, heic, avif
 
-    /// Bytes of a file's start that ``of(_:)`` looks at; 12 are nearly always enough.
+    /// How many leading bytes ``of(_:)`` looks at; 12 are nearly always enough.
     package static let headLength = 64
 
-    /// - Returns: nil for what is no picture that is known.
+    /// - Returns: nil for an unknown format.
     package static func of(_ head: some Collection<UInt8>) -> PictureFormat? {
         let bytes = Array(head.prefix(headLength))
         func holds(_ wanted: [UInt8], at offset: Int) -> Bool { bytes.dropFirst(offset).starts(with: wanted) }
@@ -16,7 +16,7 @@ package enum PictureFormat: String, Sendable, Codable, CaseIterable {
         if holds("RIFF", at: 0), holds("WEBP", at: 8) { return .webp }
         if holds([0x49, 0x49, 0x2A, 0x00], at: 0) || holds([0x4D, 0x4D, 0x00, 0x2A], at: 0) { return .tiff }
         guard holds("ftyp", at: 4) else { return nil }
-        // The first brand, and behind a version those that it is compatible with, to the end of the box.
+        // The major brand and, after a version, the compatible brands, to the end of the box.
         let end = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }
         let brands = [8] + Array(stride(from: 16, to: min(headLength, end), by: 4))
         if brands.contains(where: { holds("avif", at: $0) || holds("avis", at: $0) }) { return .avif }

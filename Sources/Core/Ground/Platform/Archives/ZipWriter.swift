@@ -1,21 +1,21 @@
-/// Writes the headers of a ZIP (APPNOTE.TXT 4.3) whose entries' contents somebody else has; the same bytes for the same
+/// Writes the headers of a ZIP (APPNOTE.TXT 4.3); the caller supplies the entries' contents. Deterministic for equal
 /// entries. Without ZIP64: up to 65,535 entries and 4 GiB.
 package struct ZipWriter: Sendable {
-    /// One entry, all of it known before its content comes.
+    /// One entry, completely known before its content.
     package struct Entry: Sendable {
         package var name: [UInt8]
-        /// By ZIP's own numbers; 0 is stored.
+        /// ZIP's number of the compression method; 0 means stored.
         package var method: UInt16 = 0
         package var flags: UInt16 = 0
-        /// Of the content, unpacked.
+        /// The checksum of the unpacked content.
         package var crc32: UInt32
-        /// Bytes as they stand in the file.
+        /// The content's size in the file, in bytes.
         package var packedSize: UInt32
         package var size: UInt32
-        /// Kind and permissions as Unix has them; nil says nothing of them.
+        /// Unix file type and permissions; nil to omit them.
         package var mode: UInt16?
 
-        /// A packed one.
+        /// A compressed entry.
         package init(
             _ name: [UInt8], method: UInt16, flags: UInt16, crc32: UInt32, packedSize: UInt32, size: UInt32
         ) {
@@ -23,7 +23,7 @@ package struct ZipWriter: Sendable {
             (self.crc32, self.packedSize, self.size) = (crc32, packedSize, size)
         }
 
-        /// A stored one.
+        /// A stored entry.
         package init(_ name: [UInt8], crc32: UInt32, size: UInt32, mode: UInt16? = nil) {
             self.init(name, method: 0, flags: 0, crc32: crc32, packedSize: size, size: size)
             self.mode = mode
@@ -32,14 +32,14 @@ package struct ZipWriter: Sendable {
 
     private var directory: [UInt8] = []
     private var count = 0
-    /// Where the next header stands.
+    /// The offset of the next header.
     private var offset = 0
 
     package init() {}
 
     /// A whole archive of stored files.
     ///
-    /// - Parameter files: their names ASCII.
+    /// - Parameter files: with ASCII names.
     package static func archive(_ files: [(name: String, bytes: [UInt8])]) -> [UInt8] {
         var zip = ZipWriter()
         var bytes: [UInt8] = []
@@ -50,9 +50,9 @@ package struct ZipWriter: Sendable {
         return bytes + zip.finished()
     }
 
-    /// - Returns: what stands before the entry's content, of which `packedSize` bytes must follow.
+    /// - Returns: the header before the entry's content, of which `packedSize` bytes must follow.
     package mutating func begin(_ entry: Entry) -> [UInt8] {
-        // 2.0 has folders and Deflate; 6.3 whatever there is.
+        // 2.0 supports folders and Deflate; 6.3 everything.
         let version: UInt16 = entry.method == 0 || entry.method == 8 ? 20 : 63
         // Day zero of DOS, 1980-01-01.
         let fields =
@@ -69,7 +69,7 @@ package struct ZipWriter: Sendable {
         return header
     }
 
-    /// What stands behind the last entry's content.
+    /// The records after the last entry's content.
     package func finished() -> [UInt8] {
         let entries = Self.little(UInt16(truncatingIfNeeded: count))
         return directory + [0x50, 0x4B, 5, 6, 0, 0, 0, 0] + entries + entries

@@ -4,13 +4,13 @@ import COpenSSL
 package struct ContentHash: Hashable, Sendable, Codable, CustomStringConvertible {
     package let bytes: [UInt8]
 
-    /// - Parameter bytes: 32 of them, else nil.
+    /// - Parameter bytes: exactly 32, otherwise nil.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         self.bytes = bytes
     }
 
-    /// - Parameter hex: 64 hexadecimal digits, else nil.
+    /// - Parameter hex: exactly 64 hexadecimal digits, otherwise nil.
     package init?(hex: String) {
         guard hex.utf8.count == 64 else { return nil }
         let digits = hex.utf8.compactMap(Self.value(ofDigit:))
@@ -48,11 +48,11 @@ package struct ContentHash: Hashable, Sendable, Codable, CustomStringConvertible
         try container.encode(description)
     }
 
-    /// Hashes an open file from its start; holes are not read. Blocks.
+    /// Hashes an open file from its start, without reading holes. Blocks.
     package static func of(_ file: Descriptor) throws -> ContentHash { try SparseFile.hash(file) }
 }
 
-/// SHA-256 over bytes that come in parts, by OpenSSL.
+/// Incremental SHA-256, by OpenSSL.
 package struct StreamingHash: ~Copyable {
     private let context: OpaquePointer?
 

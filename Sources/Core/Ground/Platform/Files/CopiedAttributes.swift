@@ -1,26 +1,26 @@
 import Glibc
 
-/// What of a file goes with a copy beside its bytes: owner, extended attributes, mode and modification time, but nothing
-/// that gives rights. Blocks.
+/// The metadata that a copy of a file keeps: owner, extended attributes, mode and modification time, but nothing that
+/// grants privileges. Blocks.
 enum CopiedAttributes {
     struct Given {
-        /// What the copy's file system does not take, or the agent may not give; owner and group, which only a superuser
-        /// may give away, and what the system itself keeps in attributes are not named.
+        /// Metadata that the copy's file system does not support or the agent may not set. Does not list owner and
+        /// group, which only root may set, or attributes maintained by the system.
         var lost: [String] = []
-        /// What gives rights, and was left out.
+        /// Metadata left out because it grants privileges.
         var dropped: [String] = []
     }
 
     private static let capabilities = "security.capability"
 
-    /// Gives them to `copy`.
+    /// Applies the metadata to `copy`.
     ///
-    /// - Parameter keepsOwner: whether it gets the owner and group of the source as well.
-    /// - Throws: `Fault` for what is neither taken nor given for another reason than that it cannot be.
+    /// - Parameter keepsOwner: whether to apply the source's owner and group, too.
+    /// - Throws: `Fault` if reading or applying fails, unless it is impossible in principle.
     static func give(
         of source: Descriptor, _ status: FileStatus, to copy: Descriptor, keepsOwner: Bool
     ) throws -> Given {
-        // A change of owner takes mode bits and attributes away, and without write permission none can be set.
+        // Changing the owner clears mode bits and attributes, and without write permission no attributes can be set.
         if keepsOwner, fchown(copy.raw, status.owner, status.group) != 0 {
             _ = fchown(copy.raw, uid_t.max, status.group)
         }
@@ -44,7 +44,7 @@ enum CopiedAttributes {
             }
         }
         given.dropped += rights(in: status.mode)
-        // What was somebody else's is nobody's to write any more.
+        // On a copy of someone else's file, group and others lose write permission.
         let mode = status.mode & ~(S_ISUID | S_ISGID) & (keepsOwner ? 0o7777 : ~0o022)
         if fchmod(copy.raw, mode) != 0 {
             guard isRefusal(errno) else { throw Fault.system("set the mode of", copy.path) }
@@ -60,9 +60,9 @@ enum CopiedAttributes {
         return given
     }
 
-    /// Takes from an open file what would give rights to whoever runs it.
+    /// Removes setuid, setgid and capabilities from an open file.
     ///
-    /// - Returns: what was taken, in words; nil where the agent may not take it.
+    /// - Returns: a description of what was removed; nil if the agent is not permitted to.
     static func dropRights(of file: Descriptor) throws -> [String]? {
         let status = try file.status()
         var dropped = rights(in: status.mode)
@@ -88,7 +88,7 @@ enum CopiedAttributes {
         [ENOTSUP, EPERM, EACCES, EINVAL, ENOSYS].contains(code)
     }
 
-    /// Attributes have room of their own, so that a full one is no full disk.
+    /// Attributes have limited space of their own; exhausting it does not mean that the disk is full.
     private static func isRefusal(_ code: Int32?, of attribute: String) -> Bool {
         isRefusal(code) || [E2BIG, ERANGE, ENOSPC, EDQUOT].contains(code)
     }

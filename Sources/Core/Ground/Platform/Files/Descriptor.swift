@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// An open file descriptor, closed when the last reference goes. Calls block: use it on a ``BlockingPool``.
+/// An open file descriptor, closed with its last reference. Calls block: use it on a ``BlockingPool``.
 package final class Descriptor: Sendable {
     package let raw: Int32
     package let path: BytePath
 
-    /// Takes over a descriptor that is already open.
+    /// Takes ownership of an open descriptor.
     package init(owning raw: Int32, path: BytePath) {
         self.raw = raw
         self.path = path
@@ -21,8 +21,8 @@ package final class Descriptor: Sendable {
         return FileStatus(found)
     }
 
-    /// When the file was made, in nanoseconds since 1970: with its inode what tells it from one that got the inode after
-    /// it. Nil where the file system does not say.
+    /// When the file was created, in nanoseconds since 1970. Together with the inode, it distinguishes the file from a
+    /// later one with the same inode. nil if the file system does not say.
     package func birth() throws -> Int64? {
         Blocking.call()
         var time: Int64 = 0
@@ -51,11 +51,11 @@ package final class Descriptor: Sendable {
 
     /// Reads the whole file.
     ///
-    /// - Parameter limit: bytes; a larger file is refused, so that a note that is no note cannot fill the memory.
+    /// - Parameter limit: in bytes; a larger file is refused, so that a huge "note" cannot fill the memory.
     package func readAll(limit: Int64 = textLimit) throws -> [UInt8] {
         let size = try status().size
         guard size <= limit else { throw Self.tooLong(path, size, limit) }
-        // As a rule that is all of it, and no second copy of a large one is made.
+        // Usually this is all of it, and a large file is not copied a second time.
         var all = try read(at: 0, count: Int(size))
         while true {
             let part = try read(at: Int64(all.count), count: 65_536)
@@ -67,14 +67,14 @@ package final class Descriptor: Sendable {
         }
     }
 
-    /// Bytes; a file of more is no text of a person's.
+    /// In bytes; a larger file is no text of a person's.
     package static let textLimit: Int64 = 64 << 20
 
     private static func tooLong(_ path: BytePath, _ size: Int64, _ limit: Int64) -> Fault {
         Fault(.refused, "\(path) has \(size) bytes, more than the \(limit) that are read as text", path: path)
     }
 
-    /// The hash of what ``readAll(limit:)`` gives, of which only a part is in memory at a time.
+    /// The hash of the data that ``readAll(limit:)`` would return, with only a part in memory at a time.
     package func hashAll(limit: Int64 = textLimit) throws -> ContentHash {
         let size = try status().size
         guard size <= limit else { throw Self.tooLong(path, size, limit) }
@@ -102,7 +102,7 @@ package final class Descriptor: Sendable {
         FaultPoint.reach("truncated")
     }
 
-    /// fsync(2): data and metadata are on the disk when it returns.
+    /// fsync(2): data and metadata are on disk when it returns.
     package func sync() throws {
         Blocking.call()
         guard fsync(raw) == 0 else { throw Fault.system("sync", path) }

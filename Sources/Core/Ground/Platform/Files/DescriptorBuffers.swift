@@ -1,9 +1,10 @@
 import Glibc
 
 extension Descriptor {
-    /// Fills `buffer` from `offset` on, without an array in between; fewer bytes only at the end of the file. Blocks.
+    /// Fills `buffer`, starting at `offset`, without an intermediate array; fewer bytes only at the end of the file.
+    /// Blocks.
     ///
-    /// - Returns: how many bytes were read.
+    /// - Returns: the number of bytes read.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         Blocking.call()
         var filled = 0
@@ -19,7 +20,7 @@ extension Descriptor {
         return filled
     }
 
-    /// Writes all of `buffer` at `offset`, without an array in between. Blocks.
+    /// Writes all of `buffer` at `offset`, without an intermediate array. Blocks.
     package func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws {
         Blocking.call()
         var done = 0

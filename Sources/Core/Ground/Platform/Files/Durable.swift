@@ -1,30 +1,30 @@
 import CLinux
 import Glibc
 
-/// Changes to the file system that are on the disk when they return (write, fsync, rename, fsync of the folder: each
-/// of the four was measured to be needed), made at names in folders that are held open. Everything here blocks.
+/// File system changes that are on disk when they return (write, fsync, rename, fsync of the folder: measurements
+/// showed that all four are needed), on names in open folders. Every call blocks.
 package enum Durable {
-    /// Called with each temporary file while it is still empty, so that a crash leaves none that nobody owns; and with
-    /// nil once it has been removed again: what gets its inode then is not to be taken for it.
+    /// Called with each temporary file while it is still empty, so that a crash leaves no unknown file; and with nil
+    /// once it has been removed, since another file may then get its inode.
     package typealias Record = (BytePath, FileIdentity?) throws -> Void
 
     private static var temporaryPrefix: String { ".steward-\(hostName())-" }
 
-    /// A name that no other file of this or another host's agent has: `.steward-<host>-<16 hex>`.
+    /// A name that is unique among the files of all agents on all hosts: `.steward-<host>-<16 hex>`.
     package static func temporaryName() -> String { "\(temporaryPrefix)\(randomHex(8))" }
 
-    /// Whether a name is one that this host's agent gives for a while.
+    /// Whether this host's agent uses the name for temporary files.
     package static func isTemporary(_ name: some Collection<UInt8>) -> Bool {
         let prefix = temporaryPrefix.utf8
         return name.count == prefix.count + 16 && name.starts(with: prefix)
     }
 
-    /// A name that is the same whenever it is asked for: `.steward-<host>-<16 hex>`.
+    /// A temporary name that is always the same for one purpose: `.steward-<host>-<16 hex>`.
     package static func temporaryName(for purpose: ContentHash) -> String {
         "\(temporaryPrefix)\(purpose.description.prefix(16))"
     }
 
-    /// Writes a new file beside `target`, synced, under a temporary name, and returns that name.
+    /// Writes a new file next to `target`, synced, under a temporary name, and returns that name.
     ///
     /// - Parameter record: called with the file while it is still empty.
     package static func stage(
@@ -42,22 +42,22 @@ package enum Durable {
         return temporary
     }
 
-    /// What ``stageCopy(of:for:keepsOwner:record:)`` has made.
+    /// The result of ``stageCopy(of:for:keepsOwner:record:)``.
     package struct Copy {
         package let spot: DirectoryEntry
         package let file: Descriptor
-        /// Of the bytes that were copied.
+        /// The hash of the copied bytes.
         package let hash: ContentHash
-        /// What could not be kept, in words.
+        /// A description of the metadata that was lost.
         package let lost: [String]
-        /// What was taken away because it would have given rights, in words.
+        /// A description of the metadata removed because it would have granted privileges.
         package let dropped: [String]
     }
 
-    /// Copies `source` beside `target` under a temporary name, synced, with its holes, its mode, modification time and
-    /// extended attributes, and its owner where that is permitted. Setuid, setgid and capabilities do not come along.
+    /// Copies `source` next to `target` under a temporary name, synced, with its holes, mode, modification time and
+    /// extended attributes, and its owner if permitted. Leaves out setuid, setgid and capabilities.
     ///
-    /// - Parameter keepsOwner: whether the copy gets the owner of the source, where the agent may give files away.
+    /// - Parameter keepsOwner: whether the copy gets the source's owner, if the agent is permitted to set it.
     package static func stageCopy(
         of source: Descriptor, for target: DirectoryEntry, keepsOwner: Bool = true, record: Record = { _, _ in }
     ) throws -> Copy {
@@ -75,8 +75,8 @@ package enum Durable {
         }
     }
 
-    /// Makes an empty file that nobody has. Where the file system can, it gets its name only when it has been
-    /// recorded, so that no crash leaves one that nobody owns.
+    /// Creates an empty file. If the file system supports it, the file gets its name only after it was recorded, so
+    /// that a crash leaves no unknown file.
     static func newFile(_ spot: DirectoryEntry, mode: mode_t, record: Record) throws -> Descriptor {
         let nameless = makeNameless(for: spot, mode: mode)
         if let file = nameless {
@@ -88,7 +88,7 @@ package enum Durable {
         do {
             file = try spot.open(O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         } catch {
-            // The one that got no name is gone.
+            // The nameless file is gone.
             if nameless != nil { try? record(spot.path, nil) }
             throw error
         }
@@ -101,16 +101,17 @@ package enum Durable {
         return file
     }
 
-    /// A file without a name in the folder of `spot`, which is gone when it is closed; nil where the file system has none.
+    /// An unnamed file in the folder of `spot`, which disappears when closed; nil if the file system does not support
+    /// these.
     private static func makeNameless(for spot: DirectoryEntry, mode: mode_t) -> Descriptor? {
         let folder = spot.name.parent.isEmpty ? BytePath(".") : spot.name.parent
         let raw = folder.withCString { openat(spot.folder.raw, $0, O_WRONLY | O_CLOEXEC | temporaryFile, mode) }
         return raw >= 0 ? Descriptor(owning: raw, path: spot.path) : nil
     }
 
-    /// Gives a file without a name that of `spot`.
+    /// Gives an unnamed file the name of `spot`.
     ///
-    /// - Returns: false where that is taken, or the file system cannot.
+    /// - Returns: false if the name is taken, or the file system does not support this.
     private static func name(_ file: Descriptor, _ spot: DirectoryEntry) -> Bool {
         let result = spot.name.withCString { target in
             linkat(AT_FDCWD, "/proc/self/fd/\(file.raw)", spot.folder.raw, target, AT_SYMLINK_FOLLOW)
@@ -122,9 +123,9 @@ package enum Durable {
 
     /// Renames without replacing, and syncs both folders.
     ///
-    /// - Parameter check: called right after the rename, before anything that takes time.
-    /// - Returns: false where `target` exists already.
-    /// - Throws: `Fault`; its errno is EXDEV where the two lie on different file systems.
+    /// - Parameter check: called right after the rename, before anything slow.
+    /// - Returns: false if `target` already exists.
+    /// - Throws: `Fault`; errno EXDEV if the two are on different file systems.
     package static func renameNew(
         _ source: DirectoryEntry, to target: DirectoryEntry, check: () throws -> Void = {}
     ) throws -> Bool {
@@ -148,15 +149,14 @@ package enum Durable {
         return true
     }
 
-    /// Why a file did not get another name, from `errno`. Its path is the target's, or the source's where that is what is
-    /// missing.
+    /// Why a rename failed, from `errno`. Its path is the target's, or the source's if that is missing.
     private static func fault(_ doing: String, _ source: DirectoryEntry, _ target: DirectoryEntry) throws -> Fault {
         let fault = Fault.system("\(doing) \(source.path) to", target.path)
         guard fault.errno == ENOENT, try source.status() == nil else { return fault }
         return Fault(fault.kind, fault.message, path: source.path, errno: ENOENT)
     }
 
-    /// For file systems without RENAME_NOREPLACE: link(2) refuses an existing name as well.
+    /// For file systems without RENAME_NOREPLACE: link(2) also refuses an existing name.
     private static func linkNew(_ source: DirectoryEntry, to target: DirectoryEntry) throws -> Bool {
         Blocking.call()
         let result = source.name.withCString { from in
@@ -172,8 +172,8 @@ package enum Durable {
         return true
     }
 
-    /// The same for a folder, which no link can name. What comes to that name between the look and the rename is refused
-    /// by rename(2) all the same, but for an empty folder, which it replaces.
+    /// The same for a folder, which cannot be linked. If something takes the name between the check and the rename,
+    /// rename(2) still refuses, except for an empty folder, which it replaces.
     private static func renameFolderNew(_ source: DirectoryEntry, to target: DirectoryEntry, check: () throws -> Void)
         throws -> Bool
     {
@@ -192,7 +192,7 @@ package enum Durable {
         return true
     }
 
-    /// Swaps the two names in one step, and syncs the folders.
+    /// Swaps the two names atomically, and syncs the folders.
     package static func exchange(_ one: DirectoryEntry, _ other: DirectoryEntry) throws {
         Blocking.call()
         let result = one.name.withCString { from in
@@ -205,7 +205,7 @@ package enum Durable {
         try syncBoth(one, other)
     }
 
-    /// Unlinks a file; one that is already gone is fine.
+    /// Unlinks a file; a no-op if it is already gone.
     package static func remove(_ spot: DirectoryEntry) throws {
         Blocking.call()
         guard spot.name.withCString({ unlinkat(spot.folder.raw, $0, 0) }) == 0 || errno == ENOENT else {
@@ -214,7 +214,8 @@ package enum Durable {
         FaultPoint.reach("removed")
     }
 
-    /// Removes a temporary file, and has it forgotten, unless it has its real name: then it is still the step's product.
+    /// Removes a temporary file and its record, unless it already has its final name: then it is still the step's
+    /// product.
     package static func discard(_ temporary: DirectoryEntry, record: Record) throws {
         guard let status = try temporary.status() else { return }
         try remove(temporary)
@@ -223,7 +224,7 @@ package enum Durable {
 
     /// Removes a folder.
     ///
-    /// - Returns: false where it still holds something, or is not there.
+    /// - Returns: false if it is not empty or does not exist.
     package static func removeFolder(_ spot: DirectoryEntry) throws -> Bool {
         Blocking.call()
         if spot.name.withCString({ unlinkat(spot.folder.raw, $0, AT_REMOVEDIR) }) == 0 { return true }
@@ -231,9 +232,9 @@ package enum Durable {
         throw Fault.system("remove the folder", spot.path)
     }
 
-    /// Puts a staged file in the place of another, in one step, and syncs the folder.
+    /// Atomically replaces a file with a staged one, and syncs the folder.
     ///
-    /// - Parameter record: what it was staged with.
+    /// - Parameter record: the one it was staged with.
     package static func replace(_ target: DirectoryEntry, with staged: DirectoryEntry, record: Record = { _, _ in })
         throws
     {
@@ -250,8 +251,8 @@ package enum Durable {
         try target.syncFolder()
     }
 
-    /// Replaces or makes a file of the agent's own (never a user's): write, sync, name, sync of the folder. A new one has no
-    /// other name before, so that a crash leaves nothing beside it that nobody would ever remove.
+    /// Creates or replaces a file of the agent's own (never a user's): write, sync, name, sync of the folder. A new
+    /// file has no temporary name, so a crash leaves nothing behind.
     package static func replaceOwn(_ spot: DirectoryEntry, with bytes: some Collection<UInt8>, mode: mode_t = 0o600)
         throws
     {
@@ -270,5 +271,5 @@ package enum Durable {
     }
 }
 
-/// O_TMPFILE, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
+/// O_TMPFILE, which Glibc exposes only to GNU sources; the same on every architecture that Swift runs on.
 private let temporaryFile: Int32 = 0o20_000_000 | O_DIRECTORY

@@ -3,7 +3,7 @@ import Glibc
 
 /// Extended attributes (xattr(7)) of open files. Blocks.
 package enum ExtendedAttributes {
-    /// All names; none where the file system has no attributes.
+    /// All names; empty if the file system has no attributes.
     package static func names(of file: Descriptor) throws -> [String] {
         Blocking.call()
         let size = steward_flistxattr(file.raw, nil, 0)
@@ -17,7 +17,7 @@ package enum ExtendedAttributes {
         }
     }
 
-    /// The value, or nil where the file has no such attribute.
+    /// The value; nil if the file has no such attribute.
     package static func value(_ name: String, of file: Descriptor) throws -> [UInt8]? {
         Blocking.call()
         let size = steward_fgetxattr(file.raw, name, nil, 0)
@@ -29,7 +29,7 @@ package enum ExtendedAttributes {
         return Array(buffer.prefix(filled))
     }
 
-    /// Sets it, or with nil removes it.
+    /// Sets the attribute, or removes it if nil.
     package static func set(_ name: String, _ value: [UInt8]?, on file: Descriptor) throws {
         Blocking.call()
         defer { FaultPoint.reach("attribute set") }

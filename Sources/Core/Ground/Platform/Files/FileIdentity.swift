@@ -1,8 +1,8 @@
-/// Which file it is, under whatever name. Its inode alone does not tell: that is another file's as soon as it is gone.
+/// Identifies a file under any name. An inode alone does not, because it is reused once the file is gone.
 package struct FileIdentity: Sendable, Hashable, Codable {
     package let device: UInt64
     package let inode: UInt64
-    /// When it was made, in nanoseconds since 1970; nil where nobody knows.
+    /// When it was created, in nanoseconds since 1970; nil if unknown.
     package let born: Int64?
 
     package init(device: UInt64, inode: UInt64, born: Int64?) {
@@ -11,7 +11,7 @@ package struct FileIdentity: Sendable, Hashable, Codable {
         self.born = born
     }
 
-    /// Whether both are of one file, as far as can be told.
+    /// Whether both belong to the same file, as far as is known.
     package func isSame(as other: FileIdentity) -> Bool {
         inode == other.inode && device == other.device && (born == nil || other.born == nil || born == other.born)
     }
@@ -25,13 +25,13 @@ extension Descriptor {
 }
 
 extension DirectoryEntry {
-    /// Of what has that name; nil where nothing has.
+    /// The identity of the file with that name; nil if there is none.
     package func identity() throws -> FileIdentity? {
         guard let status = try status() else { return nil }
         return FileIdentity(device: status.device, inode: status.inode, born: try birth())
     }
 
-    /// Whether what has that name is one of these.
+    /// Whether the file with that name is one of these.
     package func isAny(of known: [FileIdentity]) throws -> Bool {
         guard !known.isEmpty, let found = try identity() else { return false }
         return known.contains { $0.isSame(as: found) }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Rights, owner and times of open files, as they are set. Everything here blocks.
+/// Sets permissions, owner and times of open files. Every call blocks.
 extension Descriptor {
-    /// When it was last read, in nanoseconds since 1970, as far as the file system keeps that.
+    /// When it was last read, in nanoseconds since 1970, as far as the file system records that.
     package func accessed() throws -> Int64 {
         Blocking.call()
         var found = stat()
@@ -10,7 +10,7 @@ extension Descriptor {
         return Int64(found.st_atim.tv_sec) &* 1_000_000_000 &+ Int64(found.st_atim.tv_nsec)
     }
 
-    /// - Parameter mode: permission bits alone.
+    /// - Parameter mode: only permission bits.
     package func setMode(_ mode: mode_t) throws {
         Blocking.call()
         guard fchmod(raw, mode) == 0 else { throw Fault.system("set the mode of", path) }
@@ -18,7 +18,7 @@ extension Descriptor {
     }
 
     /// - Parameters:
-    ///   - owner: nil leaves it as it is, as does `group`.
+    ///   - owner: nil leaves it unchanged, and so for `group`.
     package func setOwner(_ owner: uid_t?, group: gid_t?) throws {
         Blocking.call()
         guard fchown(raw, owner ?? uid_t.max, group ?? gid_t.max) == 0 else {
@@ -28,7 +28,7 @@ extension Descriptor {
     }
 
     /// - Parameters:
-    ///   - accessed: nanoseconds since 1970; nil leaves it as it is, as does `modified`.
+    ///   - accessed: nanoseconds since 1970; nil leaves it unchanged, and so for `modified`.
     package func setTimes(accessed: Int64?, modified: Int64?) throws {
         Blocking.call()
         let times = [Self.time(accessed), Self.time(modified)]
@@ -36,7 +36,7 @@ extension Descriptor {
         FaultPoint.reach("times set")
     }
 
-    /// UTIME_OMIT, which Glibc does not show to Swift.
+    /// UTIME_OMIT, which Glibc does not expose to Swift.
     private static let omitted = (1 << 30) - 2
 
     private static func time(_ nanoseconds: Int64?) -> timespec {

@@ -1,14 +1,14 @@
 import Glibc
 
-/// What tells one version of a file from another without reading it (docs/design/events.md).
+/// Distinguishes versions of a file without reading it (docs/design/events.md).
 package struct Fingerprint: Hashable, Sendable, Codable {
     package var device: UInt64
     package var inode: UInt64
     /// Bytes.
     package var size: Int64
-    /// Nanoseconds since 1970; a time before 1678 or after 2261 is the first or last that can be told so.
+    /// Nanoseconds since 1970; times before 1678 or after 2261 are clamped.
     package var modified: Int64
-    /// Nanoseconds since 1970; unlike `modified` no program can set it.
+    /// Nanoseconds since 1970; unlike `modified`, no program can set it.
     package var changed: Int64
 
     package init(device: UInt64, inode: UInt64, size: Int64, modified: Int64, changed: Int64) {
@@ -30,9 +30,9 @@ package struct FileStatus: Sendable {
     package let owner: uid_t
     package let group: gid_t
     package let links: Int
-    /// When it was last read, in nanoseconds as in ``Fingerprint/modified``; as far as its file system keeps that.
+    /// When it was last read, in nanoseconds like ``Fingerprint/modified``, as far as its file system records that.
     package let accessed: Int64
-    /// Bytes that it takes on the disk; of a file with holes less than its size.
+    /// Bytes allocated on disk; less than the size for a sparse file.
     package let allocated: Int64
 
     package var size: Int64 { fingerprint.size }
@@ -64,18 +64,17 @@ package struct FileStatus: Sendable {
         return isFar || isTooFar ? (time.tv_sec < 0 ? .min : .max) : sum
     }
 
-    /// Whether both are of one file, whatever has happened to it between them.
+    /// Whether both belong to the same file, whatever happened to it in between.
     package func isSameFile(as other: FileStatus) -> Bool { inode == other.inode && device == other.device }
 
-    /// lstat(2) of what lies below an open folder, whatever stands at that folder's path by now; nil where nothing has
-    /// that name.
+    /// lstat(2) below an open folder, independent of the folder's current path; nil if there is no such name.
     ///
     /// - Throws: `Fault` for any failure but ENOENT and ENOTDIR.
     package static func of(_ path: BytePath, below folder: Descriptor) throws -> FileStatus? {
         try path.withCString { try of($0, in: folder.raw) { folder.path.appending(path) } }
     }
 
-    /// The same of a name in the folder with this descriptor; `path` is for the message.
+    /// The same for a name in the folder with this descriptor; `path` is for the message.
     static func of(
         _ name: UnsafePointer<CChar>, in folder: Int32, path: () -> BytePath
     ) throws -> FileStatus? {

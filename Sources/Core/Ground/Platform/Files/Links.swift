@@ -1,11 +1,11 @@
 import Glibc
 
-/// Further names of files, and names that lead to others. Everything here blocks.
+/// Hard links and symbolic links. Every call blocks.
 extension Durable {
-    /// Gives an open file a further name (a hard link), and syncs the folder.
+    /// Adds a name (a hard link) to an open file, and syncs the folder.
     ///
-    /// - Returns: false where something has that name already.
-    /// - Throws: `Fault`; its errno is EXDEV where the name would lie on another file system.
+    /// - Returns: false if the name is taken.
+    /// - Throws: `Fault`; errno EXDEV if the name would be on another file system.
     package static func linkNew(_ file: Descriptor, at target: DirectoryEntry) throws -> Bool {
         Blocking.call()
         let result = target.name.withCString { name in
@@ -20,9 +20,9 @@ extension Durable {
         return true
     }
 
-    /// Makes a symbolic link that says `text`, and syncs the folder.
+    /// Creates a symbolic link to `text`, and syncs the folder.
     ///
-    /// - Returns: false where something has that name already.
+    /// - Returns: false if the name is taken.
     package static func linkNew(saying text: BytePath, at target: DirectoryEntry) throws -> Bool {
         Blocking.call()
         let result = text.withCString { text in
@@ -37,10 +37,10 @@ extension Durable {
         return true
     }
 
-    /// Removes a symbolic link that says `text`: renamed out of everybody's sight first and looked at there, so that what
-    /// has come in its place is not removed but goes back. Called again after a crash it finishes what was left.
+    /// Removes a symbolic link to `text`. It is renamed to a hidden name and checked there, so that a file that has
+    /// taken its place is not removed but moved back. After a crash, another call completes the removal.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether the link existed.
     package static func removeLink(_ link: DirectoryEntry, saying text: BytePath) throws -> Bool {
         let purpose = ContentHash(of: link.path.bytes + [0] + text.bytes)
         let aside = link.sibling(temporaryName(for: purpose).utf8)
@@ -63,7 +63,7 @@ extension Durable {
 }
 
 extension DirectoryEntry {
-    /// What a symbolic link of that name says, byte for byte; nil where there is none of that name.
+    /// The target of the symbolic link of that name, byte for byte; nil if there is no such link.
     package func linkText() throws -> BytePath? {
         Blocking.call()
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))

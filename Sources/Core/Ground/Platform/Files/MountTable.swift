@@ -1,16 +1,16 @@
 import Glibc
 
-/// What is mounted where, as this process sees it (/proc/self/mountinfo).
+/// The mounts visible to this process (/proc/self/mountinfo).
 package enum MountTable {
     package struct Mount: Sendable, Equatable {
-        /// The folder that it is mounted on.
+        /// The mount point.
         package let path: BytePath
         package let type: String
-        /// The device, or what the file system calls itself: `/dev/sdb1`, `nas:/export`, `tmpfs`.
+        /// The device, or the file system's own name: `/dev/sdb1`, `nas:/export`, `tmpfs`.
         package let source: String
     }
 
-    /// All mounts, later ones on top of earlier ones; empty where /proc is not mounted. Blocks.
+    /// All mounts, later ones covering earlier ones; empty if /proc is not mounted. Blocks.
     package static func now() -> [Mount] {
         Blocking.call()
         let raw = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
@@ -27,7 +27,7 @@ package enum MountTable {
         return text.split(separator: UInt8(ascii: "\n")).compactMap { mount($0) }
     }
 
-    /// `36 35 98:0 /root /mount/point options - type source options`; blanks in names are written `\040`.
+    /// `36 35 98:0 /root /mount/point options - type source options`; spaces in names are written `\040`.
     static func mount(_ line: ArraySlice<UInt8>) -> Mount? {
         let fields = line.split(separator: UInt8(ascii: " "))
         guard fields.count > 6, let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }),

@@ -1,16 +1,16 @@
 import Glibc
 
-/// Moves and copies files so that no moment exists at which their bytes are not durable somewhere (docs/design/exactly-once.md).
-/// What was opened is what is moved: a name is compared with the open file, before and after. Everything here blocks.
+/// Moves and copies files so that their bytes are durable somewhere at every moment (docs/design/exactly-once.md). The
+/// opened file is the one that is moved: its name is compared with the open file before and after. Every call blocks.
 package enum Mover {
-    /// Where a file came to lie.
+    /// The file's new location.
     package struct Placed: Sendable, Equatable {
         package let path: BytePath
         package let fingerprint: Fingerprint
         package let hash: ContentHash
-        /// What of the file was lost on the way to another file system, in words.
+        /// A description of the metadata lost on the way to another file system.
         package let lost: [String]
-        /// What was taken from it because it would have given rights, in words: setuid, setgid, capabilities.
+        /// A description of the privileges removed from it: setuid, setgid, capabilities.
         package let dropped: [String]
 
         package init(
@@ -23,7 +23,7 @@ package enum Mover {
             self.dropped = dropped
         }
 
-        /// For the end of a sentence that says where the file is; empty where it has kept everything.
+        /// For the end of a sentence that says where the file is; empty if nothing was lost.
         package var losses: String {
             (lost.isEmpty ? "" : "; the file system there does not keep \(lost.joined(separator: ", "))")
                 + (dropped.isEmpty ? "" : "; without its \(dropped.joined(separator: ", "))")
@@ -31,18 +31,18 @@ package enum Mover {
     }
 
     package typealias Record = Durable.Record
-    /// Makes a name free that is taken; called once the file that is to have it is whole.
+    /// Frees a name that is taken; called once the file that will get it is complete.
     package typealias Clear = () throws -> Void
-    /// Finds the name in its held folder.
+    /// Finds the name in its open folder.
     package typealias Reach = (BytePath) throws -> DirectoryEntry
 
-    /// A file that was opened and holds what is expected.
+    /// An open file with the expected content.
     package struct Source {
         package let spot: DirectoryEntry
         package let file: Descriptor
         package let expected: ContentHash
 
-        /// - Throws: `Fault(.superseded)` where the file holds other content, or another file has the name.
+        /// - Throws: `Fault(.superseded)` if the file has other content, or the name belongs to another file.
         package init(_ spot: DirectoryEntry, _ file: Descriptor, expecting expected: ContentHash) throws {
             guard try spot.status()?.isSameFile(as: file.status()) == true else {
                 throw Fault(.superseded, "\(spot.path) is gone", path: spot.path)
@@ -55,20 +55,20 @@ package enum Mover {
             self.expected = expected
         }
 
-        /// The same with the file opened now.
+        /// The same, opening the file now.
         package init(_ spot: DirectoryEntry, expecting expected: ContentHash) throws {
             try self.init(spot, spot.openFile(), expecting: expected)
         }
     }
 
-    /// How a file comes to a place.
+    /// How a file is brought to a place.
     package struct Manner: Sendable {
-        /// Whether setuid, setgid and capabilities are taken from it.
+        /// Whether to remove setuid, setgid and capabilities.
         package var dropsRights: Bool
-        /// Whether a copy gets the owner of the source, where the agent may give files away.
+        /// Whether a copy gets the source's owner, if the agent is permitted to set it.
         package var keepsOwner: Bool
-        /// Whether a file that others can still change under another name, or because it is theirs, is moved all the
-        /// same; else it is copied, and what is kept is nobody's but the agent's.
+        /// Whether to move a file that others can still change (because they own it, or through another name).
+        /// Otherwise it is copied, and the kept copy belongs to the agent alone.
         package var trustsSharers: Bool
 
         package init(dropsRights: Bool = true, keepsOwner: Bool = true, trustsSharers: Bool = true) {
@@ -77,49 +77,50 @@ package enum Mover {
             self.trustsSharers = trustsSharers
         }
 
-        /// Into a collection whose files stay as they were when they were judged.
+        /// Into a collection whose files stay as they were judged.
         package static let forGood = Manner(keepsOwner: false, trustsSharers: false)
 
-        /// By what others can still change a file after it was judged, in words; empty where it may be moved.
+        /// A description of the ways in which others can still change a file after it was judged; empty if it may be
+        /// moved.
         func sharing(_ status: FileStatus) -> [String] {
             if trustsSharers { return [] }
             return (status.links > 1 ? ["other links"] : [])
                 + (status.owner != geteuid() ? ["owner (user \(status.owner))"] : [])
         }
 
-        /// As it is: back to where it came from, or to another name in the same place.
+        /// Unchanged: back to where it came from, or to another name in the same place.
         package static let unchanged = Manner(dropsRights: false)
     }
 
-    /// Moves the source to the first of `targets` that is free: by rename, or, between file systems, by copy, sync,
-    /// verification and removal of the source last.
+    /// Moves the source to the first free name in `targets`: by rename or, between file systems, by copy, sync,
+    /// verification and, last of all, removal of the source.
     ///
     /// - Parameters:
     ///   - targets: candidates in order; the first that does not exist is taken.
     ///   - purpose: see ``removeSource(_:expecting:purpose:going:)``.
-    ///   - clear: what makes one free; nil where the next is tried.
-    /// - Throws: `Fault(.superseded)` where the source is gone or holds other content, also where it went elsewhere while
-    ///   it was copied; `Fault` for everything else. The source is in place then.
+    ///   - clear: frees a taken name; nil to try the next one instead.
+    /// - Throws: `Fault(.superseded)` if the source is gone, has other content, or was moved away while it was copied;
+    ///   `Fault` for everything else. The source is then in place.
     package static func move(
         _ source: Source, to targets: some Sequence<BytePath>, through reach: Reach, _ manner: Manner = Manner(),
         purpose: String? = nil, clear: Clear? = nil, record: Record
     ) throws -> Placed {
-        // Somebody else's file that runs with somebody's rights cannot be passed on as it is.
+        // A file of someone else that runs with its owner's privileges cannot be moved as it is.
         let status = try source.file.status()
         let mayRename = manner.sharing(status).isEmpty
         var dropped: [String]? = []
         var isDropped = false
         for path in targets {
             let target = try reach(path)
-            // Nothing goes into a folder that was moved or replaced since it was opened; it would not be found there.
+            // Nothing goes into a folder that was moved or replaced since it was opened: it would not be found there.
             if !target.isInSameFolder(as: source.spot) { try target.folder.requireStanding() }
             do {
-                // Between file systems the copy goes without them, and the source stays as it is.
+                // Between file systems, the copy lacks the privileges and the source stays unchanged.
                 if mayRename, manner.dropsRights, !isDropped, try target.isOnDevice(status.device) {
                     dropped = try CopiedAttributes.dropRights(of: source.file)
                     isDropped = true
                 }
-                // Somebody else's file that runs with somebody's rights cannot be passed on as it is.
+                // A file of someone else that runs with its owner's privileges cannot be moved as it is.
                 guard mayRename, let dropped else { throw Fault.system("rename", source.spot.path, errno: EXDEV) }
                 guard try name(source.spot, target, clear, check: { try compare(target, with: source) }) else {
                     continue
@@ -139,7 +140,7 @@ package enum Mover {
         throw Fault.noFreeName(for: source.spot.path.description, path: source.spot.path)
     }
 
-    /// Copying takes its time. What somebody has moved on meanwhile would lie there twice.
+    /// Copying takes time. If the source was moved in the meantime, there would be two files.
     private static func requireInPlace(_ source: Source) throws {
         if try source.spot.status()?.isSameFile(as: source.file.status()) == true { return }
         throw Fault(
@@ -148,7 +149,7 @@ package enum Mover {
         )
     }
 
-    /// Gives a file a name that is free, or that `clear` makes free.
+    /// Gives a file a name that is free, or that `clear` frees.
     private static func name(
         _ file: DirectoryEntry, _ target: DirectoryEntry, _ clear: Clear?, check: () throws -> Void = {}
     ) throws -> Bool {
@@ -158,8 +159,8 @@ package enum Mover {
         return try Durable.renameNew(file, to: target, check: check)
     }
 
-    /// What was renamed must be what had been opened: between opening and renaming, the name may have been given to
-    /// another file, which goes back then; where its folder is gone, it is kept out of sight beside the target.
+    /// Checks that the renamed file is the opened one. The name may have been given to another file in between, which
+    /// is moved back; if its folder is gone, it is kept under a hidden name next to the target.
     private static func compare(_ target: DirectoryEntry, with source: Source) throws {
         if try target.status()?.isSameFile(as: source.file.status()) == true { return }
         var isBack = false
@@ -179,7 +180,7 @@ package enum Mover {
                 + (isBack ? "" : " and is kept as \(aside.path)"), path: source.spot.path)
     }
 
-    /// Copies the source to the first of `targets` that is free; durable and verified when it returns.
+    /// Copies the source to the first free name in `targets`; durable and verified when it returns.
     package static func copy(
         _ source: Source, to targets: some Sequence<BytePath>, through reach: Reach, _ manner: Manner = Manner(),
         clear: Clear? = nil, record: Record
@@ -192,7 +193,7 @@ package enum Mover {
         throw Fault.noFreeName(for: "a copy of \(source.spot.path)", path: source.spot.path)
     }
 
-    /// Writes a new file at the first of `targets` that is free; durable when it returns.
+    /// Writes a new file at the first free name in `targets`; durable when it returns.
     package static func create(
         _ bytes: [UInt8], at targets: some Sequence<BytePath>, through reach: Reach, mode: mode_t = 0o644,
         clear: Clear? = nil, record: Record
@@ -208,12 +209,14 @@ package enum Mover {
         throw Fault.noFreeName(for: "a new file")
     }
 
-    /// Removes `source` if it still holds `expected`: renamed out of everybody's sight, checked there, then unlinked;
-    /// a file that turns out to be another version goes back. Called again after a crash it finishes what was left.
+    /// Removes `source` if it still has the content `expected`: renames it to a hidden name, checks it there, then
+    /// unlinks it; a file that turns out to be another version is moved back. After a crash, another call completes the
+    /// removal.
     ///
     /// - Parameters:
-    ///   - purpose: names the removal for whoever finishes it without knowing the file's name; nil for the name itself.
-    ///   - going: called when the file is sure to go, and still there.
+    ///   - purpose: identifies the removal for code that completes it without knowing the file's name; nil for the name
+    ///     itself.
+    ///   - going: called when the file is certain to be removed, and still exists.
     package static func removeSource(
         _ source: DirectoryEntry, expecting expected: ContentHash, purpose: String? = nil, going: () throws -> Void = {}
     ) throws {
@@ -227,10 +230,10 @@ package enum Mover {
         _ = try removeAside(aside, of: source, expecting: expected, going)
     }
 
-    /// Finishes what ``removeSource(_:expecting:purpose:going:)`` had begun when it was cut off, and leaves alone what has
-    /// the name now.
+    /// Completes an interrupted ``removeSource(_:expecting:purpose:going:)``, leaving alone any file that has the name
+    /// now.
     ///
-    /// - Returns: false where the file has gone back to a name.
+    /// - Returns: false if the file was given a name again.
     package static func finishRemoval(
         of source: DirectoryEntry, expecting expected: ContentHash, purpose: String? = nil,
         going: () throws -> Void = {}
@@ -238,7 +241,7 @@ package enum Mover {
         try removeAside(aside(of: source, expecting: expected, purpose), of: source, expecting: expected, going)
     }
 
-    /// What a file is called that is out of sight to be removed.
+    /// The hidden name of a file about to be removed.
     package static func asideName(expecting expected: ContentHash, purpose: String) -> [UInt8] {
         asideName(Array(purpose.utf8), expected)
     }
@@ -264,19 +267,19 @@ package enum Mover {
             return true
         }
         if try Durable.renameNew(aside, to: source) { return false }
-        // Somebody has made a new file of that name meanwhile; neither may be lost.
+        // Someone has created a new file of that name in the meantime; neither may be lost.
         for name in alternatives(source).dropFirst() where try Durable.renameNew(aside, to: name) { break }
         return false
     }
 
     private static func isUnused(_ spot: DirectoryEntry, expecting expected: ContentHash) throws -> Bool {
         let file = try spot.open()
-        // A process that has just been forked keeps a copy of every descriptor until it executes its program.
+        // A newly forked process keeps a copy of every descriptor until it calls exec.
         for _ in 0..<20 where Lease.probeWriters(file) == .busy { poll(nil, 0, 25) }
         return try Lease.probeWriters(file) != .busy && ContentHash.of(file) == expected
     }
 
-    /// The same names in the spot's own folder; see ``alternatives(_:)-(BytePath)``.
+    /// The same names, in the spot's own folder; see ``alternatives(_:)-(BytePath)``.
     package static func alternatives(_ spot: DirectoryEntry) -> some Sequence<DirectoryEntry> {
         alternatives(spot.name).lazy.map { DirectoryEntry(spot.folder, $0) }
     }
@@ -288,15 +291,15 @@ package enum Mover {
             let (stem, suffix) = path.stemAndExtension
             let mark = Array(" (\(number))".utf8)
             let tail = suffix.map { [UInt8(ascii: ".")] + $0 } ?? []
-            // A name may hold 255 bytes; the number and the extension are worth more than the stem's end. What leaves
-            // no room for a stem is no extension.
+            // A name may have 255 bytes; number and extension matter more than the end of the stem. If they leave no
+            // room for a stem, it is not an extension.
             let room = 255 - mark.count - tail.count
             if room < 1 { return path.parent.appending(name: cut(path.name, 255 - mark.count) + mark) }
             return path.parent.appending(name: cut(stem, room) + mark + tail)
         }
     }
 
-    /// The first `room` bytes, less those of a character that would be cut in two.
+    /// The first `room` bytes, without a partial character at the end.
     package static func cut(_ name: [UInt8], _ room: Int) -> [UInt8] {
         guard name.count > room else { return name }
         let isText = String(validating: name, as: UTF8.self) != nil
@@ -305,7 +308,7 @@ package enum Mover {
         return Array(name[..<(end > 0 ? end : room)])
     }
 
-    /// - Parameter check: called when the copy is whole, before it gets its name; where it throws there is none.
+    /// - Parameter check: called when the copy is complete, before it gets its name; if it throws, there is no copy.
     private static func place(
         copyOf source: Source, at target: DirectoryEntry, _ manner: Manner, _ clear: Clear?, record: Record,
         check: () throws -> Void = {}
@@ -351,7 +354,7 @@ package enum Mover {
 }
 
 extension Fault {
-    /// The ``code`` of what found every name taken that it may have.
+    /// The ``code`` of a failure to find a free name.
     package static let noFreeName = "no-free-name"
 
     package static func noFreeName(for what: String, path: BytePath? = nil) -> Fault {

@@ -1,17 +1,17 @@
 import Glibc
 
-/// SQLite gives a database's companions (`-wal`, `-shm`, `-journal`) the mode of the database itself, so that mode has to
-/// be right before SQLite opens it. Everything here blocks.
+/// SQLite gives a database's companion files (`-wal`, `-shm`, `-journal`) the database's own mode, so that must be
+/// right before SQLite opens it. Every call blocks.
 package enum PrivateDatabase {
     package static let companions = ["-wal", "-shm", "-journal"]
 
-    /// Makes `path` and the companions that are there readable by their owner alone; an empty file where there is none,
-    /// which SQLite takes for a new database.
+    /// Makes `path` and its existing companion files accessible only to their owner; creates an empty file if there is
+    /// none, which SQLite treats as a new database.
     ///
-    /// A file that is there is never opened here: closing it would give back the locks that this process may hold on it
-    /// through SQLite (fcntl(2)).
+    /// Never opens an existing file: closing it would release the locks that this process may hold on it through SQLite
+    /// (fcntl(2)).
     ///
-    /// - Throws: `Fault` where the file cannot be made, or where a file of this user cannot be narrowed.
+    /// - Throws: `Fault` if the file cannot be created, or the mode of a file of this user cannot be restricted.
     package static func prepare(_ path: BytePath) throws {
         let made = path.withCString { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600) }
         if made >= 0 {
@@ -24,12 +24,12 @@ package enum PrivateDatabase {
 
     private static func narrow(_ file: BytePath) throws {
         var found = stat()
-        // A link to a database that lies elsewhere is its owner's way of putting it there.
+        // The owner may have put the database elsewhere and left a link.
         guard file.withCString({ stat($0, &found) }) == 0 else {
             if errno == ENOENT { return }
             throw Fault.system("read the status of", file)
         }
-        // What belongs to another user is not ours to change; SQLite says whether it can be used.
+        // A file of another user is not ours to change; SQLite reports whether it is usable.
         guard found.st_mode & 0o077 != 0, found.st_uid == geteuid(), found.st_mode & S_IFMT == S_IFREG else { return }
         guard file.withCString({ chmod($0, 0o600) }) == 0 || errno == ENOENT else {
             throw Fault.system("make readable for its owner alone:", file)

@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// Reading files by the stretches that hold data, so that a hole costs no reading and a copy keeps it. Blocks.
+/// Reads files by their data extents, so that holes take no time and survive a copy. Blocks.
 package enum SparseFile {
     private static let step = 262_144
     private static let zeros = [UInt8](repeating: 0, count: step)
 
-    /// The hash of all bytes, those of holes as zeros, which are not read.
+    /// The hash of all bytes; holes count as zeros but are not read.
     ///
-    /// - Parameter isOver: asked between the parts; true ends it.
-    /// - Throws: `CancellationError` where `isOver` said so; `Fault`.
+    /// - Parameter isOver: called between parts; true cancels.
+    /// - Throws: `CancellationError` if `isOver` returned true; `Fault`.
     package static func hash(_ file: Descriptor, until isOver: () -> Bool = { false }) throws -> ContentHash {
         var hasher = StreamingHash()
         try walk(file) { part in
@@ -23,9 +23,9 @@ package enum SparseFile {
         return hasher.finish()
     }
 
-    /// Copies all bytes to an empty file, and makes holes where there were some.
+    /// Copies all bytes to an empty file, preserving holes.
     ///
-    /// - Returns: the hash of what was copied.
+    /// - Returns: the hash of the copied data.
     package static func copy(_ file: Descriptor, to copy: Descriptor) throws -> ContentHash {
         var hasher = StreamingHash()
         var size: Int64 = 0
@@ -49,14 +49,14 @@ package enum SparseFile {
 
     private enum Part {
         case data([UInt8], at: Int64)
-        /// So many zeros, never more than `step`.
+        /// That many zeros, never more than `step`.
         case hole(Int)
     }
 
-    /// Goes no further than the file reaches now: whoever makes it longer meanwhile keeps nobody busy.
+    /// Stops at the file's current end, so that a file that keeps growing does not occupy us forever.
     private static func walk(_ file: Descriptor, _ visit: (Part) throws -> Void) throws {
         let size = try file.status().size
-        // Files of /proc have no size and are read to their end.
+        // Files in /proc have no size and are read to their end.
         let limit = size == 0 ? Int64.max : size
         var offset: Int64 = 0
         while true {
@@ -67,7 +67,7 @@ package enum SparseFile {
             let end = min(nextHole(file, from: offset), limit)
             while offset < end {
                 let part = try file.read(at: offset, count: Int(min(Int64(step), end - offset)))
-                // The end of the file, as far as reading goes: it may have become shorter.
+                // The end of the file, which may have been truncated.
                 if part.isEmpty { return }
                 try visit(.data(part, at: offset))
                 offset += Int64(part.count)
@@ -84,7 +84,7 @@ package enum SparseFile {
         }
     }
 
-    /// Nil where there is none up to the end. A file system that knows no holes says: here.
+    /// nil if there is no more data. File systems without holes return the offset itself.
     private static func nextData(_ file: Descriptor, from offset: Int64) -> Int64? {
         let found = lseek(file.raw, off_t(offset), STEWARD_SEEK_DATA)
         if found >= 0 { return Int64(found) }

@@ -1,12 +1,12 @@
 import Glibc
 
 extension Durable {
-    /// Writes a new file beside `target` under a temporary name, synced, from parts that come one after the other.
+    /// Writes a new file next to `target` under a temporary name, synced, in consecutive parts.
     ///
     /// - Parameters:
     ///   - record: called with the file while it is still empty.
-    ///   - fill: is given what takes the next part; where it throws, nothing is left.
-    /// - Returns: where it lies. Blocks.
+    ///   - fill: called with a function that writes the next part; if it throws, nothing is left behind.
+    /// - Returns: the file's name. Blocks.
     package static func stage(
         for target: DirectoryEntry, mode: mode_t = 0o644, record: Record,
         fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
@@ -14,7 +14,7 @@ extension Durable {
         try stage(at: target.sibling(temporaryName().utf8), mode: mode, record: record, fill: fill)
     }
 
-    /// The same under a name that the caller has chosen.
+    /// The same, under a name chosen by the caller.
     package static func stage(
         at temporary: DirectoryEntry, mode: mode_t, record: Record,
         fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
@@ -28,7 +28,7 @@ extension Durable {
             }
             try file.sync()
         } catch {
-            // What went wrong is the news; a name that stays is a temporary one.
+            // Report the original error; at worst, a temporary file remains.
             try? discard(temporary, record: record)
             throw error
         }

@@ -1,23 +1,23 @@
 import CLinux
 import Glibc
 
-/// A folder that is held open: what is done below it is done in this very folder, whatever stands at its path by now.
+/// An open folder: operations below it apply to this very folder, even if its path now leads elsewhere.
 ///
-/// `path` is its name for people and for the ledger, never a way back to it. Calls block.
+/// `path` is for display and the ledger, never a way back to it. Calls block.
 package final class Folder: Sendable {
     package let path: BytePath
-    /// What the calls of the `…at` family are given.
+    /// The descriptor for calls of the `…at` family.
     package let raw: Int32
     private let held: Descriptor?
 
-    /// - Parameter held: an open folder; one that was opened only to be named (O_PATH) will do.
+    /// - Parameter held: an open folder; a path descriptor (O_PATH) is enough.
     package init(_ held: Descriptor) {
         self.held = held
         raw = held.raw
         path = held.path
     }
 
-    /// Where names count from that are whole paths: see ``DirectoryEntry/init(unheld:)``.
+    /// The base of names that are whole paths: see ``DirectoryEntry/init(unheld:)``.
     static let nowhere = Folder()
 
     private init() {
@@ -26,7 +26,7 @@ package final class Folder: Sendable {
         path = BytePath("")
     }
 
-    /// - Precondition: `name` is one component: neither empty, `.` nor `..`, and without a slash.
+    /// - Precondition: `name` is one component: not empty, `.` or `..`, and without a slash.
     package subscript(name: [UInt8]) -> DirectoryEntry {
         precondition(
             !name.isEmpty && !name.contains(UInt8(ascii: "/")) && name != Array(".".utf8) && name != Array("..".utf8),
@@ -39,10 +39,10 @@ package final class Folder: Sendable {
         return try held.status()
     }
 
-    /// The names in it, in the folder's own order, without `.` and `..`.
+    /// The names in it, in directory order, without `.` and `..`.
     package func entries() throws -> [ListedEntry] { try listDirectory(reading()) }
 
-    /// Opens the folder at a path, to be read; nil where there is none, or a link is on the way.
+    /// Opens the folder at a path for reading; nil if there is none, or a link is on the way.
     package static func withoutLinks(_ path: BytePath) throws -> Descriptor? {
         Blocking.call()
         let raw = path.withCString(steward_open_folder)
@@ -51,7 +51,7 @@ package final class Folder: Sendable {
         throw Fault.system("open the folder", path)
     }
 
-    /// Whether the names in it are on the disk when this returns (fsync(2)).
+    /// Syncs the folder's names to disk (fsync(2)).
     package func sync() throws { try reading().sync() }
 
     /// The same folder, open for reading.
@@ -62,7 +62,7 @@ package final class Folder: Sendable {
         return Descriptor(owning: copy, path: path)
     }
 
-    /// The folder that this one lies in, by the kernel and not by its path; nil at the top of everything.
+    /// The parent folder, according to the kernel rather than the path; nil at the root of the file system.
     package func above() throws -> Folder? {
         Blocking.call()
         let up = openat(raw, "..", pathOnly | O_DIRECTORY | O_CLOEXEC)
@@ -71,10 +71,10 @@ package final class Folder: Sendable {
         return try above.status().isSameFile(as: status()) ? nil : above
     }
 
-    /// Whether this process may use it so (faccessat(2) with the effective user): `R_OK`, `W_OK`, `X_OK`.
+    /// Whether this process has that access (faccessat(2) with the effective user): `R_OK`, `W_OK`, `X_OK`.
     package func isAccessible(_ mode: Int32) -> Bool { faccessat(raw, ".", mode, AT_EACCESS) == 0 }
 
-    /// The path at which it lies now, as the kernel tells it.
+    /// Its current path, according to the kernel.
     package func currentPath() throws -> BytePath {
         Blocking.call()
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -84,12 +84,12 @@ package final class Folder: Sendable {
     }
 }
 
-/// A name in a folder that is held open: how every file of a person is reached (`ARCHITECTURE.md`, law 7).
+/// A name in an open folder: the way to access every file of a person (`ARCHITECTURE.md`, law 7).
 ///
-/// Made by a ``Folder``, a ``Root`` or ``HeldFiles``, and otherwise only by the module `OwnFiles`.
+/// Created by a ``Folder``, a ``Root`` or ``HeldFiles``, and otherwise only by the module `OwnFiles`.
 public struct DirectoryEntry: Sendable {
     package let folder: Folder
-    /// One component; a whole path where it counts from no folder.
+    /// One component; a whole path if there is no base folder.
     package let name: BytePath
 
     init(_ folder: Folder, _ name: BytePath) {
@@ -97,12 +97,12 @@ public struct DirectoryEntry: Sendable {
         self.name = name
     }
 
-    /// For people and for the ledger.
+    /// For display and the ledger.
     package var path: BytePath { folder.path.appending(name) }
 
-    /// Reached anew each time by its path, with whatever links are on the way: for the agent's own files, in folders
-    /// that nobody else can write to. Only the module `OwnFiles` may say so: modules that touch a person's files do not
-    /// import it (the arrows in `Package.swift`), so that none of them can come back to a file by a path.
+    /// Looked up by path on each access, following any links on the way: for the agent's own files, in folders that
+    /// nobody else can write to. Only the module `OwnFiles` may call this; modules that handle people's files do not
+    /// import it (the arrows in `Package.swift`), so they cannot reach a file by its path.
     @_spi(OwnPaths) public init(unheld path: [UInt8]) {
         self.init(.nowhere, BytePath(bytes: path))
     }
@@ -112,14 +112,14 @@ public struct DirectoryEntry: Sendable {
         DirectoryEntry(folder, self.name.parent.appending(name: name))
     }
 
-    /// lstat(2); nil where nothing has that name.
+    /// lstat(2); nil if there is no such name.
     ///
     /// - Throws: `Fault` for any failure but ENOENT and ENOTDIR.
     package func status() throws -> FileStatus? {
         try name.withCString { try FileStatus.of($0, in: folder.raw) { path } }
     }
 
-    /// When it was made, in nanoseconds since 1970; nil where the file system does not say, or nothing has that name.
+    /// When it was created, in nanoseconds since 1970; nil if the file system does not say, or there is no such name.
     package func birth() throws -> Int64? {
         Blocking.call()
         var time: Int64 = 0
@@ -132,8 +132,8 @@ public struct DirectoryEntry: Sendable {
         }
     }
 
-    /// Opens it with close-on-exec, without waiting and without becoming a terminal's; a symbolic link is refused with
-    /// ELOOP.
+    /// Opens it with close-on-exec, without blocking and without acquiring a controlling terminal; a symbolic link is
+    /// refused with ELOOP.
     package func open(_ flags: Int32 = O_RDONLY, mode: mode_t = 0o600) throws -> Descriptor {
         Blocking.call()
         let raw = name.withCString {
@@ -144,9 +144,9 @@ public struct DirectoryEntry: Sendable {
         throw Fault.system("open", path)
     }
 
-    /// Opens a regular file for reading, once: its hash, its bytes and its attributes are read from what this returns.
+    /// Opens a regular file for reading, once: hash, bytes and attributes are all read from the returned descriptor.
     ///
-    /// - Throws: `Fault(.superseded)` where none has that name any more: a pipe or a folder has come in its place.
+    /// - Throws: `Fault(.superseded)` if there is no such file any more: a pipe or a folder may have replaced it.
     package func openFile() throws -> Descriptor {
         let file: Descriptor
         do {
@@ -160,7 +160,7 @@ public struct DirectoryEntry: Sendable {
         return file
     }
 
-    /// The folder of that name; nil where it is none.
+    /// The folder of that name; nil if it is not a folder.
     package func openFolder() throws -> Folder? {
         do {
             return Folder(try open(O_RDONLY | O_DIRECTORY))
@@ -169,9 +169,9 @@ public struct DirectoryEntry: Sendable {
         }
     }
 
-    /// Makes it a folder.
+    /// Creates a folder of that name.
     ///
-    /// - Returns: false where something has that name already.
+    /// - Returns: false if the name is taken.
     package func makeDirectory(mode: mode_t) throws -> Bool {
         Blocking.call()
         guard name.withCString({ mkdirat(folder.raw, $0, mode) }) == 0 else {
@@ -182,17 +182,17 @@ public struct DirectoryEntry: Sendable {
         return true
     }
 
-    /// Whether this process may use it so (faccessat(2) with the effective user): `R_OK`, `W_OK`, `X_OK`.
+    /// Whether this process has that access (faccessat(2) with the effective user): `R_OK`, `W_OK`, `X_OK`.
     package func isAccessible(_ mode: Int32) -> Bool {
         name.withCString { faccessat(folder.raw, $0, mode, AT_EACCESS) } == 0
     }
 
-    /// The hash of the file of that name as it is now. Blocks as long as reading it takes.
+    /// The current hash of the file of that name. Blocks while reading it.
     ///
     /// - Throws: as ``openFile()``.
     package func hash() throws -> ContentHash { try ContentHash.of(openFile()) }
 
-    /// Syncs the folder that the name is in.
+    /// Syncs the folder that contains the name.
     package func syncFolder() throws {
         Blocking.call()
         if folder.raw != AT_FDCWD { return try folder.sync() }
@@ -202,7 +202,7 @@ public struct DirectoryEntry: Sendable {
         try Descriptor(owning: raw, path: parent).sync()
     }
 
-    /// Whether its folder lies on that file system, as far as that can be told.
+    /// Whether its folder is on that device, as far as can be determined.
     func isOnDevice(_ device: UInt64) throws -> Bool {
         try folder === Folder.nowhere || folder.status().device == device
     }
@@ -212,5 +212,5 @@ public struct DirectoryEntry: Sendable {
     }
 }
 
-/// O_PATH, which Glibc shows only to GNU sources; the same on every architecture that Swift runs on.
+/// O_PATH, which Glibc exposes only to GNU sources; the same on every architecture that Swift runs on.
 package let pathOnly: Int32 = 0o10_000_000

@@ -1,39 +1,39 @@
-/// What lies in a folder, all the way down, as the status of each name tells it; no file is opened.
+/// The contents of a folder, recursively, judged by the status of each name; opens no file.
 ///
-/// Two looks that find the same ``digest`` have found the same names, with files of the same inodes, sizes and times. What
-/// systems leave lying about and what the agent itself works with (``WorkNames/litter``) counts as nothing: nobody watches
-/// for it. The folder's own name, and where it lies, is no part of it: a folder that is moved holds what it held.
+/// Two looks with the same ``digest`` found the same names, with files of the same inodes, sizes and times. Ignores the
+/// litter of operating systems and the agent's working files (``WorkNames/litter``), which are not watched either. The
+/// folder's own name and location do not count: moving it does not change its contents.
 package struct FolderContents: Sendable {
     package struct File: Sendable, Equatable {
-        /// Below the folder.
+        /// Relative to the folder.
         package let path: BytePath
         package let fingerprint: Fingerprint
 
-        /// Whether it, or a folder on the way to it, has a name that begins with a dot.
+        /// Whether its name, or that of a folder above it, begins with a dot.
         package var isHidden: Bool { path.components.contains { $0.first == UInt8(ascii: ".") } }
     }
 
     /// Regular files, in the order of their paths.
     package let files: [File]
     package let digest: ContentHash
-    /// Whether nothing else lies in it than empty folders, and what nobody misses (``WorkNames/junk``).
+    /// Whether it contains only empty folders and files that nobody would miss (``WorkNames/junk``).
     package let isBare: Bool
-    /// When anything in it last changed, the folder itself included, in nanoseconds since 1970; by the time that no program
-    /// can set.
+    /// When anything in it last changed, including the folder itself, in nanoseconds since 1970; from the ctime, which
+    /// no program can set.
     package let lastChange: Int64
 
-    /// So many names are looked at; a folder that holds more is not dealt with as one thing.
+    /// The most names examined; a larger folder is not handled as one unit.
     package static let most = 200_000
     private static let deepest = 64
-    /// What the fault of such a folder has for its code.
+    /// The code of the fault for such a folder.
     package static let tooMuch = "folder-too-much"
     private static let passedOver = NamePatterns(WorkNames.litter)
     private static let missedByNobody = NamePatterns(WorkNames.junk)
 
-    /// Goes through a folder. Blocks.
+    /// Walks a folder. Blocks.
     ///
-    /// - Throws: `Fault` with the code ``tooMuch`` where it holds more than ``most`` names, or folders in folders without end;
-    ///   any other where a part of it cannot be read.
+    /// - Throws: `Fault` with the code ``tooMuch`` if it has more than ``most`` names or is nested too deeply; any
+    ///   other if a part of it cannot be read.
     package init(_ folder: Folder, most: Int = FolderContents.most) throws {
         let own = try Self.change(folder.status())
         var walk = Walk(left: most, path: folder.path)
@@ -44,13 +44,13 @@ package struct FolderContents: Sendable {
         lastChange = max(own, walk.lastChange)
     }
 
-    /// Those that a person sees.
+    /// The files that a person sees.
     package var shown: [File] { files.filter { !$0.isHidden } }
 
-    /// Bytes of the files that a person sees.
+    /// The total size in bytes of the files that a person sees.
     package var size: Int64 { Self.sum(shown.map(\.fingerprint.size)) }
 
-    /// Files with holes may claim more than there are numbers.
+    /// Saturates: sparse files may claim sizes whose sum overflows.
     package static func sum(_ sizes: [Int64]) -> Int64 {
         sizes.reduce(0) { sum, size in
             let (next, isTooLarge) = sum.addingReportingOverflow(size)
@@ -58,7 +58,7 @@ package struct FolderContents: Sendable {
         }
     }
 
-    /// When the first and the last of those were changed, in nanoseconds since 1970; nil where there are none.
+    /// The earliest and latest modification of those files, in nanoseconds since 1970; nil if there are none.
     package var dates: (earliest: Int64, latest: Int64)? {
         let times = shown.map(\.fingerprint.modified)
         guard let earliest = times.min(), let latest = times.max() else { return nil }
@@ -88,7 +88,7 @@ package struct FolderContents: Sendable {
                     .failed, "\(path) holds folders in folders, more than \(deepest) deep", path: path, code: tooMuch)
             }
             let all = try folder.entries().map(\.name)
-            // In one order whatever the file system's is.
+            // In a fixed order, independent of the file system.
             let names = all.filter { passedOver.first(matching: $0) == nil }
                 .sorted { $0.lexicographicallyPrecedes($1) }
             if all.contains(where: {
@@ -102,7 +102,7 @@ package struct FolderContents: Sendable {
                     .failed, "\(path) holds more than \(most) names, too many for one thing", path: path, code: tooMuch)
             }
             for name in names {
-                // What has gone meanwhile is no part of it.
+                // Skip entries that vanished in the meantime.
                 guard let status = try folder[name].status() else { continue }
                 let inner = below.appending(name: name)
                 add(inner, status)
@@ -114,10 +114,10 @@ package struct FolderContents: Sendable {
 
         private mutating func add(_ path: BytePath, _ status: FileStatus) {
             let print = status.fingerprint
-            // Of a folder and a link the times are those of litter in it, or nobody's.
+            // The times of folders also change with litter in them, and those of links mean nothing.
             let isFile = status.kind == .file
             let numbers = [print.inode] + (isFile ? [print.size, print.modified].map { UInt64(bitPattern: $0) } : [])
-            // A length before the path, so that no two lists of names make the same bytes.
+            // The length precedes the path, so that different lists of names never yield the same bytes.
             let line = "\(path.bytes.count) \(status.kind) \(numbers)\n"
             hasher.update(Array(line.utf8) + path.bytes)
             lastChange = max(lastChange, change(status))

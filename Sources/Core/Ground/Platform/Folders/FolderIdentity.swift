@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// Which folder stands at a path: tells an unmounted disk's bare mount point, or a folder that was made anew, from the
-/// folder that was there.
+/// Identifies the folder at a path: distinguishes the original from an unmounted disk's bare mount point, or from a
+/// folder created again.
 package struct FolderIdentity: Hashable, Sendable, Codable {
     package var device: UInt64
     package var inode: UInt64
-    /// The file system's own number (f_fsid of statvfs(2)): with ext4 or btrfs the same after a reboot, unlike the
-    /// device's; 0 where it has none.
+    /// The file system's id (f_fsid of statvfs(2)); 0 if it has none. Unlike the device number, it survives a reboot
+    /// with ext4 or btrfs.
     package var fileSystem: UInt64
-    /// Whether a file system is mounted just there.
+    /// Whether the folder is a mount point.
     package var isMount: Bool
 
     package init(device: UInt64, inode: UInt64, fileSystem: UInt64, isMount: Bool) {
@@ -19,7 +19,7 @@ package struct FolderIdentity: Hashable, Sendable, Codable {
         self.isMount = isMount
     }
 
-    /// Of an open folder. Blocks.
+    /// The identity of an open folder. Blocks.
     package init(_ folder: Descriptor) throws {
         let status = try folder.status()
         var found = statvfs()
@@ -29,22 +29,21 @@ package struct FolderIdentity: Hashable, Sendable, Codable {
             isMount: steward_is_mount_root(folder.raw) == 1)
     }
 
-    /// Whether both are surely the same folder. Where they are not, they may be all the same: some file systems are
-    /// numbered anew with each mount.
+    /// Whether both are certainly the same folder. If not, they still may be: some file systems get a new number with
+    /// each mount.
     package func isSame(as other: FolderIdentity) -> Bool {
         inode == other.inode && fileSystem == other.fileSystem && (device == other.device || fileSystem != 0)
     }
 
-    /// Whether the same folder may have been mounted anew, under another number.
+    /// Whether the same folder may have been remounted under another number.
     package func mayBeRemounted(as other: FolderIdentity) -> Bool { inode == other.inode && isMount == other.isMount }
 
-    /// Opens the folder that a place, or the agent itself, is configured to have: only to name it and what is below it,
-    /// which needs no permission to read it. Links are followed, here and nowhere else, and only those that root or the
-    /// agent's own user has made: whoever may write above a place must not lead the agent elsewhere.
+    /// Opens the configured folder of a place, or of the agent itself, only as a base for names (O_PATH), which needs
+    /// no read permission. Links are followed, only here, and only if they belong to root or the agent's own user:
+    /// others with write access above a place must not redirect the agent.
     ///
-    /// - Returns: nil where none is there: no folder of that name, a link of somebody else's, or a folder whose disk or
-    ///   server is gone.
-    /// - Throws: `Fault` where that cannot be told.
+    /// - Returns: nil if there is no folder of that name, it is a link of another user, or its disk or server is gone.
+    /// - Throws: `Fault` if that cannot be determined.
     package static func open(_ path: BytePath) throws -> Descriptor? {
         do {
             return try TrustedPath.folder(path)

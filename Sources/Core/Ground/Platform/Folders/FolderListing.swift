@@ -4,53 +4,53 @@ import Glibc
 /// One name in a directory.
 package struct ListedEntry: Sendable {
     package let name: [UInt8]
-    /// From d_type: true, false, or nil where the file system does not say.
+    /// From d_type: true, false, or nil if the file system does not say.
     package let isDirectory: Bool?
 }
 
-/// The names in a folder as they were when it was read, without `.` and `..`, packed: of each there are its bytes and ten
-/// more, for a folder may hold a million. Nothing is held open.
+/// A snapshot of the names in a folder, without `.` and `..`, stored compactly: ten bytes per name besides its own,
+/// because a folder may contain a million. Holds nothing open.
 ///
-/// They come by their inodes, some 65,000 at a time, and not as the file system has them, which for ext4 is by hashes of
-/// the names: what lies side by side on the disk is looked at one after the other, and files that were made one after the
-/// other get rows side by side in the ledger.
+/// Names are sorted by inode, some 65,000 at a time, rather than in directory order, which on ext4 is by hash of the
+/// name. So files close together on disk are examined together, and files created together get adjacent rows in the
+/// ledger.
 package struct FolderListing: Sendable {
     /// One of the names.
     package struct Entry: Sendable {
-        /// From d_type: true, false, or nil where the file system does not say.
+        /// From d_type: true, false, or nil if the file system does not say.
         package let isDirectory: Bool?
         fileprivate let name: Range<Int>
     }
 
-    /// Whether the file system says of each name that it is a folder's.
+    /// Whether the file system marks every name as a folder.
     package private(set) var hasFoldersAlone = true
 
-    /// So many names are in order of each other.
+    /// How many names are sorted together.
     private var window = 65_536
 
-    /// Of each name its inode, in eight bytes, its type, its bytes and a NUL.
+    /// For each name: its inode in eight bytes, its type, its bytes and a NUL.
     private var packed: [UInt8] = []
-    /// Where those of the window begin that are yet to come, the next one last.
+    /// The offsets of the window's remaining names, the next one last.
     private var starts: [Int] = []
-    /// Where the names behind the window begin.
+    /// The offset of the first name after the window.
     private var position = 0
 
     private static let inodeSize = MemoryLayout<UInt64>.size
 
-    /// No names at all.
+    /// An empty listing.
     package init() {}
 
-    /// - Parameter folder: open to be read, and not read yet. Blocks.
+    /// - Parameter folder: open for reading, and not yet read. Blocks.
     /// - Throws: `Fault` with the errno of getdents64(2).
     package init(_ folder: Descriptor) throws { _ = try read(folder, most: .max) }
 
-    /// The same, with so many names in order of each other.
+    /// The same, with that many names sorted together.
     package init(_ folder: Descriptor, window: Int) throws {
         self.window = window
         _ = try read(folder, most: .max)
     }
 
-    /// The same; nil where there is more than some `most` bytes of names.
+    /// The same; nil if the names exceed roughly `most` bytes.
     package init?(_ folder: Descriptor, most: Int) throws {
         guard try read(folder, most: most) else { return nil }
     }
@@ -85,7 +85,7 @@ package struct FolderListing: Sendable {
         starts = found.map(\.start)
     }
 
-    /// Where its NUL is.
+    /// The offset of its NUL.
     private func end(ofName start: Int) -> Int {
         var end = start
         while packed[end] != 0 { end += 1 }
@@ -94,8 +94,8 @@ package struct FolderListing: Sendable {
 
     package func name(of entry: Entry) -> [UInt8] { Array(packed[entry.name]) }
 
-    /// lstat(2) of what has the name now in `folder`, which is the one that was read, opened anew perhaps; nil where
-    /// nothing has it. Blocks.
+    /// lstat(2) of the current file of that name in `folder`, the folder that was read (possibly reopened); nil if
+    /// there is none. Blocks.
     ///
     /// - Throws: `Fault` for any failure but ENOENT and ENOTDIR.
     package func status(of entry: Entry, in folder: Folder) throws -> FileStatus? {
@@ -113,7 +113,7 @@ package struct FolderListing: Sendable {
     }
 }
 
-/// The names in an open folder that was not read yet, in its own order, without `.` and `..`.
+/// The names in an open folder that was not read yet, in directory order, without `.` and `..`.
 ///
 /// - Throws: `Fault` with the errno of getdents64(2).
 func listDirectory(_ folder: Descriptor) throws -> [ListedEntry] {
@@ -125,20 +125,20 @@ func listDirectory(_ folder: Descriptor) throws -> [ListedEntry] {
     return entries
 }
 
-/// By getdents64(2): readdir(3) takes a copy of the descriptor and 32 KiB for each folder.
+/// Uses getdents64(2): readdir(3) needs a duplicate descriptor and 32 KiB per folder.
 ///
-/// - Returns: whether that were all: false where `body` wanted no more.
+/// - Returns: false if `body` stopped early.
 private func readDirectory(
     _ folder: Descriptor, _ body: (Slice<UnsafeRawBufferPointer>, UInt8, UInt64) -> Bool
 ) throws -> Bool {
     Blocking.call()
-    // `struct linux_dirent64`: inode, offset, length of the whole (16 bits), type, name with a NUL.
+    // `struct linux_dirent64`: inode, offset, length of the record (16 bits), type, NUL-terminated name.
     let (lengthAt, typeAt, nameAt) = (16, 18, 19)
     let (own, above) = (".".utf8, "..".utf8)
     return try withUnsafeTemporaryAllocation(byteCount: 32_768, alignment: 8) { buffer in
         while true {
             let got = steward_read_names(folder.raw, buffer.baseAddress, UInt(buffer.count))
-            // A folder that was removed has no names any more.
+            // A removed folder has no names.
             if got == 0 || got < 0 && errno == ENOENT { return true }
             guard got > 0 else { throw Fault.system("read the folder", folder.path) }
             var start = 0

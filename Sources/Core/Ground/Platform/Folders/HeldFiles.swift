@@ -1,27 +1,27 @@
 import Glibc
 import Synchronization
 
-/// The files that one piece of work reaches: each folder is opened once, below its root, and held to the end; a file
-/// that was opened stays open. Paths are names here: they say which of the held folders is meant, and never lead anywhere
-/// by themselves (`ARCHITECTURE.md`, law 7).
+/// The files used by one unit of work. Each folder is opened once, below its root, and stays open to the end, as does
+/// each opened file. Paths are only names here: they select one of the open folders, and never lead anywhere themselves
+/// (`ARCHITECTURE.md`, law 7).
 ///
-/// Everything blocks. Made anew for each job: what a job at rest would hold open would be out of date when it goes on.
+/// Every call blocks. Create one per job: open files kept for an idle job would be stale when it resumes.
 package final class HeldFiles: Sendable {
-    /// Finds the root that a path lies below.
+    /// Finds the root that contains a path.
     ///
-    /// - Throws: `Fault(.transient)` where the root is away.
+    /// - Throws: `Fault(.transient)` if the root is away.
     package typealias Finder = @Sendable (BytePath) throws -> (root: Root, path: BytePath)
 
     private let find: Finder
     private let folders = Mutex<[BytePath: Folder]>([:])
     private let files = Mutex<[BytePath: Descriptor]>([:])
-    /// What the work is about, and of which size it was judged.
+    /// The file or folder that the work is about, and its size when judged.
     private let source = Mutex<(path: BytePath, size: Int64?)?>(nil)
 
     package init(_ find: @escaping Finder) { self.find = find }
 
-    /// Reaches what lies below a folder of the agent's own, or is to be made there. Links that lead to the folder are
-    /// followed, none below it.
+    /// Access to existing or new files below a folder of the agent's own. Follows links in the path of the folder, but
+    /// none below it.
     package convenience init(own folder: BytePath) {
         self.init { path in
             guard path.isWithin(folder) else { throw Fault(.failed, "\(path) does not lie in \(folder)", path: path) }
@@ -29,15 +29,15 @@ package final class HeldFiles: Sendable {
         }
     }
 
-    /// Reaches what lies below the first of some folders that holds it, and everything else from the top of the file
-    /// system, through no link at all. Links that lead to the folders are followed, none below them.
+    /// Access to files below the first of these folders that contains them, and to all others from the root of the file
+    /// system, following no links. Follows links in the paths of the folders, but none below them.
     package convenience init(below folders: [BytePath]) {
         self.init { path in
             try Self.root(folders.first { path.isWithin($0) && path != $0 } ?? "/", holding: path)
         }
     }
 
-    /// The folder, or the deepest of those above it that is there, and the way from it to `path`.
+    /// The folder, or its deepest existing parent, and the path from it to `path`.
     package static func root(_ folder: BytePath, holding path: BytePath) throws -> (root: Root, path: BytePath) {
         var root = folder
         while true {
@@ -51,21 +51,22 @@ package final class HeldFiles: Sendable {
 
     // MARK: Reaching
 
-    /// Says what the work is about, before each of its steps. It was judged, so from here on a part of the way to it that is
-    /// missing means that it is gone (`.superseded`), whoever finds that out and by whichever call.
+    /// Sets what the work is about, before each of its steps. It has been judged, so from now on a missing part of its
+    /// path means that it is gone (`.superseded`), whichever call finds out.
     ///
-    /// - Parameter size: a file of another one is not read to its end: what was judged is gone then. Nil for any.
+    /// - Parameter size: if the file has another size, it is not read to the end: the judged version is gone. nil for
+    ///   any size.
     package func begin(on path: BytePath, size: Int64?) { source.withLock { $0 = (path, size) } }
 
-    /// What is found on the way to a name.
+    /// The result of resolving the path to a name.
     private enum Way {
-        /// Its folder, held open; whether anything has the name is another question.
+        /// The open folder of the name; the name itself may not exist.
         case open(DirectoryEntry)
-        /// A folder on the way is gone, or something else stands in its place.
+        /// A folder on the way is gone or was replaced by something else.
         case gone(Fault)
     }
 
-    /// The one place that decides what it means that a part of the way is missing.
+    /// The single place that decides what a missing part of a path means.
     private func way(to path: BytePath) throws -> Way {
         let parent = path.parent
         if let folder = folders.withLock({ $0[parent] }) { return .open(folder[path.name]) }
@@ -88,7 +89,7 @@ package final class HeldFiles: Sendable {
         fault.errno == ENOENT || fault.errno == ENOTDIR || fault.code == Fault.link
     }
 
-    /// Whether a folder that is missing on the way to `path` means that the source is missing too: the way there leads
+    /// Whether a missing folder on the way to `path` means that the source is missing too, because its path leads
     /// through the same folder.
     private func leadsToSource(_ path: BytePath) -> Bool {
         guard let source = source.withLock({ $0?.path }) else { return false }
@@ -100,7 +101,7 @@ package final class HeldFiles: Sendable {
         return Fault(.superseded, "\(path) is gone", path: path, errno: fault.errno)
     }
 
-    /// Does something with a name. Where that fails because the name is gone, and the work is about it, that is said.
+    /// Uses a name. If that fails because the name is gone and the work is about it, throws `.superseded`.
     private func reaching<R>(_ path: BytePath, _ body: () throws -> R) throws -> R {
         do {
             return try body()
@@ -110,10 +111,10 @@ package final class HeldFiles: Sendable {
         }
     }
 
-    /// The name of that path, in its folder held open.
+    /// The name at that path, in its open folder.
     ///
-    /// - Throws: `Fault`; ENOENT where the folder is not there, ELOOP or EXDEV where a link is in the way; `.superseded`
-    ///   instead where that means that what the work is about is gone (``begin(on:size:)``).
+    /// - Throws: `Fault`; ENOENT if the folder does not exist, ELOOP or EXDEV if a link is in the way; `.superseded`
+    ///   instead if that means that the subject of the work is gone (``begin(on:size:)``).
     package func spot(_ path: BytePath) throws -> DirectoryEntry {
         switch try way(to: path) {
         case .open(let spot): return spot
@@ -121,7 +122,7 @@ package final class HeldFiles: Sendable {
         }
     }
 
-    /// As ``spot(_:)``; nil where the folder is not there, or something that is none stands in its place.
+    /// Like ``spot(_:)``; nil if the folder does not exist, or was replaced by something else.
     package func spotIfAny(_ path: BytePath) throws -> DirectoryEntry? {
         switch try way(to: path) {
         case .open(let spot): return spot
@@ -130,7 +131,7 @@ package final class HeldFiles: Sendable {
         }
     }
 
-    /// Whether nothing has the name any more, or the way to it is gone or leads through a link.
+    /// Whether the name no longer exists, or the way to it is gone or leads through a link.
     package func isGone(_ path: BytePath) throws -> Bool {
         switch try way(to: path) {
         case .open(let spot): return try spot.status() == nil
@@ -138,10 +139,10 @@ package final class HeldFiles: Sendable {
         }
     }
 
-    /// lstat(2); nil where nothing has that name.
+    /// lstat(2); nil if there is no such name.
     package func status(_ path: BytePath) throws -> FileStatus? { try spotIfAny(path)?.status() }
 
-    /// Whether a link stands in the way to it, or in its place.
+    /// Whether it is a link, or is reached through one.
     package func isBehindLink(_ path: BytePath) throws -> Bool {
         do {
             return try status(path)?.kind == .link
@@ -150,14 +151,14 @@ package final class HeldFiles: Sendable {
         }
     }
 
-    /// Opens what has the name now.
+    /// Opens the current file of that name.
     package func open(_ path: BytePath, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600) throws -> Descriptor {
         try reaching(path) { try spot(path).open(flags, mode: mode) }
     }
 
-    /// The regular file that had the name when it was first asked for, open for reading; the same each time.
+    /// The regular file that had the name at the first call, open for reading; the same at each call.
     ///
-    /// - Throws: `Fault(.superseded)` where there is none.
+    /// - Throws: `Fault(.superseded)` if there is none.
     package func file(_ path: BytePath) throws -> Descriptor {
         if let file = files.withLock({ $0[path] }) { return file }
         let file: Descriptor
@@ -173,7 +174,7 @@ package final class HeldFiles: Sendable {
         }
     }
 
-    /// The same, if it has the size that was judged: for what is about to be read to its end.
+    /// The same, if it has the size that was judged: for files about to be read to the end.
     package func judged(_ path: BytePath) throws -> Descriptor {
         let file = try file(path)
         if let source = source.withLock({ $0 }), source.path == path, let size = source.size,
@@ -184,7 +185,7 @@ package final class HeldFiles: Sendable {
         return file
     }
 
-    /// The same, if the name still stands for it: for what is to be seen under the name.
+    /// The same, if the name still refers to it: for files that others will look up by name.
     package func present(_ path: BytePath) throws -> Descriptor {
         let file = try file(path)
         guard try status(path)?.isSameFile(as: file.status()) == true else {
@@ -195,7 +196,7 @@ package final class HeldFiles: Sendable {
 
     // MARK: Where a place follows links that stay inside
 
-    /// Opens what the name leads to, through such links at its end as its place follows.
+    /// Opens the file that the name leads to, through a link at its end if its place follows such links.
     package func openFollowing(_ path: BytePath, _ flags: Int32 = O_RDONLY) throws -> Descriptor {
         let (root, relative) = try find(path)
         return try reaching(path) {
@@ -203,7 +204,7 @@ package final class HeldFiles: Sendable {
         }
     }
 
-    /// The name itself, or where its place follows links, the one that it leads to: what is to be replaced.
+    /// The name itself or, if its place follows links, the name that it leads to: the file to replace.
     package func resolved(_ path: BytePath) throws -> BytePath {
         let (root, relative) = try find(path)
         guard root.links == .inside, try status(path)?.kind == .link else { return path }
@@ -215,7 +216,7 @@ package final class HeldFiles: Sendable {
         return root.folder.path.appending(below)
     }
 
-    /// stat(2) of what the name leads to; nil where there is none.
+    /// stat(2) of the file that the name leads to; nil if there is none.
     package func statusFollowing(_ path: BytePath) throws -> FileStatus? {
         guard let status = try status(path), status.kind == .link else { return try status(path) }
         let (root, relative) = try find(path)
@@ -227,12 +228,12 @@ package final class HeldFiles: Sendable {
         }
     }
 
-    /// The hash of what has the name now.
+    /// The hash of the current file of that name.
     package func hash(_ path: BytePath) throws -> ContentHash { try spot(path).hash() }
 
-    /// A folder, opened now and not held: there may be very many.
+    /// A folder, opened now and not kept: there may be very many.
     package func folder(_ path: BytePath) throws -> Folder {
-        // A name below it is what finds its root.
+        // The root is found by a name below the folder.
         let (root, relative) = try find(path.appending("."))
         return try reaching(path) { try root.folder(relative.parent) }
     }
@@ -240,18 +241,18 @@ package final class HeldFiles: Sendable {
     /// The names in a folder; see ``Folder/entries()``.
     package func list(_ folder: BytePath) throws -> [ListedEntry] { try self.folder(folder).entries() }
 
-    /// Closes the files, but holds the folders on: between two steps of a job others may have saved the file under its
-    /// name, and the agent's own lease needs it closed.
+    /// Closes the files but keeps the folders open: between two steps of a job, others may have saved the file under
+    /// its name, and the agent's own lease requires it to be closed.
     package func closeFiles() { files.withLock { $0 = [:] } }
 
     // MARK: Changing
 
-    /// Makes the folders that `path` is to lie in, as far as they are missing, but never the root, nor one that the source
-    /// lay in: that one has another name by now.
+    /// Creates missing parent folders of `path`, but never the root, nor a folder that contained the source: that one
+    /// has been renamed.
     ///
-    /// - Throws: `Fault(.superseded)` where such a one is missing.
+    /// - Throws: `Fault(.superseded)` if such a folder is missing.
     package func makeFolders(for path: BytePath, mode: mode_t = 0o755) throws {
-        // One that was removed meanwhile is made anew.
+        // A folder that was removed in the meantime is created again.
         if let held = folders.withLock({ $0[path.parent] }), try held.status().links > 0 { return }
         let (root, relative) = try find(path)
         if let shared = source.withLock({ $0?.path.parent.common(with: path.parent) }),
@@ -274,7 +275,7 @@ package final class HeldFiles: Sendable {
             opened(source, expected), to: targets, through: spot, manner, purpose: purpose, clear: clear, record: record
         )
         let held = files.withLock { $0.removeValue(forKey: source) }
-        // By rename it is the same file; what was copied is another.
+        // A rename keeps the file; a copy is a different one.
         let print = try held?.status().fingerprint
         let isSame = print?.inode == placed.fingerprint.inode && print?.device == placed.fingerprint.device
         files.withLock { $0[placed.path] = isSame ? held : nil }
@@ -311,7 +312,7 @@ package final class HeldFiles: Sendable {
         forget(source)
     }
 
-    /// Unlinks a file; one that is already gone is fine.
+    /// Unlinks a file; a no-op if it is already gone.
     package func remove(_ path: BytePath) throws {
         if let spot = try spotIfAny(path) { try Durable.remove(spot) }
         forget(path)
@@ -323,12 +324,12 @@ package final class HeldFiles: Sendable {
         forget(path)
     }
 
-    /// What is made, moved or replaced is opened anew when it is asked for.
+    /// Created, moved or replaced files are reopened on the next access.
     private func forget(_ paths: BytePath...) {
         files.withLock { files in for path in paths { files[path] = nil } }
     }
 
-    /// Removes a folder that holds nothing; one that does stays.
+    /// Removes an empty folder; leaves any other alone.
     package func removeFolder(_ path: BytePath) throws {
         guard let spot = try spotIfAny(path) else { return }
         _ = try Durable.removeFolder(spot)
@@ -340,7 +341,7 @@ package final class HeldFiles: Sendable {
         return try Durable.renameNew(spot(source), to: spot(target))
     }
 
-    /// Writes a new file beside `target`; see ``Durable/stage(_:for:mode:record:)``.
+    /// Writes a new file next to `target`; see ``Durable/stage(_:for:mode:record:)``.
     package func stage(
         _ bytes: some Collection<UInt8>, for target: BytePath, mode: mode_t = 0o644,
         record: Durable.Record = { _, _ in }
@@ -353,7 +354,7 @@ package final class HeldFiles: Sendable {
         try Durable.replaceOwn(spot(path), with: bytes, mode: mode)
     }
 
-    /// Puts a staged file in the place of another; see ``Durable/replace(_:with:)``.
+    /// Replaces a file with a staged one; see ``Durable/replace(_:with:)``.
     package func replace(_ path: BytePath, with staged: BytePath) throws {
         defer { forget(path, staged) }
         try Durable.replace(spot(path), with: spot(staged))
@@ -365,13 +366,13 @@ package final class HeldFiles: Sendable {
         try Durable.exchange(spot(one), spot(other))
     }
 
-    /// Who has it open, in words; see ``Openers``.
+    /// The processes that have it open, as text; see ``Openers``.
     package func openers(_ path: BytePath) -> String {
-        // For a message: what cannot be looked at has unknown openers.
+        // For a message: if it cannot be examined, the processes are unknown.
         (try? spot(path)).map { Openers.describe($0) } ?? "another process"
     }
 
-    /// The first of the names beside `path` that show that an editor has it open; see ``WorkNames/editorLock(on:)``.
+    /// The first editor lock that exists next to `path`; see ``WorkNames/editorLock(on:)``.
     package func editorLock(on path: BytePath) throws -> BytePath? {
         guard let spot = try spotIfAny(path) else { return nil }
         return try WorkNames.editorLock(on: spot)

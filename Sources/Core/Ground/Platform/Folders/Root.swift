@@ -1,13 +1,13 @@
 import Glibc
 
-/// A folder that was reached once by its path and is held from then on; everything below it is reached through it, and
-/// the kernel sees to it that no step of the way leaves it (openat2, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS).
+/// A folder that was looked up by path once and then kept open. Everything below is opened through it, and the kernel
+/// ensures that no step of the path leaves it (openat2, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS).
 package struct Root: Sendable {
-    /// What is done about a symbolic link on the way.
+    /// How to treat symbolic links on the way.
     package enum Links: String, Sendable, Codable, CaseIterable {
-        /// It is a file of the kind link, and leads nowhere (RESOLVE_NO_SYMLINKS).
+        /// Not followed: a link is a file of its own kind (RESOLVE_NO_SYMLINKS).
         case never
-        /// Followed as long as it stays below the root.
+        /// Followed as long as the path stays below the root.
         case inside
     }
 
@@ -15,17 +15,17 @@ package struct Root: Sendable {
     package let links: Links
     private let held: Descriptor
 
-    /// - Parameter held: the open folder; one that was opened only to be named (O_PATH) will do.
+    /// - Parameter held: the open folder; a path descriptor (O_PATH) is enough.
     package init(_ held: Descriptor, links: Links = .never) {
         self.held = held
         folder = Folder(held)
         self.links = links
     }
 
-    /// Opens what lies at `relative`.
+    /// Opens the file at `relative`.
     ///
-    /// - Throws: `Fault`: with the code ``Fault/link`` where a link is in the way (ELOOP) or the path would leave the root
-    ///   (EXDEV); else with the errno of openat2(2).
+    /// - Throws: `Fault`: with the code ``Fault/link`` if a link is in the way (ELOOP) or the path would leave the root
+    ///   (EXDEV); otherwise with the errno of openat2(2).
     package func open(_ relative: BytePath, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600) throws -> Descriptor {
         try explaining(relative) {
             links == .never
@@ -53,7 +53,7 @@ package struct Root: Sendable {
         }
     }
 
-    /// Finds what lies at `relative`, whatever it is, without opening it for reading or writing.
+    /// Finds whatever is at `relative`, without opening it for reading or writing.
     package func locate(_ relative: BytePath) throws -> Descriptor {
         try explaining(relative) {
             links == .never
@@ -62,7 +62,7 @@ package struct Root: Sendable {
         }
     }
 
-    /// Opens the folder at `relative` to reach what is in it, which needs no permission to read it.
+    /// Opens the folder at `relative` as a base for names, which needs no read permission.
     package func folder(_ relative: BytePath) throws -> Folder {
         if relative.isEmpty { return folder }
         return Folder(
@@ -73,9 +73,9 @@ package struct Root: Sendable {
             })
     }
 
-    /// The name at `relative`, in its folder held open.
+    /// The name at `relative`, in its open folder.
     ///
-    /// - Throws: as ``open(_:_:mode:)``; ENOENT where the folder is not there.
+    /// - Throws: as ``open(_:_:mode:)``; ENOENT if the folder does not exist.
     package func spot(_ relative: BytePath) throws -> DirectoryEntry {
         guard !relative.isEmpty, relative.components.allSatisfy(Self.isName) else {
             throw Fault(.refused, "\(relative) is no name below \(folder.path)", path: folder.path, errno: EXDEV)
@@ -83,8 +83,8 @@ package struct Root: Sendable {
         return DirectoryEntry(try folder(relative.parent), BytePath(bytes: relative.name))
     }
 
-    /// Makes the folders on the way to `relative` and itself, as far as they are missing, and opens it; syncs each new
-    /// name. Never makes the root.
+    /// Creates the folder `relative` and any missing parents, and opens it; syncs each new name. Never creates the
+    /// root.
     package func makeFolder(_ relative: BytePath, mode: mode_t = 0o755) throws -> Folder {
         do {
             return try folder(relative)
@@ -106,7 +106,7 @@ package struct Root: Sendable {
 }
 
 extension Fault {
-    /// The ``code`` of what was refused because a symbolic link was in the way.
+    /// The ``code`` of a refusal because of a symbolic link in the way.
     package static let link = "link"
 
     static func behindLink(_ path: BytePath) -> Fault {

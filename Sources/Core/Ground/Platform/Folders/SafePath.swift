@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// Opening below a folder without ever leaving it: `..`, absolute paths and symbolic links that lead out are refused by
-/// the kernel at the moment of opening (openat2, RESOLVE_BENEATH), so nothing can be swapped in between check and use.
+/// Opens files below a folder without ever leaving it. The kernel refuses `..`, absolute paths and symbolic links that
+/// lead outside at the moment of opening (openat2, RESOLVE_BENEATH), so nothing can be swapped between check and use.
 package enum SafePath {
-    /// Opens `relative` below `directory`. Links that stay inside are followed.
+    /// Opens `relative` below `directory`. Follows links that stay inside.
     ///
-    /// - Throws: `Fault`; errno EXDEV where the path would leave `directory`.
+    /// - Throws: `Fault`; errno EXDEV if the path would leave `directory`.
     package static func open(
         _ relative: BytePath, beneath directory: Descriptor, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o644
     ) throws -> Descriptor {

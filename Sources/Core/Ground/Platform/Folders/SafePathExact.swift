@@ -2,17 +2,17 @@ import CLinux
 import Glibc
 
 extension SafePath {
-    /// Opens `relative` below `directory` through no symbolic link at all, not even one that stays inside: for folders
-    /// whose every name the agent has made itself.
+    /// Opens `relative` below `directory` following no symbolic links, not even those that stay inside: for folders in
+    /// which the agent has created every name itself.
     ///
-    /// - Throws: `Fault`; errno ELOOP where a part of the path is a link, EXDEV where it would leave `directory`.
+    /// - Throws: `Fault`; errno ELOOP if a part of the path is a link, EXDEV if it would leave `directory`.
     package static func openExactly(
         _ relative: BytePath, beneath directory: Descriptor, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600
     ) throws -> Descriptor {
         try openExactly(relative, directory, flags | O_NOCTTY | O_NONBLOCK, mode)
     }
 
-    /// Finds `relative` in the same way without opening it (open(2), O_PATH), whatever it is.
+    /// Finds whatever is at `relative` in the same way, without opening it (open(2), O_PATH).
     package static func locateExactly(
         _ relative: BytePath, beneath directory: Descriptor, _ more: Int32 = O_NOFOLLOW
     ) throws -> Descriptor {

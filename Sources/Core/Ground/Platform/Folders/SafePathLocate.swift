@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 
 extension SafePath {
-    /// Finds `relative` below `directory` without opening it for reading or writing (open(2), O_PATH): for its status,
-    /// and to learn whether the way there stays inside. Works on files that may not be read, and wakes no device.
+    /// Finds `relative` below `directory` without opening it for reading or writing (open(2), O_PATH): to get its
+    /// status, or to check that the path stays inside. Works on unreadable files, and wakes no device.
     ///
     /// - Parameters:
-    ///   - follow: whether a symbolic link at the end is followed.
-    ///   - more: flags beside O_PATH: O_DIRECTORY.
-    /// - Throws: `Fault`; errno EXDEV where the path would leave `directory`.
+    ///   - follow: whether to follow a symbolic link at the end.
+    ///   - more: flags in addition to O_PATH: O_DIRECTORY.
+    /// - Throws: `Fault`; errno EXDEV if the path would leave `directory`.
     package static func locate(
         _ relative: BytePath, beneath directory: Descriptor, follow: Bool = true, _ more: Int32 = 0
     ) throws -> Descriptor {

@@ -1,26 +1,26 @@
 import Glibc
 
-/// A folder that the configuration names and that is held open for long: what is written through it must lie in the folder
-/// of that name, not in one that was moved away, replaced, or unmounted since.
+/// A folder named in the configuration and kept open for long. Anything written through it must arrive in the folder
+/// that has the name now, not in one that was moved away, replaced, or unmounted since.
 ///
-/// Reading goes through ``reading``. Writing goes through ``writing()`` alone, which looks at the name first.
+/// Read through ``reading``. Write only through ``writing()``, which checks the name first.
 package final class StandingFolder: Sendable {
-    /// The ``Fault/code`` of what was not written because another folder, or none, has the name now.
+    /// The ``Fault/code`` of a write that was refused because the name now belongs to another folder, or to none.
     package static let displaced = "displaced"
 
     package let path: BytePath
-    /// The folder that was opened, wherever it lies by now.
+    /// The folder as opened, wherever it is now.
     package let reading: Descriptor
     private let identity: FileStatus
 
-    /// - Parameter folder: open for reading, by the path that the configuration names. Blocks.
+    /// - Parameter folder: opened for reading by its configured path. Blocks.
     package init(_ folder: Descriptor) throws {
         path = folder.path
         reading = folder
         identity = try folder.status()
     }
 
-    /// The folder to write through. Blocks.
+    /// The folder, for writing. Blocks.
     ///
     /// - Throws: as ``check()``.
     package func writing() throws -> Descriptor {
@@ -28,12 +28,12 @@ package final class StandingFolder: Sendable {
         return reading
     }
 
-    /// Whether the name still leads to the folder that is held. Blocks.
+    /// Whether the name still leads to the open folder. Blocks.
     ///
-    /// - Throws: `Fault` where that cannot be told.
+    /// - Throws: `Fault` if that cannot be determined.
     package func stands() throws -> Bool { try Self.stands(identity, at: path) }
 
-    /// - Throws: `Fault(.transient)` with the code ``displaced`` where the name leads to another folder, or to none.
+    /// - Throws: `Fault(.transient)` with the code ``displaced`` if the name leads to another folder, or to none.
     package func check() throws {
         if try !stands() { throw Self.fault(path) }
     }
@@ -57,9 +57,9 @@ package final class StandingFolder: Sendable {
 }
 
 extension Folder {
-    /// Whether its path still leads to it; see ``StandingFolder``. Blocks.
+    /// Checks that its path still leads to it; see ``StandingFolder``. Blocks.
     ///
-    /// - Throws: `Fault(.transient)` with the code ``StandingFolder/displaced`` where it does not.
+    /// - Throws: `Fault(.transient)` with the code ``StandingFolder/displaced`` if it does not.
     package func requireStanding() throws {
         if raw == AT_FDCWD { return }
         if try !StandingFolder.stands(status(), at: path) { throw StandingFolder.fault(path) }

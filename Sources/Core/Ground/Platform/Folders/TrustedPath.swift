@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// Walks to a folder by its path, one name at a time, and follows only links that root or the agent's own user owns. Blocks.
+/// Walks to a folder by path, one name at a time, following only links owned by root or the agent's own user. Blocks.
 enum TrustedPath {
     private static let mostLinks = 40
 
-    /// - Throws: `Fault`: ELOOP where a link of somebody else's is on the way, else with the errno of open(2).
+    /// - Throws: `Fault`: ELOOP if a link of another user is on the way, otherwise with the errno of open(2).
     static func folder(_ path: BytePath) throws -> Descriptor {
-        // Where no link is on the way there is nobody to ask whose it is.
+        // Without links on the way, there are no owners to check.
         let raw = path.withCString(steward_find_folder)
         return raw >= 0 ? Descriptor(owning: raw, path: path) : try walk(path)
     }
@@ -50,7 +50,7 @@ enum TrustedPath {
         return BytePath(bytes: buffer.prefix(length).map { UInt8(bitPattern: $0) })
     }
 
-    /// The walk's own descriptor is closed with it.
+    /// The walk closes its own descriptor.
     private static func duplicate(_ folder: Descriptor, _ path: BytePath) throws -> Int32 {
         let copy = fcntl(folder.raw, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw Fault.system("open", path) }

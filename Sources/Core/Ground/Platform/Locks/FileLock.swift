@@ -1,22 +1,22 @@
 import CLinux
 import Glibc
 
-/// Locks that belong to an open file: freed by the kernel when its last descriptor is closed, however the process ends.
+/// Locks of an open file. The kernel releases them when the last descriptor is closed, however the process ends.
 package enum FileLock {
     package enum Mode: Sendable { case shared, exclusive }
 
-    /// The kernel has two kinds of locks, which know nothing of each other.
+    /// The kernel has two kinds of locks, which do not see each other.
     package enum Kind: Sendable {
-        /// fcntl(2), F_OFD_SETLK: also acquired over NFS. An exclusive lock needs a file that is open for writing, so that
-        /// a folder cannot have one.
+        /// fcntl(2), F_OFD_SETLK: works over NFS. An exclusive lock requires a file open for writing, so a folder
+        /// cannot have one.
         case record
-        /// flock(2): on folders as well, and seen by flock(1).
+        /// flock(2): also for folders, and visible to flock(1).
         case whole
     }
 
     /// Acquires the lock without waiting.
     ///
-    /// - Returns: false where somebody holds one that conflicts.
+    /// - Returns: false if there is a conflicting lock.
     package static func acquire(_ mode: Mode, on file: Descriptor, by kind: Kind = .record) throws -> Bool {
         Blocking.call()
         let isExclusive = mode == .exclusive
@@ -30,11 +30,11 @@ package enum FileLock {
         throw Fault.system("lock", file.path)
     }
 
-    /// Acquires the lock, waiting for a moment: a process that has just been forked keeps a copy of every open file, and the
-    /// locks with them, until it executes its program. Blocks.
+    /// Acquires the lock, waiting briefly: a newly forked process keeps a copy of every open file, and its locks, until
+    /// it calls exec. Blocks.
     ///
-    /// - Parameter seconds: for which it waits at most.
-    /// - Returns: false where somebody still holds one that conflicts.
+    /// - Parameter seconds: how long to wait at most.
+    /// - Returns: false if there is still a conflicting lock.
     package static func acquireSoon(
         _ mode: Mode, on file: Descriptor, by kind: Kind = .record, within seconds: Double = 0.5
     ) throws -> Bool {
@@ -46,7 +46,7 @@ package enum FileLock {
         return true
     }
 
-    /// Acquires an exclusive lock by flock(2). Blocks until nobody else holds one.
+    /// Acquires an exclusive lock with flock(2). Blocks until no one else holds one.
     package static func wait(on file: Descriptor) throws {
         Blocking.call()
         while flock(file.raw, LOCK_EX) != 0 {
@@ -54,12 +54,12 @@ package enum FileLock {
         }
     }
 
-    /// What is said of a file that somebody else has locked.
+    /// The error for a file locked by another process.
     package static func held(_ file: Descriptor) -> Fault {
         Fault(.transient, "another process has locked \(file.path); try again when it is done", path: file.path)
     }
 
-    /// Whether another open file holds a lock on this one, of whatever kind. Needs no more than that it is open.
+    /// Whether another open file holds a lock of either kind on this one. It need only be open.
     package static func isHeldElsewhere(_ file: Descriptor) throws -> Bool {
         Blocking.call()
         let found = steward_is_file_locked(file.raw)
@@ -67,7 +67,7 @@ package enum FileLock {
         return found == 1
     }
 
-    /// Gives a lock back before the file is closed.
+    /// Releases a lock before the file is closed.
     package static func release(_ file: Descriptor, by kind: Kind = .record) throws {
         let result = kind == .record ? steward_unlock_file(file.raw) : flock(file.raw, LOCK_UN)
         guard result == 0 else { throw Fault.system("unlock", file.path) }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Who has a file open, by /proc, where that may be read.
+/// Which processes have a file open, as far as /proc is readable.
 package enum Openers {
-    /// `vim (process 123)`, several joined by commas; `another process` where /proc does not tell. Blocks.
+    /// `vim (process 123)`, several separated by commas; `another process` if /proc does not tell. Blocks.
     package static func describe(_ spot: DirectoryEntry) -> String {
         let found = processes(holding: spot).map { "\($0.name) (process \($0.id))" }
         return found.isEmpty ? "another process" : found.joined(separator: ", ")
@@ -10,7 +10,7 @@ package enum Openers {
 
     package static func processes(holding spot: DirectoryEntry) -> [(id: Int32, name: String)] {
         Blocking.call()
-        // What cannot be read belongs to others and is left out: the answer is for a message, not for a decision.
+        // Unreadable entries belong to other users and are left out: the result is for a message, not for a decision.
         guard let wanted = (try? spot.status()) ?? nil, let entries = try? names("/proc") else { return [] }
         var found: [(id: Int32, name: String)] = []
         for entry in entries {

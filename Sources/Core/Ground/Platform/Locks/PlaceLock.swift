@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Which agent looks after a place, as its lock file says.
+/// The agent that manages a place, according to the lock file.
 package struct PlaceHolder: Sendable, Equatable, CustomStringConvertible {
-    /// The process, as its own host or container counts; nil where the file does not say.
+    /// The process id on its own host or in its container; nil if the file does not say.
     package let process: Int32?
     package let host: String
-    /// The path of its state folder, for a person.
+    /// The path of its state folder, for display.
     package let state: String
 
     package init(process: Int32?, host: String, state: String) {
@@ -25,7 +25,7 @@ package struct PlaceHolder: Sendable, Equatable, CustomStringConvertible {
 
     fileprivate var text: String { "process \(process ?? 0)\nhost \(host)\nstate \(state)\n" }
 
-    /// What the file says is for people alone; it may be anybody's text.
+    /// For display only: the file may contain anyone's text.
     fileprivate init(_ file: Descriptor) {
         var words: [Substring: Substring] = [:]
         if let bytes = try? file.read(at: 0, count: 8_192) {
@@ -40,19 +40,19 @@ package struct PlaceHolder: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// One agent for each place: an OFD lock on a file in the place's folder, which also says who holds it. The kernel frees it
-/// when the process ends, however it ends; over NFS the server keeps it, so that it holds between hosts.
+/// One agent per place: an OFD lock on a file in the place's folder, which also names the holder. The kernel releases
+/// it when the process ends, however it ends; over NFS the server keeps it, so it works between hosts.
 ///
-/// The file stays open while the lock is held, and stays there afterwards: where a file system keeps names for a while, as NFS
-/// and FUSE do, two could hold the lock of two files if one removed its own. Calls block.
+/// The file stays open while locked, and is not removed afterwards: on file systems that cache names, such as NFS and
+/// FUSE, two agents could otherwise hold locks on two different files. Calls block.
 package final class PlaceLock: Sendable {
-    /// One of the names that are nobody's file (``WorkNames/own``).
+    /// One of the agent's own names (``WorkNames/own``).
     package static let name: [UInt8] = Array(".steward-lock".utf8)
 
     package enum Answer: Sendable {
         case taken(PlaceLock)
         case held(PlaceHolder)
-        /// No lock can be had there: the folder may not be written, or its file system knows no locks.
+        /// Locking is impossible there: the folder is not writable, or its file system does not support locks.
         case impossible(Fault)
     }
 
@@ -62,9 +62,9 @@ package final class PlaceLock: Sendable {
 
     private init(_ file: Descriptor, _ status: FileStatus) { (self.file, self.status) = (file, status) }
 
-    /// Takes the lock on a folder, without waiting.
+    /// Tries to lock a folder, without waiting.
     ///
-    /// - Throws: `Fault` for what may pass by itself.
+    /// - Throws: `Fault` for errors that may pass.
     package static func take(in folder: Folder, as holder: PlaceHolder) throws -> Answer {
         let spot = folder[name]
         for _ in 0..<16 {
@@ -75,7 +75,7 @@ package final class PlaceLock: Sendable {
                 }
                 flush(file)
                 guard try FileLock.acquire(.exclusive, on: file) else { return .held(PlaceHolder(file)) }
-                // Somebody may have removed the file since it was opened.
+                // The file may have been removed since it was opened.
                 let status = try file.status()
                 guard try spot.status()?.isSameFile(as: status) == true else { continue }
                 sign(file, holder)
@@ -90,19 +90,19 @@ package final class PlaceLock: Sendable {
         throw Fault(.transient, "\(spot.path) is made anew again and again", path: spot.path)
     }
 
-    /// Closes a copy of the descriptor, which has a FUSE server asked to flush the file. One that has nothing to flush says so
-    /// once and is not asked again: now, and not when the agent ends and the server may not answer any more.
+    /// Closes a duplicate of the descriptor, which makes a FUSE server flush the file. A server with nothing to flush
+    /// says so once and is not asked again: let that happen now, not at exit, when it may no longer answer.
     private static func flush(_ file: Descriptor) {
         let copy = dup(file.raw)
         if copy >= 0 { close(copy) }
     }
 
-    /// What does not pass by itself, and a full disk, on which a lock must not stop the work that makes room.
+    /// Permanent errors, and a full disk: the lock must not stop the work that frees space.
     private static let impossible: Set<Int32> = [
         EACCES, EPERM, EROFS, EISDIR, ENXIO, ENOSPC, EDQUOT, ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL, EBADF,
     ]
 
-    /// Nil where it has come or gone meanwhile.
+    /// nil if the file has appeared or disappeared in the meantime.
     private static func open(_ spot: DirectoryEntry) throws -> Descriptor? {
         do {
             return try spot.open(O_RDWR)
@@ -111,7 +111,7 @@ package final class PlaceLock: Sendable {
         }
     }
 
-    /// Whoever may write into the folder may lock it, and nobody else: an agent of another user must be able to.
+    /// Anyone who may write into the folder may lock it, and no one else: agents of other users must be able to.
     private static func make(_ spot: DirectoryEntry) throws -> Descriptor? {
         let file: Descriptor
         do {
@@ -121,21 +121,21 @@ package final class PlaceLock: Sendable {
         }
         let folder = try spot.folder.status()
         let writers = folder.mode & 0o022
-        // A file can be given to the folder's group by whoever is in it, and by root.
+        // Root, and members of the folder's group, can give a file to the group.
         let isShared = writers & 0o002 != 0 || writers != 0 && fchown(file.raw, uid_t.max, folder.group) == 0
         if isShared { fchmod(file.raw, 0o600 | writers | writers << 1) }
         return file
     }
 
-    /// That it cannot be written, on a full disk say, leaves the lock without a name.
+    /// If this fails, for example on a full disk, the lock does not name its holder.
     private static func sign(_ file: Descriptor, _ holder: PlaceHolder) {
         let bytes = Array(holder.text.utf8)
         if ftruncate(file.raw, 0) == 0 { _ = pwrite(file.raw, bytes, bytes.count, 0) }
     }
 
-    /// Who holds the lock of a folder, where somebody does whose lock file may be read.
+    /// The holder of a folder's lock, if there is one and the lock file is readable.
     ///
-    /// - Parameter own: locks of this process, which do not count.
+    /// - Parameter own: locks of this process, to be ignored.
     package static func holder(in folder: Folder, except own: [PlaceLock] = []) throws -> PlaceHolder? {
         let spot = folder[name]
         guard let status = try spot.status(), status.kind == .file,
@@ -151,17 +151,17 @@ package final class PlaceLock: Sendable {
         return PlaceHolder(file)
     }
 
-    /// Whether this is still the lock of the folder: its file was not removed, no other folder stands there, and it is held.
-    /// Over NFS a lock is lost without a word when the server has not heard of this host for the time of a lease.
+    /// Whether this is still the folder's lock: its file was not removed, the folder is the same, and the lock is held.
+    /// Over NFS a lock is silently lost if the server has not heard from this host for the lease time.
     package func stands(in folder: Folder) throws -> Bool {
         guard isHeld.load(ordering: .acquiring),
             try folder[Self.name].status()?.isSameFile(as: status) == true
         else { return false }
-        // Asked for again it goes to the server. What the answer is where it was lost differs; it is then taken anew, or not.
+        // Acquiring it again asks the server. If it was lost, the result varies: it is acquired again, or not.
         do {
             guard try FileLock.acquire(.exclusive, on: file) else { return false }
             if isHeld.load(ordering: .acquiring) { return true }
-            // Given back meanwhile.
+            // Released in the meantime.
             try FileLock.release(file)
             return false
         } catch is Fault {
@@ -169,10 +169,10 @@ package final class PlaceLock: Sendable {
         }
     }
 
-    /// Gives the lock back, though a thread of this process may never end and keep the file open.
+    /// Releases the lock, even if a thread of this process never ends and keeps the file open.
     package func release() {
         isHeld.store(false, ordering: .releasing)
-        // Where that fails it goes with the file.
+        // If this fails, the lock goes with the file.
         try? FileLock.release(file)
     }
 }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Files that lie in memory and nowhere else, for what has no place on a disk in the clear (memfd_create(2)). They can
-/// reach the swap, like all memory: swap belongs encrypted, or off.
+/// Files that exist only in memory, for data that must not be on a disk in the clear (memfd_create(2)). Like all
+/// memory, they may be swapped out: swap should be encrypted or off.
 package enum MemoryFile {
-    /// Fills a file and seals it against every change.
+    /// Fills a file and seals it against changes.
     ///
     /// - Parameters:
-    ///   - size: bytes that are going to be written.
-    ///   - path: what it is called in messages.
-    ///   - fill: is given what writes the next bytes.
-    /// - Throws: `Fault(.transient)` with ``tooLarge`` where that would take more than half of the machine's memory, or
+    ///   - size: how many bytes will be written.
+    ///   - path: its name in messages.
+    ///   - fill: called with a function that writes the next bytes.
+    /// - Throws: `Fault(.transient)` with ``tooLarge`` if that would take more than half of the machine's memory, or
     ///   more than this process may have: the kernel would kill it.
     package static func filled(
         _ size: Int64, _ path: BytePath, _ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
@@ -25,13 +25,13 @@ package enum MemoryFile {
         return file
     }
 
-    /// The ``Fault/code`` of what memory has no room for.
+    /// The ``Fault/code`` of data that does not fit in memory.
     package static let tooLarge = "memory"
 
-    /// Bytes for those that read the file: this process, and the caged one.
+    /// Bytes for the processes that read the file: this one, and the caged one.
     private static let besides: Int64 = 64 << 20
 
-    /// - Parameter memory: bytes that the machine has.
+    /// - Parameter memory: the machine's memory in bytes.
     package static func admit(_ size: Int64, _ path: BytePath, memory: Int64, _ room: MemoryRoom?) throws {
         func mebibytes(_ count: Int64) -> String { "\(count >> 20) MiB" }
         let what =
@@ -50,7 +50,7 @@ package enum MemoryFile {
                 + "(`systemctl edit`), or end other work", path: path, code: tooLarge)
     }
 
-    /// Bytes that this machine has.
+    /// The memory of this machine in bytes.
     private static var memory: Int64 {
         Int64(max(1, sysconf(Int32(_SC_PHYS_PAGES)))) * Int64(max(1, sysconf(Int32(_SC_PAGESIZE))))
     }

@@ -1,17 +1,17 @@
-/// How much this process may still take of memory: what the control groups allow that it is in, each with those around
-/// it (systemd's `MemoryMax=`), for whoever takes more is killed.
+/// How much more memory this process may use: the limits of its control groups and their parents (systemd's
+/// `MemoryMax=`). A process that exceeds them is killed.
 package struct MemoryRoom: Sendable, Equatable {
-    /// The group that leaves least.
+    /// The group with the least room.
     package let group: String
-    /// Bytes that it leaves; what the kernel can drop of cached files counts as left.
+    /// Bytes it has left, including droppable page cache.
     package let left: Int64
-    /// Bytes that it may have in all.
+    /// Its limit in bytes.
     package let most: Int64
 
     /// - Parameters:
-    ///   - membership: where this process is, as in cgroups(7).
-    ///   - groups: where the version 2 hierarchy is mounted.
-    /// - Returns: nil where no group has a bound, or none can be asked.
+    ///   - membership: the process's groups, as in cgroups(7).
+    ///   - groups: the mount point of the version 2 hierarchy.
+    /// - Returns: nil if no group has a limit, or none is readable.
     package static func current(
         membership: BytePath = "/proc/self/cgroup", groups: BytePath = "/sys/fs/cgroup"
     ) -> MemoryRoom? {
@@ -29,7 +29,7 @@ package struct MemoryRoom: Sendable, Equatable {
         }
     }
 
-    /// - Returns: nil for a group without a bound.
+    /// - Returns: nil for a group without a limit.
     private init?(_ folder: BytePath, _ name: String) {
         func number(_ file: BytePath) -> Int64? {
             Self.text(folder.appending(file)).flatMap { Int64($0.filter { $0 != "\n" }) }
@@ -45,7 +45,7 @@ package struct MemoryRoom: Sendable, Equatable {
         left = max(0, most - max(0, used - cached))
     }
 
-    /// These files have no size; nil where one cannot be read.
+    /// These files have no size; nil if one is unreadable.
     private static func text(_ path: BytePath) -> String? {
         guard let bytes = try? DirectoryEntry(.nowhere, path).open().read(at: 0, count: 1 << 16) else { return nil }
         return String(decoding: bytes, as: UTF8.self)

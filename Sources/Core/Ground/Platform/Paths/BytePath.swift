@@ -1,13 +1,13 @@
-/// A path as the kernel knows it: bytes without NUL, not necessarily UTF-8.
+/// A path as the kernel sees it: bytes without NUL, not necessarily UTF-8.
 ///
-/// Nothing is normalised but doubled and trailing slashes. Relative paths name a file within a place; the empty path
-/// is the place itself. `Codable` as a string, in which bytes that are not UTF-8 (and `\`) are written `\xHH`.
+/// Only doubled and trailing slashes are normalized. Relative paths name a file within a place; the empty path is the
+/// place itself. `Codable` as a string, with `\` and bytes that are not UTF-8 written as `\xHH`.
 package struct BytePath: Hashable, Sendable, Comparable {
     package let bytes: [UInt8]
 
     private static let slash = UInt8(ascii: "/")
 
-    /// Takes the path's bytes; doubled and trailing slashes are dropped, a NUL ends the path.
+    /// Takes the path's bytes, dropping doubled and trailing slashes; a NUL ends the path.
     package init(bytes raw: some Sequence<UInt8>) {
         let copy = raw.withContiguousStorageIfAvailable { Self.isClean($0) ? Array($0) : nil }
         if let clean = copy.flatMap({ $0 }) {
@@ -28,10 +28,10 @@ package struct BytePath: Hashable, Sendable, Comparable {
         self.init(bytes: string.utf8)
     }
 
-    /// Takes bytes of which nothing is to be dropped.
+    /// Takes bytes that need no normalization.
     private init(clean: [UInt8]) { bytes = clean }
 
-    /// Whether a path stands in these bytes as it is to be kept: nearly always, so that it can be taken whole.
+    /// Whether the bytes need no normalization, as is nearly always the case.
     private static func isClean(_ raw: UnsafeBufferPointer<UInt8>) -> Bool {
         var before: UInt8 = 1
         for byte in raw {
@@ -44,7 +44,7 @@ package struct BytePath: Hashable, Sendable, Comparable {
     package var isEmpty: Bool { bytes.isEmpty }
     package var isAbsolute: Bool { bytes.first == Self.slash }
 
-    /// The bytes of each part between slashes.
+    /// The bytes of each component.
     package var components: [ArraySlice<UInt8>] {
         bytes.split(separator: Self.slash)
     }
@@ -55,19 +55,20 @@ package struct BytePath: Hashable, Sendable, Comparable {
         return Array(bytes[(cut + 1)...])
     }
 
-    /// The name as text, with U+FFFD where its bytes are not UTF-8: for matching and templates, never for opening.
+    /// The name as text, with U+FFFD for invalid UTF-8: for matching and templates, never for opening.
     package var nameText: String { String(decoding: name, as: UTF8.self) }
 
-    /// The path as text, with U+FFFD where its bytes are not UTF-8: for matching and templates, never for opening.
+    /// The path as text, with U+FFFD for invalid UTF-8: for matching and templates, never for opening.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// All but the last component: `/` for `/a`, the empty path for `a`.
+    /// The path without its last component: `/` for `/a`, the empty path for `a`.
     package var parent: BytePath {
         guard let cut = bytes.lastIndex(of: Self.slash) else { return BytePath(clean: []) }
         return BytePath(clean: Array(cut == 0 ? bytes[...0] : bytes[..<cut]))
     }
 
-    /// The last component split before its last dot: (`photo`, `jpg`). A leading dot does not count; no dot, no extension.
+    /// The last component split at its last dot: (`photo`, `jpg`). A leading dot does not count; no dot means no
+    /// extension.
     package var stemAndExtension: (stem: [UInt8], extension: [UInt8]?) {
         let name = self.name
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, dot < name.count - 1 else { return (name, nil) }
@@ -81,7 +82,7 @@ package struct BytePath: Hashable, Sendable, Comparable {
         whole.reserveCapacity(bytes.count + 1 + other.bytes.count)
         whole += bytes
         if bytes.last != Self.slash, !other.isAbsolute { whole.append(Self.slash) }
-        // No path but the root ends in a slash; it is there already where the other begins with one.
+        // Only the root ends in a slash; do not add a second one if the other path begins with one.
         whole += bytes.last == Self.slash && other.isAbsolute ? other.bytes[1...] : other.bytes[...]
         if whole.count > 1, whole.last == Self.slash { whole.removeLast() }
         return BytePath(clean: whole)
@@ -91,7 +92,7 @@ package struct BytePath: Hashable, Sendable, Comparable {
 
     package func appending(name: some Sequence<UInt8>) -> BytePath { appending(BytePath(bytes: name)) }
 
-    /// Whether this is `other` or lies below it.
+    /// Whether this is `other` or below it.
     package func isWithin(_ other: BytePath) -> Bool {
         if other.isEmpty { return !isAbsolute }
         guard bytes.starts(with: other.bytes) else { return false }
@@ -99,13 +100,13 @@ package struct BytePath: Hashable, Sendable, Comparable {
             || bytes[other.bytes.count] == Self.slash
     }
 
-    /// The rest of this path below `other`, or nil if it does not lie there.
+    /// The rest of this path below `other`; nil if it is not below it.
     package func relative(to other: BytePath) -> BytePath? {
         guard isWithin(other) else { return nil }
         return BytePath(clean: Array(bytes.dropFirst(other.bytes.count).drop { $0 == Self.slash }))
     }
 
-    /// The deepest folder that both lie in, or are.
+    /// The deepest path that contains both, possibly one of them.
     package func common(with other: BytePath) -> BytePath {
         var shared = self
         while !shared.isEmpty, !other.isWithin(shared), shared != shared.parent { shared = shared.parent }
@@ -130,13 +131,13 @@ package struct BytePath: Hashable, Sendable, Comparable {
 extension BytePath: CustomStringConvertible, ExpressibleByStringLiteral {
     package init(stringLiteral value: String) { self.init(value) }
 
-    /// Safe to print: what ``ShownText`` escapes, what is invisible, backslashes and bytes that are not UTF-8 appear as
-    /// `\xHH`.
+    /// Safe to print: characters that ``ShownText`` escapes, invisible ones, backslashes and bytes that are not UTF-8
+    /// appear as `\xHH`.
     package var description: String { Self.escape(bytes) }
 
-    /// Writes bytes so that a terminal shows them and does nothing else; undone by ``unescape(_:)``.
+    /// Escapes bytes so that a terminal only displays them; reversed by ``unescape(_:)``.
     package static func escape(_ bytes: some Collection<UInt8>) -> String {
-        // Nearly all names are such, and asking for a scalar's properties takes long.
+        // Fast path for nearly all names: looking up a scalar's properties is slow.
         if bytes.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") }) {
             return String(decoding: bytes, as: UTF8.self)
         }
@@ -159,7 +160,7 @@ extension BytePath: CustomStringConvertible, ExpressibleByStringLiteral {
         return out
     }
 
-    /// Reads what ``escape(_:)`` wrote.
+    /// Reverses ``escape(_:)``.
     package static func unescape(_ text: String) -> [UInt8] {
         var out: [UInt8] = []
         var rest = Array(text.utf8)[...]

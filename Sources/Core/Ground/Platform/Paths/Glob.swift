@@ -1,13 +1,14 @@
-/// A shell-like pattern over the bytes of a name or path; case-sensitive, and never slower than pattern times name.
+/// A shell-like pattern over the bytes of a name or path; case-sensitive, with a worst case of pattern length times
+/// name length.
 ///
-/// `*` any characters but `/`; `**` any characters; `**/` any number of folders, also none; `?` one character but
-/// `/`; `[a-z]`, `[!a-z]` one character of a set; `{a,b}` either; `\` takes the next character as it stands. A byte
-/// that is not UTF-8 counts as one character, which only `?`, `*` and negated sets match.
+/// `*` any characters but `/`; `**` any characters; `**/` any number of folders, including none; `?` one character but
+/// `/`; `[a-z]`, `[!a-z]` one character of a set; `{a,b}` either; `\` takes the next character literally. A byte that
+/// is not UTF-8 counts as one character, which only `?`, `*` and negated sets match.
 package struct Glob: Sendable, Hashable, CustomStringConvertible {
-    /// Why a pattern cannot be read, and where in it.
+    /// Why a pattern is invalid, and where.
     package struct Fault: Error, Sendable, Equatable {
         package let message: String
-        /// Characters (Unicode scalars) before the place of the fault.
+        /// Characters (Unicode scalars) before the error.
         package let offset: Int
     }
 
@@ -20,7 +21,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
         case folders
     }
 
-    /// As it was written.
+    /// As written.
     package let pattern: String
     /// One for each combination of the `{a,b}` choices.
     private let alternatives: [[Token]]
@@ -28,7 +29,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
     private static let most = 1_024
     private static let slash = UInt8(ascii: "/")
 
-    /// - Throws: ``Fault`` for an open `[` or `{`, a backwards range, or more than 1,024 combinations.
+    /// - Throws: ``Fault`` for an unclosed `[` or `{`, a backwards range, or more than 1,024 combinations.
     package init(_ pattern: String) throws(Fault) {
         self.pattern = pattern
         let scalars = Array(pattern.unicodeScalars)
@@ -47,7 +48,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { pattern }
 
-    /// The literal ends of everything this can match (`.cbz`, `.cbr`), or nil where one of them is open.
+    /// The literal suffixes of everything this can match (`.cbz`, `.cbr`); nil if an alternative has none.
     package var literalSuffixes: [[UInt8]]? {
         var suffixes: [[UInt8]] = []
         for tokens in alternatives {
@@ -57,7 +58,8 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
         return suffixes
     }
 
-    /// The longest literal of each alternative, one of which stands in everything this can match; nil where one has none.
+    /// The longest literal of each alternative: everything this matches contains one of them. nil if an alternative has
+    /// none.
     package var literals: [[UInt8]]? {
         var longest: [[UInt8]] = []
         for tokens in alternatives {
@@ -225,7 +227,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
 
     // MARK: - Matching
 
-    /// Follows all positions that the tokens so far can have reached, so that no name makes it slow.
+    /// Tracks all positions reachable by the tokens so far, so that no name makes it slow.
     private static func matches(_ tokens: [Token], _ bytes: [UInt8]) -> Bool {
         var positions: [Int] = [0]
         for token in tokens {
@@ -265,7 +267,8 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
         return positions.last == bytes.count
     }
 
-    /// The position after the character at `position`, if it is not `/` and `accepts` takes it (nil: not UTF-8).
+    /// The position after the character at `position`, if it is not `/` and `accepts` returns true (nil means not
+    /// UTF-8).
     private static func step(_ bytes: [UInt8], _ position: Int, _ accepts: (UInt32?) -> Bool) -> Int? {
         guard position < bytes.count, bytes[position] != slash else { return nil }
         let first = bytes[position]

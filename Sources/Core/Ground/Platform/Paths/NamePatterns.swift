@@ -1,7 +1,7 @@
 /// Patterns for single names, over their bytes: `*` any run, `?` any one byte, `NNN` three digits, `XXXXXX` at the end
-/// what mkstemp(3) makes up (six letters and digits, among them a capital or a digit), all else itself.
+/// a random part as from mkstemp(3) (six letters and digits, including a capital or a digit), anything else literally.
 ///
-/// Told apart by shape, so that a name is compared with the few that can match it.
+/// Grouped by shape, so that a name is compared only with the few patterns that can match it.
 package struct NamePatterns: Sendable {
     private var exact: [[UInt8]: String] = [:]
     private var prefixes: [(bytes: [UInt8], pattern: String)] = []
@@ -44,7 +44,7 @@ package struct NamePatterns: Sendable {
         }
     }
 
-    /// The pattern that the name matches; nil where it matches none.
+    /// The first pattern that matches the name; nil if none does.
     package func first(matching name: [UInt8]) -> String? {
         if let pattern = exact[name] { return pattern }
         if let found = prefixes.first(where: { name.starts(with: $0.bytes) }) { return found.pattern }
@@ -73,9 +73,9 @@ package struct NamePatterns: Sendable {
         return Shape(tokens: tokens, hasRandomEnd: hasRandomEnd)
     }
 
-    /// Linear but for the last star, to which it goes back: no pattern can make it explode.
+    /// Backtracks only to the last star, so no pattern makes it exponential.
     private static func matches(_ name: [UInt8], _ shape: Shape) -> Bool {
-        // Six small letters are a word as likely as not: `sedentary`, `.env.sample`.
+        // Six lower-case letters may well be a word: `sedentary`, `.env.sample`.
         if shape.hasRandomEnd, name.suffix(randomEnd.count).allSatisfy(isSmall) { return false }
         let tokens = shape.tokens
         var at = 0

@@ -1,9 +1,9 @@
-/// Lets an encoder write paths in another form than they have, and a decoder read them back: given to both in their
-/// `userInfo` under ``key``. Only absolute paths are asked about.
+/// Lets an encoder write paths in another form, and a decoder read them back; passed to both in `userInfo` under
+/// ``key``. Applies only to absolute paths.
 package struct PathCoding: Sendable {
     package let encode: @Sendable (BytePath) throws -> BytePath
     package let decode: @Sendable (BytePath) throws -> BytePath
-    /// For what would tell which file stands at a path that is written in another form: seals bytes, and opens them.
+    /// Seal and open bytes that would reveal which file is at a path written in another form.
     package let seal: @Sendable ([UInt8]) throws -> [UInt8]
     package let open: @Sendable ([UInt8]) throws -> [UInt8]
 
@@ -18,10 +18,10 @@ package struct PathCoding: Sendable {
         self.open = open
     }
 
-    /// Nil on no platform that there is; the standard library cannot know.
+    /// Never nil on any platform, although the standard library cannot promise that.
     package static let key = CodingUserInfoKey(rawValue: "steward.paths")
 
-    /// The one that an encoder or decoder was given.
+    /// The value passed to an encoder or decoder.
     package static func of(_ userInfo: [CodingUserInfoKey: Any]) -> PathCoding? {
         key.flatMap { userInfo[$0] as? PathCoding }
     }

@@ -1,6 +1,7 @@
-/// Names that every system can hold to which files may be copied: Windows, exFAT, shares of either.
+/// Names that are valid on every system that files may be copied to: Windows, exFAT, and network shares of either.
 package enum PortableName {
-    /// A part of a path with what others do not take replaced: `A: B` is `A - B`, `What*?` is `What_`, `CON` is `CON_`.
+    /// A path component with invalid characters replaced: `A: B` becomes `A - B`, `What*?` becomes `What_`, `CON`
+    /// becomes `CON_`.
     package static func of(_ name: [UInt8]) -> [UInt8] {
         var made: [UInt8] = []
         for (index, byte) in name.enumerated() {
@@ -22,7 +23,7 @@ package enum PortableName {
         return stem + [replacement] + made.dropFirst(stem.count)
     }
 
-    /// Whether two names are one where case does not count.
+    /// Whether two names are equal, ignoring case.
     package static func areOne(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         one == other || folded(one) == folded(other)
     }
@@ -31,7 +32,7 @@ package enum PortableName {
 
     private static let replacement = UInt8(ascii: "_")
 
-    /// What DOS called so, and its heirs still do, with whatever ending.
+    /// DOS device names, still reserved on its successors with any extension.
     private static let devices: Set<String> = {
         let numbered = ["COM", "LPT"].flatMap { name in (1...9).map { "\(name)\($0)" } }
         return Set(["CON", "PRN", "AUX", "NUL"] + numbered)

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Names that are never news in themselves, as ``NamePatterns``; `ignore` in `steward.yaml` adds to them and takes from
-/// them. The list was made from what editors, browsers and sync tools were measured to write.
+/// Names that are never news by themselves, as ``NamePatterns``; `ignore` in `steward.yaml` adds and removes patterns.
+/// Based on measurements of the files that editors, browsers and sync tools write.
 package enum WorkNames {
-    /// What programs write while they work, and what they make of it has another name.
+    /// Working files of programs, whose results have other names.
     package static let work: [String] = [
         "*~", "*.swp", "*.swx", "*.swo", "4913", ".#*", "#*#", ".goutputstream-*", ".nfs*", ".~lock.*#", "~$*",
         "sedXXXXXX", ".*.XXXXXX", "*.tmp", ".syncthing.*", "~syncthing~*",
@@ -11,31 +11,31 @@ package enum WorkNames {
         "*.fNNN.mp4", "*.fNNN.webm", "*.fNNN.m4a", "*.temp.mp4", "*.temp.webm", "*.temp.mkv", "*.temp.m4a",
     ]
 
-    /// What systems leave in folders, and make anew where it is missing.
+    /// Files that operating systems leave in folders, and re-create if missing.
     package static let junk: [String] = [
         ".DS_Store", "._*", "Icon\r", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory", "@eaDir",
     ]
 
-    /// What systems and programs leave lying about for themselves. Some of it is all that a person has of something: a
-    /// repository, old versions, what was put into the trash.
+    /// Files that systems and programs keep for themselves. Some may be a person's only copy of something: a
+    /// repository, old versions, files in the trash.
     package static let litter: [String] =
         junk + [".stfolder", ".stversions", own, ".Trash-*", ".git", ".a4", ".tk", ".obsidian"]
 
-    /// The agent's own: never to be taken for anybody's file.
+    /// The agent's own files: never treated as anyone else's.
     package static let own = ".steward-*"
 
     package static let patterns = litter + work
 
     package static let standard = NamePatterns(patterns)
 
-    /// The names beside `path` that show that an editor has it open, perhaps with unsaved changes: vim's and nano's
-    /// swap file, emacs' lock, LibreOffice's and Word's locks.
+    /// The names next to `path` that show that an editor has it open, perhaps with unsaved changes: the swap files of
+    /// vim and nano, and the locks of emacs, LibreOffice and Word.
     package static func editorLocks(beside path: BytePath) -> [BytePath] {
         let name = path.nameText
         return [".\(name).swp", ".#\(name)", ".~lock.\(name)#", "~$\(name)"].map { path.parent.appending($0) }
     }
 
-    /// The first of the names that stands beside the spot now. emacs' lock is a dangling symbolic link.
+    /// The first of the lock names that exists next to the spot. emacs' lock is a dangling symbolic link.
     package static func editorLock(on spot: DirectoryEntry) throws -> BytePath? {
         try editorLocks(beside: spot.name).first { try DirectoryEntry(spot.folder, $0).status() != nil }
     }

@@ -1,23 +1,24 @@
 import Glibc
 
-/// Putting a changed copy in the place of a person's file in one step: for a file on which no lease can be had, or which
-/// is to be whole at every moment. The two names are swapped, so that the version which was displaced is still there, and
-/// can be looked at before it goes: somebody may have saved it a moment ago, or write into it yet. It is another inode;
-/// links to the old one, and whoever has it open, stay with that. Everything here blocks.
+/// Atomically replaces a person's file with a changed copy: for a file that cannot be leased, or that must be complete
+/// at every moment. The two names are swapped, so the displaced version still exists and can be checked before it is
+/// removed: it may just have been saved, or still be written to. The copy has another inode; links to the old one, and
+/// processes that have it open, stay with that. Every call blocks.
 package struct ExchangedFile {
-    /// The name of the copy; after the exchange, of the version that was displaced.
+    /// The name of the copy; after the exchange, of the displaced version.
     package let aside: DirectoryEntry
     private let copy: FileStatus
     private let target: DirectoryEntry
     private let record: Durable.Record
 
-    /// Makes the copy, on the disk, with mode, attributes and owner of the file that it is to displace.
+    /// Writes the copy to disk, with mode, attributes and owner of the file it will replace.
     ///
     /// - Parameters:
     ///   - present: that file, open.
     ///   - target: its name.
-    ///   - keepsOwner: whether a copy that cannot get owner and group is none; else it stays the caller's, and only the
-    ///     group is needed, where it has a say in who gets at the file.
+    ///   - keepsOwner: whether to fail if the copy cannot get owner and group. If false, it belongs to the caller, and
+    ///     only the
+    ///     group is required, if it matters for access to the file.
     ///   - record: called with the copy while it is empty.
     package init(
         _ bytes: [UInt8], inPlaceOf present: Descriptor, at target: DirectoryEntry, keepsOwner: Bool,
@@ -29,9 +30,9 @@ package struct ExchangedFile {
         }
     }
 
-    /// The same under a name that is known before, from parts that come one after the other.
+    /// The same, under a given name and in consecutive parts.
     ///
-    /// - Parameter fill: is given what takes the next part; where it throws, nothing is left.
+    /// - Parameter fill: called with a function that writes the next part; if it throws, nothing is left behind.
     package init(
         inPlaceOf present: Descriptor, at target: DirectoryEntry, aside name: DirectoryEntry, keepsOwner: Bool,
         record: @escaping Durable.Record, fill: (_ put: ([UInt8]) throws -> Void) throws -> Void
@@ -44,7 +45,7 @@ package struct ExchangedFile {
             try Self.liken(copy, to: present, keepsOwner)
             self.copy = try copy.status()
         } catch {
-            // The first failure says more.
+            // The first error is more informative.
             try? Durable.discard(aside, record: record)
             throw error
         }
@@ -52,23 +53,23 @@ package struct ExchangedFile {
 
     /// Swaps the two.
     ///
-    /// - Throws: `Fault`; its errno is EINVAL, ENOSYS or ENOTSUP on a file system that cannot.
+    /// - Throws: `Fault`; errno EINVAL, ENOSYS or ENOTSUP on a file system that does not support this.
     package func exchange() throws { try Durable.exchange(aside, target) }
 
-    /// Whether the copy stands aside: it was not exchanged, or was taken back.
+    /// Whether the copy has the `aside` name: it was not exchanged, or was exchanged back.
     package func isCopyAside() throws -> Bool { try aside.status()?.isSameFile(as: copy) == true }
 
-    /// Removes what stands aside.
+    /// Removes the file with the `aside` name.
     package func removeAside() throws {
         try Durable.discard(aside, record: record)
         try target.syncFolder()
     }
 
-    /// The system's own labels are given to every file anew.
+    /// The system's own labels are assigned to every file automatically.
     private static func liken(_ copy: Descriptor, to present: Descriptor, _ keepsOwner: Bool) throws {
         let status = try present.status()
         let attributes = try ExtendedAttributes.names(of: present).filter { $0.hasPrefix("user.") || $0 == accessList }
-        // Only a superuser may give a file away. A change of owner takes mode bits away, so it comes first.
+        // Only root may give a file away. Changing the owner clears mode bits, so it comes first.
         if fchown(copy.raw, status.owner, status.group) != 0 {
             let reason = errno
             if keepsOwner {
@@ -91,8 +92,8 @@ package struct ExchangedFile {
 
     private static let accessList = "system.posix_acl_access"
 
-    /// Gives the copy the group, without the owner. Where that cannot be, people would lose access by the exchange, or get
-    /// it, unless the group may do just what everybody may.
+    /// Gives the copy the group without the owner. If that fails, the exchange would take away or grant access, unless
+    /// the group's permissions equal everybody's.
     private static func keepGroup(
         _ status: FileStatus, hasList: Bool, of present: Descriptor, on copy: Descriptor
     ) throws {
@@ -107,8 +108,8 @@ package struct ExchangedFile {
         }
     }
 
-    /// Whether the copy has by itself what it cannot be given, as on a file system all of whose files are one user's. A
-    /// number that the system does not take stands for any that it does not know.
+    /// Whether the copy already has the value that could not be set, as on a file system where one user owns all files.
+    /// A system shows ids that it cannot map as one and the same number.
     private static func hasStayed(
         _ reason: Int32, _ copy: Descriptor, _ isSame: (FileStatus) -> Bool
     ) throws -> Bool {

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Writing into a person's file in place, while nobody else has it open: for a file that others may hold a name of, write
-/// to or look at. Inode, owner, mode, attributes, links and mount points stay as they are, and no other file appears.
+/// Writes into a person's file in place while no other process has it open: for a file that others may link, write to
+/// or watch. Inode, owner, mode, attributes, links and mount points stay the same, and no other file appears.
 ///
-/// The kernel grants a write lease only where nobody else has the file open, and has every other `open` wait until it is
-/// given back (`docs/design/notes.md`). What was read under it stands there until what follows from it is written.
-/// Everything here blocks.
+/// The kernel grants a write lease only if no other process has the file open, and makes every other `open` wait for
+/// its release (`docs/design/notes.md`). Data read under the lease stays valid until the resulting write is done. Every
+/// call blocks.
 package final class LeasedFile {
     package enum Answer {
         case held(LeasedFile)
-        /// Somebody else has the file open.
+        /// Another process has the file open.
         case busy
-        /// The file system knows no leases, or the file is another user's.
+        /// The file system does not support leases, or the file belongs to another user.
         case unsupported
     }
 
@@ -22,8 +22,9 @@ package final class LeasedFile {
 
     /// - Parameters:
     ///   - file: open for reading and writing.
-    ///   - limit: for how long it is written under while somebody waits for it; nil for a third of the time after which
-    ///     the kernel ends it.
+    ///   - limit: how long to go on writing while another process waits; nil for a third of the time after which the
+    ///     kernel
+    ///     revokes the lease.
     package static func acquire(_ file: Descriptor, limit: Duration? = nil) -> Answer {
         switch Lease.acquireExclusive(file) {
         case .granted: .held(LeasedFile(file, limit))
@@ -39,26 +40,27 @@ package final class LeasedFile {
 
     deinit { release() }
 
-    /// Lets whoever waits go on. A second time is fine.
+    /// Lets waiting processes go on. A second call is a no-op.
     package func release() {
         guard isHeld else { return }
         isHeld = false
         Lease.release(file)
     }
 
-    /// Whether the lease is sure to be ours for the next moment: nobody waits for it, or nobody can have waited for so
-    /// long that the kernel ends it. What was done since it was acquired may have hung.
+    /// Whether the lease is certain to last for the next moment: no process is waiting, or not for so long that the
+    /// kernel may revoke it. Anything done since it was acquired may have hung.
     package var isSure: Bool {
         isHeld && (Lease.isWhole(file) || acquired.duration(to: .now) < limit ?? Lease.breakTime() / 3)
     }
 
-    /// Puts `new` in the place of all that stands from `position` on, and syncs. Where that fails (a full disk) what stood
-    /// there is put back, so that no half stays.
+    /// Replaces everything from `position` on with `new`, and syncs. On failure (a full disk) it restores the old data,
+    /// so that no half-written state remains.
     ///
     /// - Parameters:
-    ///   - old: what stands there.
-    ///   - restored: called where it failed, and the file is as it was. Where it is not called the file may hold half.
-    /// - Throws: why it failed.
+    ///   - old: the present data.
+    ///   - restored: called after a failure once the file is as before. If it is not called, the file may be
+    ///     half-written.
+    /// - Throws: the reason for the failure.
     package func replace(
         from position: Int, _ old: [UInt8], with new: [UInt8], restored: () throws -> Void = {}
     ) throws {
@@ -76,7 +78,7 @@ package final class LeasedFile {
         }
     }
 
-    /// How many of the bytes stand in the file from `offset` on, before the first that does not.
+    /// How many of the bytes match the file from `offset` on, before the first difference.
     package static func commonStart(of bytes: [UInt8], with file: Descriptor, at offset: Int64) throws -> Int {
         var same = 0
         while same < bytes.count {
@@ -93,7 +95,7 @@ package final class LeasedFile {
 
     private static let chunk = 65_536
 
-    /// How many bytes two versions have in common at their beginning: what is written in place is what comes after.
+    /// The length of the common prefix of two versions: an in-place write covers what comes after it.
     package static func commonStart(_ one: [UInt8], _ other: some Sequence<UInt8>) -> Int {
         var same = 0
         for (left, right) in zip(one, other) {

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Making a file where a person may make one of the same name at any moment: whole when it gets its name, and never in the
-/// place of another. Everything here blocks.
+/// Creates a file where a person may create one of the same name at any moment: it is complete when it gets its name,
+/// and never replaces another. Every call blocks.
 package struct NewFile {
-    /// The name that it has until then.
+    /// The temporary name.
     package let staged: DirectoryEntry
     private let target: DirectoryEntry
     private let record: Durable.Record
 
-    /// Writes the file beside `target`, on the disk, under a name that nobody else has.
+    /// Writes the file to disk next to `target`, under a unique temporary name.
     ///
     /// - Parameter record: called with the file while it is empty.
     package init(
@@ -21,13 +21,13 @@ package struct NewFile {
 
     /// Gives it its name.
     ///
-    /// - Returns: false where something has that name by now; the new file is gone then.
+    /// - Returns: false if the name is taken by now; the new file is then removed.
     package func name() throws -> Bool {
         if try Durable.renameNew(staged, to: target) { return true }
         try discard()
         return false
     }
 
-    /// For what failed before it had its name.
+    /// For failures before it had its name.
     package func discard() throws { try Durable.discard(staged, record: record) }
 }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Replacing a file of the caller's own that lies among a person's: state, kept copies. Whoever reads sees one version or
-/// the other, whole; what was there before goes unread. Everything here blocks.
+/// Replaces a file of the caller's own among a person's: state, kept copies. Readers see one complete version or the
+/// other; the old version is not read. Every call blocks.
 package enum OwnFile {
     /// - Parameters:
-    ///   - mode: what the new version is made with; the umask takes from it.
-    ///   - kept: the mode that it gets whatever the umask says; nil to leave it at that.
+    ///   - mode: the mode to create the new version with, subject to the umask.
+    ///   - kept: a mode to set regardless of the umask; nil for none.
     ///   - record: called with the new version while it is empty.
     package static func replace(
         _ target: DirectoryEntry, with bytes: [UInt8], mode: mode_t, keeping kept: mode_t? = nil,

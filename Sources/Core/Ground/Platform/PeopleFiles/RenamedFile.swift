@@ -1,21 +1,21 @@
 import CLinux
 import Glibc
 
-/// Replacing a person's file by a new one that is renamed over it, as A4 does in all its languages: the new content goes to
-/// `.<name>.tmp` beside it, is synced, and takes its name; the folder is synced (`docs/design/a4.md`). An exclusive lock
-/// on that temporary file has the writers that do so wait for one another. If somebody else changes the file between the
-/// reading and the rename, nothing is done.
+/// Replaces a person's file by renaming a new one over it, like A4 in all its languages: the new content is written to
+/// `.<name>.tmp` next to it, synced, and renamed; the folder is synced (`docs/design/a4.md`). An exclusive lock on that
+/// temporary file serializes such writers. If another process changes the file between the read and the rename, nothing
+/// is done.
 ///
-/// The permissions are kept, and the owner where the system lets us; other hard links, and extended attributes, stay with
-/// the old content. Everything here blocks.
+/// Keeps the permissions, and the owner if permitted; other hard links and extended attributes stay with the old
+/// content. Every call blocks.
 package enum RenamedFile {
-    /// Replaces the content by what `change` makes of it, or makes the file.
+    /// Replaces the content with the result of `change`, or creates the file.
     ///
     /// - Parameters:
-    ///   - folder: held open.
-    ///   - change: gets the present bytes, nil for a missing file; nil as its answer leaves all as it is.
-    /// - Returns: false where the file changed meanwhile, and nothing was done.
-    /// - Throws: `Fault`, and what `change` throws. The file is then as it was.
+    ///   - folder: an open folder.
+    ///   - change: called with the present bytes, nil if there is no file; returns nil to change nothing.
+    /// - Returns: false if the file changed in the meantime, and nothing was done.
+    /// - Throws: `Fault`, and any error of `change`. The file is then unchanged.
     package static func edit(
         _ name: [UInt8], in folder: Descriptor, _ change: ([UInt8]?) throws -> [UInt8]?
     ) throws -> Bool {
@@ -23,7 +23,7 @@ package enum RenamedFile {
         let file = try lockTemporary(temporary, in: folder)
         var isRenamed = false
         defer {
-            // We hold the lock, so the name is ours; if it cannot be removed the next writer takes it over.
+            // We hold the lock, so the name is ours; if it cannot be removed, the next writer reuses it.
             if !isRenamed { _ = temporary.withCString { unlinkat(folder.raw, $0, 0) } }
         }
         let note = BytePath(bytes: name)
@@ -48,17 +48,17 @@ package enum RenamedFile {
         return true
     }
 
-    /// Opens and locks the temporary file; a left-over of a writer that died is taken over.
+    /// Opens and locks the temporary file, reusing one left by a writer that died.
     private static func lockTemporary(_ temporary: BytePath, in folder: Descriptor) throws -> Descriptor {
         while true {
             let file = try SafePath.open(temporary, beneath: folder, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o666)
             try FileLock.wait(on: file)
             let mine = try file.status()
-            // While we waited, the writer before us renamed this file over the note: begin with a new one.
+            // While we waited, the previous writer renamed this file over the note: start with a new one.
             guard let named = try status(of: temporary, in: folder), named.inode == mine.inode,
                 named.device == mine.device
             else { continue }
-            // Writing into a file that has another name as well would change that one too.
+            // Writing into a file with another hard link would change that one too.
             guard mine.kind == .file, mine.links == 1 else {
                 throw Fault(
                     .failed, "\(file.path) is in the way: it is not a left-over of A4; move it away", path: file.path)
@@ -77,7 +77,7 @@ package enum RenamedFile {
         }
     }
 
-    /// Owner and group as far as the system lets us (only root may give files away), then the permissions.
+    /// Copies owner and group as far as permitted (only root may give files away), then the permissions.
     private static func copyPermissions(of present: Descriptor, to file: Descriptor) throws {
         var found = stat()
         guard fstat(present.raw, &found) == 0 else { throw Fault.system("read the status of", present.path) }
@@ -89,7 +89,7 @@ package enum RenamedFile {
         }
     }
 
-    /// lstat(2); nil where nothing has that name.
+    /// lstat(2); nil if there is no such name.
     package static func status(of name: BytePath, in folder: Descriptor) throws -> FileStatus? {
         do {
             return try SafePath.locate(name, beneath: folder, follow: false).status()

@@ -1,10 +1,10 @@
 import CLinux
 
-/// Core dumps of this process, which would hold whatever its memory holds.
+/// Core dumps of this process, which would contain all its memory.
 package enum CoreDumps {
-    /// From now on there are none, and other processes of the same user cannot look into this one.
+    /// Disables core dumps, and prevents other processes of the same user from inspecting this one.
     ///
-    /// - Throws: `Fault` where the kernel refuses, which it does for nobody.
+    /// - Throws: `Fault` if the kernel refuses, which it never does.
     package static func forbid() throws {
         guard steward_forbid_core_dumps() == 0 else { throw Fault.system("forbid core dumps") }
     }

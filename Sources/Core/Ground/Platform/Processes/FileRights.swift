@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// Root's work among the files of somebody else, with no more rights than that user has: whoever can put links and folders
-/// into its way has it do nothing that they could not do themselves. Everything here blocks.
+/// Lets root work on another user's files with only that user's permissions: by placing links and folders in root's
+/// way, one cannot make it do anything one could not do oneself. Every call blocks.
 package struct FileRights: Sendable {
     private let user: uid_t
     private let group: gid_t
 
-    /// Those of the owner of a file.
+    /// The permissions of a file's owner.
     package init(ofOwner status: FileStatus) { (user, group) = (status.owner, status.group) }
 
-    /// Those of whoever says what stands at a path: of the first on the way to it that is not root's, be it a folder or a
-    /// link. Nil where nobody but root does, or where this process is not root and has only its own.
+    /// The permissions of whoever controls a path: the owner of the first folder or link on the way that is not root's.
+    /// nil if only root controls it, or this process is not root and has no choice.
     package init?(at path: BytePath) throws {
         guard geteuid() == 0, let found = try Self.first(on: path) else { return nil }
         (user, group) = (found.st_uid, found.st_gid)
@@ -39,7 +39,7 @@ package struct FileRights: Sendable {
         return nil
     }
 
-    /// Nil where nothing has that name.
+    /// nil if there is no such name.
     private static func status(_ path: BytePath) throws -> stat? {
         Blocking.call()
         var found = stat()
@@ -54,7 +54,8 @@ package struct FileRights: Sendable {
         return length > 0 ? BytePath(bytes: buffer.prefix(length).map { UInt8(bitPattern: $0) }) : nil
     }
 
-    /// Runs `body` with these rights: what it makes is the user's. On this thread alone; not to be nested.
+    /// Runs `body` with these permissions; files it creates belong to the user. Affects only this thread; must not be
+    /// nested.
     package func use<R>(_ body: () throws -> R) throws -> R {
         Blocking.call()
         var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
@@ -66,6 +67,6 @@ package struct FileRights: Sendable {
         return try body()
     }
 
-    /// Whether a file is this user's.
+    /// Whether a file belongs to this user.
     package func own(_ status: FileStatus) -> Bool { status.owner == user }
 }

@@ -1,17 +1,17 @@
 import Glibc
 
-/// A process as /proc shows it, as far as this one may look; what belongs to others, or has ended meanwhile, is left out.
+/// A process as shown by /proc, as far as readable; data of other users or ended processes is left out.
 package struct RunningProcess: Sendable {
     package let id: Int32
-    /// As the kernel names it: 15 bytes at most, and escaped where they are no text.
+    /// The kernel's name for it: at most 15 bytes, escaped if not text.
     package let name: String
     /// Without the program itself.
     package let arguments: [BytePath]
 
-    /// More of a command line is not read.
+    /// The rest of a longer command line is not read.
     private static let longest = 65_536
 
-    /// All processes of these users, but this one. Blocks.
+    /// All processes of these users except this one. Blocks.
     package static func all(of users: Set<uid_t>) -> [RunningProcess] {
         Blocking.call()
         return (reading { try entries("/proc") } ?? []).compactMap { entry in
@@ -32,13 +32,13 @@ package struct RunningProcess: Sendable {
         arguments = line.split(separator: 0).dropFirst().map { BytePath(bytes: $0) }
     }
 
-    /// Whether one of its arguments is this file: by its name, in this very folder.
+    /// Whether one of its arguments is this file: the same name, in the same folder.
     package func names(_ file: DirectoryEntry) -> Bool {
         let name = file.path.name
         return arguments.contains { $0.name == name && isFolder($0.parent, file.folder) }
     }
 
-    /// Whether it works in this folder, and was given no file to work on.
+    /// Whether its working directory is this folder, and it was started without file arguments.
     package func isAtRest(in folder: Folder) -> Bool {
         let files = arguments.filter { $0.bytes.first.map { !Self.options.contains($0) } ?? false }
         return (files.isEmpty ? [BytePath("")] : files).allSatisfy { isFolder($0, folder) }
@@ -46,7 +46,7 @@ package struct RunningProcess: Sendable {
 
     private static let options = Set("-+".utf8)
 
-    /// The names of the files that it has open, as the kernel tells them.
+    /// The names of its open files, according to the kernel.
     package var openFiles: [BytePath] {
         let folder = BytePath("/proc/\(id)/fd")
         return (Self.reading { try Self.entries(folder) } ?? []).compactMap {
@@ -54,7 +54,7 @@ package struct RunningProcess: Sendable {
         }
     }
 
-    /// Whether a folder is what it takes for its user's home; nil where it does not tell.
+    /// Whether its `HOME` is the folder; nil if that is unknown.
     package func hasHome(_ folder: BytePath) -> Bool? {
         let environment = Self.reading { try Self.bytes(BytePath("/proc/\(id)/environ"), Self.longest) } ?? []
         let variable = Array("HOME=/".utf8)
@@ -68,7 +68,7 @@ package struct RunningProcess: Sendable {
         return its == wanted
     }
 
-    /// Whether a path, as this process understands it, is that of a folder.
+    /// Whether a path, resolved as in this process, is the folder.
     private func isFolder(_ path: BytePath, _ folder: Folder) -> Bool {
         guard let found = Self.identity("/proc/\(id)/\(path.isAbsolute ? "root" : "cwd")/", path),
             let wanted = Self.reading({ try folder.status() })
@@ -76,7 +76,7 @@ package struct RunningProcess: Sendable {
         return found == [wanted.device, wanted.inode]
     }
 
-    /// Device and inode of what a path leads to; nil where that is nothing, or not ours to look at.
+    /// Device and inode of a path's target; nil if there is none, or it is not readable.
     private static func identity(_ root: String, _ path: BytePath) -> [UInt64]? {
         var found = stat()
         guard BytePath(root).appending(path).withCString({ stat($0, &found) }) == 0 else { return nil }
@@ -98,6 +98,6 @@ package struct RunningProcess: Sendable {
         try DirectoryEntry(.nowhere, path).open().read(at: 0, count: count)
     }
 
-    /// Nil where it cannot be had: the process has ended, or is not ours to look at.
+    /// nil if the data is unavailable: the process has ended, or belongs to another user.
     private static func reading<Value>(_ body: () throws -> Value) -> Value? { try? body() }
 }

@@ -2,15 +2,15 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// What a program may use that is no part of the agent.
+/// Resource limits of an external program.
 package struct ProgramLimits: Sendable, Codable, Equatable {
-    /// Bytes of memory that it writes to, each of its processes (RLIMIT_DATA).
+    /// Bytes of writable memory per process (RLIMIT_DATA).
     package var memory: Int64
-    /// Files that each of its processes has open.
+    /// Open files per process.
     package var openFiles: Int
-    /// Processes and threads, besides those that the user has already. Nothing holds root to it.
+    /// Processes and threads, in addition to those the user already has. Does not limit root.
     package var processes: Int
-    /// Whether it gets sockets of the network; else only those of this machine.
+    /// Whether it gets network sockets; otherwise only local ones.
     package var hasNetwork: Bool
 
     package init(memory: Int64, openFiles: Int, processes: Int, hasNetwork: Bool) {
@@ -19,23 +19,23 @@ package struct ProgramLimits: Sendable, Codable, Equatable {
     }
 }
 
-/// A program that was started, with the group of processes that it leads.
+/// A started program and the process group that it leads.
 ///
-/// Foundation's `Process` hands on the signals that its thread has blocked, which are all of them on a pool's thread, and
-/// crashes where very many files are open (swift-corelibs-foundation#5472).
+/// Foundation's `Process` passes on the thread's blocked signals, which on a pool's thread are all of them, and crashes
+/// with very many open files (swift-corelibs-foundation#5472).
 package final class SpawnedProgram: Sendable {
     package let id: Int32
     private let hasEnded = Mutex(false)
 
-    /// Starts it, with both of its outputs in one pipe.
+    /// Starts it, with both outputs in one pipe.
     ///
     /// - Parameters:
     ///   - arguments: the first is the program's path.
-    ///   - file: what the program finds open as descriptor 3, for reading.
-    ///   - input: what it reads as its standard input, from the beginning; nil for nothing.
-    ///   - limits: nil for those that any program has.
-    /// - Returns: the program, and the pipe's reading end, which does not block.
-    /// - Throws: `Fault` (`.failed`) where it cannot be started.
+    ///   - file: becomes the program's descriptor 3, for reading.
+    ///   - input: becomes its standard input, from the beginning; nil for none.
+    ///   - limits: nil for the default ones.
+    /// - Returns: the program, and the pipe's reading end, which is non-blocking.
+    /// - Throws: `Fault` (`.failed`) if it cannot be started.
     package static func start(
         _ arguments: [String], environment: [String: String], in folder: Folder, file: Descriptor? = nil,
         input: Descriptor? = nil, limits: ProgramLimits? = nil
@@ -50,7 +50,7 @@ package final class SpawnedProgram: Sendable {
                 (start.arguments, start.environment) = (arguments, environment)
                 (start.folder, start.file, start.input) = (folder.raw, file?.raw ?? -1, input?.raw ?? -1)
                 start.output = writing.raw
-                // The agent's own raised limit breaks programs that use select(2).
+                // The agent's own raised limit would break programs that use select(2).
                 start.usual_files = OpenFiles.usual ?? 0
                 if let limits {
                     start.memory = UInt64(clamping: limits.memory)
@@ -70,18 +70,18 @@ package final class SpawnedProgram: Sendable {
 
     private init(_ id: Int32) { self.id = id }
 
-    /// Sends a signal to the program and to all that it has started in its group; nothing where it has ended.
+    /// Sends a signal to the program and its process group; a no-op if it has ended.
     package func signal(_ number: Int32) {
         hasEnded.withLock { if !$0 { kill(-id, number) } }
     }
 
-    /// Blocks until the program has ended, and lets the kernel forget it; called once.
+    /// Blocks until the program has ended, and reaps it; call once.
     ///
-    /// - Parameter isOver: asked when it has ended: whether what it has left running is killed.
-    /// - Returns: the exit status; 128 and the signal's number where one ended it.
+    /// - Parameter isOver: called when it has ended: whether to kill the processes it has left running.
+    /// - Returns: the exit status; 128 plus the signal's number if it was killed by one.
     package func wait(killingTheRest isOver: () -> Bool) -> Int32 {
         var info = siginfo_t()
-        // The number stays its own until it has been waited for in earnest.
+        // The process id cannot be reused until it is reaped.
         while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         if isOver() { signal(SIGKILL) }
         hasEnded.withLock { $0 = true }
@@ -91,21 +91,21 @@ package final class SpawnedProgram: Sendable {
     }
 }
 
-/// Passes texts as an array that ends with a null pointer.
+/// Passes strings as a NULL-terminated array.
 private func withCStrings<R>(_ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> R) -> R {
     let copies = texts.map { strdup($0) } + [nil]
     defer { for copy in copies { free(copy) } }
     return copies.withUnsafeBufferPointer { buffer in
-        // An array that holds at least its end has an address.
+        // An array with at least its terminator has an address.
         buffer.baseAddress.map(body) ?? withUnsafePointer(to: nil) { body($0) }
     }
 }
 
 extension Descriptor {
-    /// A pipe that no other program inherits: what is written to the second end is read from the first, whose end comes when
+    /// A pipe that no other program inherits. Data written to the second end is read from the first, which ends when
     /// the second is closed.
     ///
-    /// - Parameter path: what messages call it.
+    /// - Parameter path: its name in messages.
     package static func pipe(for path: BytePath) throws -> (reading: Descriptor, writing: Descriptor) {
         var ends: [Int32] = [-1, -1]
         guard steward_pipe(&ends) == 0 else { throw Fault.system("make a pipe for", path) }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// AES-256-GCM with 12-byte nonces and 16-byte tags. A pair of key and nonce must never seal two texts.
+/// AES-256-GCM with 12-byte nonces and 16-byte tags. Never seal two texts with the same key and nonce.
 package enum AESGCM {
     package static let nonceSize = 12
     package static let tagSize = 16
@@ -32,7 +32,7 @@ package enum AESGCM {
         try plaintext.withBytes { try seal(key, nonce: nonce, aad: aad, $0) }
     }
 
-    /// - Returns: nil where the tag does not verify.
+    /// - Returns: nil if the tag does not verify.
     package static func open(
         _ key: SecretBytes, nonce: [UInt8], aad: [UInt8], _ sealed: [UInt8]
     ) throws -> [UInt8]? {
@@ -45,7 +45,7 @@ package enum AESGCM {
         return verified ? plaintext : nil
     }
 
-    /// The same into locked memory, for keys.
+    /// The same, into locked memory, for keys.
     package static func openSecret(
         _ key: SecretBytes, nonce: [UInt8], aad: [UInt8], _ sealed: [UInt8]
     ) throws -> SecretBytes? {
@@ -69,7 +69,7 @@ package enum AESGCM {
     }
 }
 
-/// One key and one direction, for many texts: the key schedule is made once and nothing is allocated per text.
+/// A cipher with one key and direction, for many texts: computes the key schedule once and allocates nothing per text.
 /// For one thread at a time.
 package final class GCMCipher {
     package enum Direction { case seal, open }
@@ -112,7 +112,7 @@ package final class GCMCipher {
         try LibCrypto.check(got, "make a tag")
     }
 
-    /// Writes the plaintext if the tag verifies; else wipes what was written and returns false.
+    /// Writes the plaintext if the tag verifies; otherwise wipes the output and returns false.
     ///
     /// - Parameters:
     ///   - sealed: ciphertext and tag, at least 16 bytes.
@@ -152,7 +152,7 @@ package final class GCMCipher {
         try transform(aad, into: nil)
     }
 
-    /// Takes in associated data where `output` is nil.
+    /// Processes associated data if `output` is nil.
     private func transform(_ input: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>?) throws {
         if input.isEmpty { return }
         var written: Int32 = 0

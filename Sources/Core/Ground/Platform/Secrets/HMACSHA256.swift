@@ -4,12 +4,12 @@ import COpenSSL
 package enum HMACSHA256 {
     package static let size = 32
 
-    /// The 32-byte tag of the parts, one after the other.
+    /// The 32-byte tag of the concatenated parts.
     package static func tag(_ key: SecretBytes, _ parts: [UInt8]...) throws -> [UInt8] {
         try key.withBytes { try tag($0, parts) }
     }
 
-    /// The same with a key that lies in ordinary memory.
+    /// The same with a key in ordinary memory.
     package static func tag(_ key: [UInt8], _ parts: [UInt8]...) throws -> [UInt8] {
         try key.withUnsafeBytes { try tag($0, parts) }
     }
@@ -23,13 +23,13 @@ package enum HMACSHA256 {
     }
 }
 
-/// HMAC-SHA256 over bytes that come in parts.
+/// Incremental HMAC-SHA256.
 package final class HMACState {
     private let context: OpaquePointer?
 
     package init(_ key: UnsafeRawBufferPointer) throws {
         context = EVP_MAC_CTX_new(LibCrypto.hmac)
-        // An empty key and a block of zeros are the same key to HMAC; libcrypto takes an empty one for none at all.
+        // To HMAC, an empty key equals a block of zeros; libcrypto takes an empty key for none at all.
         let zeros: [UInt8] = [0]
         let result = zeros.withUnsafeBytes { zeros in
             Self.initialise(context, key.isEmpty ? zeros : key)

@@ -2,11 +2,11 @@ import COpenSSL
 
 /// Algorithms of libcrypto, fetched once: a fetch costs more than sealing a small record.
 package enum LibCrypto {
-    // libcrypto shares fetched algorithms between threads; they are never changed nor freed.
+    // libcrypto shares fetched algorithms between threads; they are never modified or freed.
     nonisolated(unsafe) package static let aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
     nonisolated(unsafe) package static let hmac = EVP_MAC_fetch(nil, "HMAC", nil)
 
-    /// What to throw where libcrypto refuses a call: its own reason, and what it was asked for.
+    /// The error for a call that libcrypto refused: its own reason, and the attempted operation.
     package static func refused(_ doing: String) -> Fault {
         var reason = "no reason given"
         let code = ERR_get_error()
@@ -16,7 +16,7 @@ package enum LibCrypto {
             .failed, "libcrypto cannot \(doing): \(reason); see whether libssl3 is whole (`dpkg --verify libssl3`)")
     }
 
-    /// - Parameter result: what the call returned; 1 is success.
+    /// - Parameter result: the call's return value; 1 means success.
     package static func check(_ result: Int32, _ doing: @autoclosure () -> String) throws {
         if result != 1 { throw refused(doing()) }
     }

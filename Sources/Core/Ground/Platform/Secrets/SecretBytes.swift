@@ -2,29 +2,29 @@ import CLinux
 import COpenSSL
 import Glibc
 
-/// Key material: in memory that is locked (no swap), left out of core dumps and between guard pages, wiped when the
-/// last reference goes. It has no description, is not `Codable` and never becomes an array by itself.
+/// Key material: in locked memory (no swap), excluded from core dumps, between guard pages, and wiped with its last
+/// reference. It has no description, is not `Codable` and never becomes an array implicitly.
 package final class SecretBytes: Sendable {
-    // Written only while the initialiser runs.
+    // Written only during initialization.
     nonisolated(unsafe) private let start: UnsafeMutableRawPointer
     package let count: Int
 
     /// Zeros.
     ///
-    /// - Throws: `Fault` where the memory cannot be locked or is used up.
+    /// - Throws: `Fault` if the memory cannot be locked or is used up.
     package convenience init(count: Int) throws {
         try self.init(count: count) { _ in }
     }
 
-    /// For keys that are of use all the same where the system lets no more memory be locked: left out of core dumps
-    /// where it can be, and wiped in any case. The bytes stay with the caller.
+    /// For keys that are still useful if the system does not let more memory be locked: excluded from core dumps if
+    /// possible, and wiped in any case. The bytes stay with the caller.
     package init(lockedWherePossible bytes: some Collection<UInt8>) {
         count = bytes.count
         start = SecretHeap.allocateWherePossible(count)
         UnsafeMutableRawBufferPointer(start: start, count: count).copyBytes(from: bytes)
     }
 
-    /// Fills `count` bytes in place, so that they never lie anywhere else.
+    /// Fills `count` bytes in place, so that they are never anywhere else.
     package init(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
         let start = try SecretHeap.allocate(count)
         do {
@@ -41,7 +41,7 @@ package final class SecretBytes: Sendable {
         try self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
     }
 
-    /// The array stays with the caller, who ought to wipe it (``wipe(_:)``).
+    /// The array stays with the caller, who should wipe it (``wipe(_:)``).
     package convenience init(_ bytes: [UInt8]) throws {
         try self.init(count: bytes.count) { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
     }
@@ -56,7 +56,7 @@ package final class SecretBytes: Sendable {
         try body(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    /// Compares in a time that tells nothing about where they differ; lengths are no secret.
+    /// Compares in constant time; lengths are not secret.
     package func matches(_ other: SecretBytes) -> Bool {
         count == other.count && CRYPTO_memcmp(start, other.start, count) == 0
     }
@@ -65,12 +65,12 @@ package final class SecretBytes: Sendable {
 
     package func suffix(_ length: Int) throws -> SecretBytes { try slice((count - length)..<count) }
 
-    /// A copy of the bytes in `range`, which must lie within.
+    /// A copy of the bytes in `range`, which must be in bounds.
     package func slice(_ range: Range<Int>) throws -> SecretBytes {
         try withBytes { try SecretBytes(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// These bytes, then those.
+    /// The concatenation of both.
     package func appending(_ other: SecretBytes) throws -> SecretBytes {
         try SecretBytes(count: count + other.count) { target in
             withBytes { target.copyMemory(from: $0) }
@@ -79,22 +79,22 @@ package final class SecretBytes: Sendable {
     }
 }
 
-/// Overwrites an array that held a secret and empties it. Copies made earlier are out of its reach.
+/// Overwrites an array that held a secret and empties it. Cannot reach copies made earlier.
 package func wipe(_ bytes: inout [UInt8]) {
     bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     bytes.removeAll()
 }
 
-/// Compares two tags in a time that tells nothing about where they differ.
+/// Compares two tags in constant time.
 package func constantTimeEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
 }
 
-/// libcrypto's secure heap: one locked, guarded region that is left out of core dumps. libcrypto keeps its own private
+/// libcrypto's secure heap: one locked and guarded region, excluded from core dumps. libcrypto keeps its own private
 /// keys there as well.
 private enum SecretHeap {
-    /// Small enough for the 64 KiB that old systems let a user lock; the least block is a key's size. Where it can be
-    /// made but not locked, libcrypto says so (2), and uses it all the same.
+    /// Small enough for the 64 KiB that old systems let a user lock; the smallest block is the size of a key. If the
+    /// heap can be created but not locked, libcrypto returns 2 and uses it anyway.
     private static let made: Int32 = {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
@@ -102,9 +102,9 @@ private enum SecretHeap {
         return CRYPTO_secure_malloc_initialized() == 1 ? 1 : CRYPTO_secure_malloc_init(size, 32)
     }()
 
-    /// With the first secret that must be locked the process stops being one that leaves core dumps, or that another of
-    /// the same user may look into: keys also pass through registers and stacks. What the keys open (titles, pages) is
-    /// wiped where it is freed.
+    /// The first secret that must be locked disables core dumps of the process and inspection by other processes of the
+    /// same user: keys also pass through registers and stacks. Decrypted data (titles, pages) is wiped where it is
+    /// freed.
     private static let isLocked: Bool = {
         guard steward_forbid_core_dumps() == 0 else { return false }
         steward_wipe_freed_memory()
@@ -133,7 +133,7 @@ private enum SecretHeap {
         return start
     }
 
-    /// Tells by itself whether it is the heap's, and wipes it in either case.
+    /// Detects whether the memory belongs to the heap, and wipes it in either case.
     static func free(_ start: UnsafeMutableRawPointer, _ count: Int) {
         CRYPTO_secure_clear_free(start, max(1, count), #fileID, #line)
     }

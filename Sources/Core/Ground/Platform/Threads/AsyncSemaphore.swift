@@ -1,12 +1,12 @@
 import DequeModule
 import Synchronization
 
-/// Limits how much async work runs at a time. Waiters suspend instead of blocking a thread, and get permits in the order in
-/// which they came.
+/// Limits how much async work runs concurrently. Waiters suspend instead of blocking a thread, and get permits in FIFO
+/// order.
 ///
-/// Not an actor: every step of every job asks for a permit, and would change threads to do so.
+/// Not an actor: every step of every job acquires a permit, and would switch threads to do so.
 package final class AsyncSemaphore: Sendable {
-    /// The right to run, until it is released.
+    /// The right to run, until released.
     package final class Permit: Sendable {
         private let semaphore: AsyncSemaphore
         private let held = Atomic<Bool>(true)
@@ -16,7 +16,7 @@ package final class AsyncSemaphore: Sendable {
         /// Whether it has not been released.
         package var isHeld: Bool { held.load(ordering: .acquiring) }
 
-        /// Passes it on to the next waiter. Calls after the first do nothing.
+        /// Hands the permit to the next waiter. Further calls are no-ops.
         package func release() {
             if held.exchange(false, ordering: .acquiringAndReleasing) { semaphore.release() }
         }
@@ -36,15 +36,15 @@ package final class AsyncSemaphore: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter permits: how many can be held at a time; at least one.
+    /// - Parameter permits: how many can be held concurrently; at least one.
     package init(permits: Int) { state = Mutex(State(free: max(1, permits))) }
 
-    /// How many wait for a permit.
+    /// The number of waiters.
     package var waiting: Int { state.withLock { $0.waiters.count } }
 
     /// Waits for a permit.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled while it waits; it holds no permit then.
+    /// - Throws: `CancellationError` if the task is cancelled while waiting; it then holds no permit.
     package func acquire() async throws(CancellationError) -> Permit {
         if let permit = acquireIfFree() { return permit }
         let id = state.withLock { state in
@@ -54,7 +54,7 @@ package final class AsyncSemaphore: Sendable {
         let permit = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let hasPermit: Bool? = state.withLock { state in
-                    // A cancellation that comes later finds the waiter in the queue.
+                    // A later cancellation finds the waiter in the queue.
                     if Task.isCancelled { return false }
                     if state.take() { return true }
                     state.waiters.append((id, continuation))
@@ -72,12 +72,12 @@ package final class AsyncSemaphore: Sendable {
         return permit
     }
 
-    /// Nil if no permit is free.
+    /// A permit; nil if none is free.
     package func acquireIfFree() -> Permit? { state.withLock { $0.take() } ? Permit(self) : nil }
 
     /// Runs `body` with a permit.
     ///
-    /// - Throws: what `body` throws, and `CancellationError` as ``acquire()`` does.
+    /// - Throws: any error of `body`, and `CancellationError` like ``acquire()``.
     package func withPermit<R>(_ body: () async throws -> R) async throws -> R {
         let permit = try await acquire()
         defer { permit.release() }

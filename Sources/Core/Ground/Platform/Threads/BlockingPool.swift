@@ -1,11 +1,11 @@
 import CLinux
 import Synchronization
 
-/// A thread pool for calls that block (files, SQLite, hashing), so that the cooperative pool, which has no more threads than
-/// cores, never waits for a disk.
+/// A thread pool for blocking calls (files, SQLite, hashing), so that the cooperative pool, which has no more threads
+/// than cores, never waits for a disk.
 ///
-/// ``run(_:)`` makes one call and suspends the caller meanwhile. A task that makes many calls runs on a pool's threads
-/// altogether (``run(for:_:)``, ``start(for:_:then:)``) and makes them where it stands.
+/// ``run(_:)`` makes one call while the caller suspends. A task with many calls runs entirely on a pool's threads
+/// (``run(for:_:)``, ``start(for:_:then:)``) and makes its calls directly.
 package final class BlockingPool: Sendable {
     private let label: String
     private let width: Int
@@ -13,9 +13,10 @@ package final class BlockingPool: Sendable {
     private let all = Mutex<[Bulkhead?: (threads: PoolThreads, users: Int)]>([:])
 
     /// - Parameters:
-    ///   - threads: how many calls run at a time. With one, calls run one after the other, in the order in which they came.
-    ///   - perBulkhead: whether each ``Bulkhead`` has as many threads of its own, and calls that hang are noticed: for
-    ///     people's files, whose file systems may stop answering.
+    ///   - threads: how many calls run concurrently. With one, calls run serially in FIFO order.
+    ///   - perBulkhead: whether each ``Bulkhead`` has this many threads to itself, and hanging calls are detected: for
+    ///     people's
+    ///     files, whose file systems may stop answering.
     package init(_ label: String, threads: Int = 1, perBulkhead: Bool = false) {
         self.label = label
         width = max(1, threads)
@@ -26,8 +27,8 @@ package final class BlockingPool: Sendable {
 
     /// Runs `work` on one of the pool's threads.
     ///
-    /// - Throws: what `work` throws; in a pool with bulkheads `Fault(.transient)` with the code ``Fault/hanging`` if as many
-    ///   of the bulkhead's calls hang as it has threads. Then `work` has not begun.
+    /// - Throws: any error of `work`. In a pool with bulkheads, `Fault(.transient)` with the code ``Fault/hanging`` if
+    ///   all threads of the bulkhead hang; `work` has then not begun.
     package func run<R: Sendable>(_ work: @Sendable () throws -> R) async throws -> R {
         guard isPerBulkhead else { return try await withThreads(for: nil) { try await BlockingCall($0).run(work) } }
         let whose = Bulkhead.current
@@ -50,7 +51,7 @@ package final class BlockingPool: Sendable {
 
     private func entered(_ whose: Bulkhead?) -> PoolThreads {
         all.withLock { all in
-            // Notes are bulkheads as well, and there is a new one every day.
+            // Notes have bulkheads too, and there is a new one every day.
             if all[whose] == nil, all.count >= Self.most { all = all.filter { $0.value.users > 0 } }
             let threads = all[whose]?.threads ?? PoolThreads(label, width: width, for: whose)
             all[whose, default: (threads, 0)].users += 1
@@ -60,7 +61,7 @@ package final class BlockingPool: Sendable {
 
     private func leave(_ whose: Bulkhead?) { all.withLock { $0[whose]?.users -= 1 } }
 
-    /// From so many bulkheads on, those that nobody uses are forgotten.
+    /// Above this number, unused bulkheads are dropped.
     private static let most = 64
 
     // MARK: Tasks
@@ -72,7 +73,7 @@ package final class BlockingPool: Sendable {
     package static func run<R: Sendable>(
         for whose: Bulkhead?, _ body: @concurrent @Sendable () async throws -> R
     ) async rethrows -> R {
-        // It is there already; the task that came first counts as a user until it ends.
+        // Already there; the outer task counts as a user until it ends.
         if let here = current(isolation: nil), here.whose == whose, Bulkhead.current == whose {
             return try await body()
         }
@@ -83,10 +84,10 @@ package final class BlockingPool: Sendable {
         }
     }
 
-    /// Starts a task that runs `body` there; this wakes no other thread.
+    /// Starts a task that runs `body` there; wakes no other thread.
     ///
-    /// - Parameter then: runs on the cooperative pool with the result: for an actor, say, for which these threads must not
-    ///   wait.
+    /// - Parameter then: called with the result on the cooperative pool, for example to call an actor, for which these
+    ///   threads must not wait.
     package static func start<R: Sendable>(
         for whose: Bulkhead?, _ body: @concurrent @Sendable @escaping () async -> R,
         then: (@concurrent @Sendable (R) async -> Void)? = nil
@@ -102,8 +103,7 @@ package final class BlockingPool: Sendable {
         }
     }
 
-    /// Whether the calling code may block where it stands: on one of a pool's threads, and on no actor, since that would
-    /// keep everybody else waiting.
+    /// Whether the caller may block: it is on a pool's thread and not on an actor, which would keep others waiting.
     package static func isCurrent(isolation: (any Actor)?) -> Bool { current(isolation: isolation) != nil }
 
     private static func current(isolation: (any Actor)?) -> PoolThreads? {
@@ -112,7 +112,7 @@ package final class BlockingPool: Sendable {
     }
 }
 
-/// One call: an actor of its own, so that it runs on a pool's thread without escaping from its caller.
+/// One call, as an actor so that it runs on a pool's thread without escaping from its caller.
 private actor BlockingCall: SerialExecutor {
     private let threads: PoolThreads
 

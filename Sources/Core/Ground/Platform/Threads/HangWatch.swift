@@ -1,13 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Notices calls into the kernel that do not return: those of a server that is gone, or of a file system whose program
-/// has stopped. A call is one when its thread has used no processor time for ``threshold``; reading a large file slowly
-/// uses some.
+/// Detects system calls that do not return, because a server is gone or the program behind a file system has stopped. A
+/// call hangs if its thread has used no CPU time for ``threshold``; reading a large file slowly uses some.
 ///
 /// Nothing runs while no call is open.
 package final class HangWatch: Sendable {
-    /// One for the process, as is its kernel.
+    /// One per process, like the kernel it watches.
     package static let shared = HangWatch()
 
     /// A call that has not returned.
@@ -29,7 +28,7 @@ package final class HangWatch: Sendable {
         let clock: clockid_t
         let changed: @Sendable (_ isHung: Bool) -> Void
         var used: Int64
-        /// Looks in a row in which its thread had used nothing.
+        /// How many consecutive checks found that its thread had used no CPU time.
         var idleLooks = 0
         var isHung: Bool { idleLooks >= HangWatch.looks }
     }
@@ -44,31 +43,32 @@ package final class HangWatch: Sendable {
 
     private let state = Mutex(State())
 
-    /// Seconds after which a call counts as one that hangs.
+    /// Seconds after which a call counts as hanging.
     package static let threshold = 10.0
-    /// Counted in looks, not by the clock: a process that was stopped itself does not take its calls for hung ones.
+    /// Counted in checks, not by the clock, so that after the process itself was stopped its calls do not count as
+    /// hanging.
     private static let looks = 4
 
     private init() {}
 
-    /// Is told when the first call made on somebody's behalf hangs, and when none does any more.
+    /// Sets a listener, called when the first call for a bulkhead hangs, and when none hangs any more.
     package func listen(_ listener: @escaping @Sendable (Hang, _ hasBegun: Bool) -> Void) {
         state.withLock { $0.listener = listener }
     }
 
-    /// Is told every few seconds for as long as any call hangs; must not block.
+    /// Sets a reminder, called every few seconds while any call hangs; must not block.
     package func remind(_ reminder: @escaping @Sendable () -> Void) {
         state.withLock { $0.reminder = reminder }
     }
 
-    /// The calls that hang, one for each on whose behalf they were made; sorted.
+    /// The hanging calls, one per bulkhead; sorted.
     package var hangs: [Hang] {
         let hung = state.withLock { $0.calls.values.filter(\.isHung) }
         let oldest = Dictionary(grouping: hung, by: \.whose).values.compactMap { $0.min { $0.began < $1.began } }
         return oldest.map(Self.hang).sorted { $0.whose < $1.whose }
     }
 
-    /// How many calls hang.
+    /// The number of hanging calls.
     package var hungCalls: Int { state.withLock { $0.calls.values.count(where: \.isHung) } }
 
     package func hangs(for whose: Bulkhead) -> Bool {
@@ -79,12 +79,12 @@ package final class HangWatch: Sendable {
 
     /// Runs `work` on this thread, watched.
     ///
-    /// - Parameter changed: told when this call hangs, and when it has returned after all.
+    /// - Parameter changed: called when this call hangs, and when it returns after all.
     func watching<R>(
         _ whose: Bulkhead?, changed: @escaping @Sendable (_ isHung: Bool) -> Void, _ work: () throws -> R
     ) rethrows -> R {
         var clock = clockid_t()
-        // The only failure is a kernel without such clocks; then nothing is noticed, as before.
+        // Fails only on a kernel without such clocks; then hangs go undetected.
         guard pthread_getcpuclockid(pthread_self(), &clock) == 0 else { return try work() }
         let call = Call(whose: whose, began: .now(), clock: clock, changed: changed, used: Self.used(clock))
         let (ticket, mustLook) = state.withLock { state in
@@ -98,18 +98,18 @@ package final class HangWatch: Sendable {
         return try work()
     }
 
-    /// The same for a thread of no pool: that its call hangs shows, and nobody else is asked to make room.
+    /// The same for a thread outside all pools: a hang is reported, but no replacement thread starts.
     package func watching<R>(_ whose: Bulkhead, _ work: () throws -> R) rethrows -> R {
         try watching(whose, changed: { _ in }, work)
     }
 
-    /// Waits until `condition` holds, looking every now and then; where calls hang, only for as long as those take that do
-    /// not. For ends: whoever waits has been told to stop.
+    /// Waits until `condition` holds, checking now and then; if calls hang, only until all other calls have ended. For
+    /// shutdown, after the other side was told to stop.
     ///
     /// - Returns: whether it holds.
     @discardableResult
     package static func wait(until condition: @escaping @Sendable () async -> Bool) async -> Bool {
-        // In a task of its own: the caller's has been cancelled as a rule, and cannot sleep.
+        // In a separate task: the caller's is usually cancelled, and cannot sleep.
         await Task.detached {
             var left = threshold
             while !(await condition()) {
@@ -141,23 +141,23 @@ package final class HangWatch: Sendable {
     private func startLooking() {
         Task.detached {
             repeat {
-                // Not cancelled by anybody: it ends with the calls.
+                // Never cancelled: it ends with the calls.
                 do { try await Task.sleep(for: .seconds(Self.threshold / Double(Self.looks))) } catch { return }
             } while self.look()
         }
     }
 
-    /// - Returns: whether there is anything left to look at.
+    /// - Returns: whether there is anything left to check.
     private func look() -> Bool {
         let (hung, first, listener, reminder, goOn) = state.withLock { state in
             var hung: [Call] = []
             var first: [Call] = []
             let before = Set(state.calls.values.filter(\.isHung).map(\.whose))
             for (ticket, var call) in state.calls {
-                // Its thread is in the call: what is open here cannot end while this looks.
+                // Safe: the thread is still in the call, which cannot end during this check.
                 let used = Self.used(call.clock)
                 let wasHung = call.isHung
-                // What hung once counts so until it returns.
+                // A call that hung counts as hanging until it returns.
                 if used != call.used, !wasHung { call.idleLooks = 0 } else { call.idleLooks += 1 }
                 call.used = used
                 state.calls[ticket] = call
@@ -178,22 +178,22 @@ package final class HangWatch: Sendable {
     }
 }
 
-/// What `work`, which blocks, says within some seconds; nil where it has not said anything by then. It goes on.
+/// The result of `work`, which blocks, within some seconds; nil if there is none by then. The work continues.
 package func answer<R: Sendable>(
     within seconds: Double, _ work: @escaping @Sendable () throws -> R
 ) async throws -> R? {
     try await outcome(within: seconds) { try await BlockingPool("answer").run(work) }
 }
 
-/// The same for work that waits and does not block.
+/// The same for work that suspends instead of blocking.
 package func outcome<R: Sendable>(
     within seconds: Double, _ work: @escaping @Sendable () async throws -> R
 ) async throws -> R? {
-    // Cancelled by nobody.
+    // Never cancelled.
     try await outcome(work) { _ in try? await Task.sleep(for: .seconds(seconds)) }
 }
 
-/// The same for work that may take its time; nil where a call on behalf of `whose` hangs before it has said anything.
+/// The same without a time limit; nil if a call on behalf of `whose` hangs first.
 package func outcome<R: Sendable>(
     unlessHung whose: Bulkhead, _ work: @escaping @Sendable () async throws -> R
 ) async throws -> R? {
@@ -204,7 +204,7 @@ package func outcome<R: Sendable>(
     }
 }
 
-/// - Parameter patience: returns when `work` has been waited for long enough.
+/// - Parameter patience: returns when the wait for `work` should end.
 private func outcome<R: Sendable>(
     _ work: @escaping @Sendable () async throws -> R,
     patience: @escaping @Sendable (_ isAwaited: @escaping @Sendable () -> Bool) async -> Void
@@ -231,6 +231,6 @@ private func outcome<R: Sendable>(
 }
 
 extension Fault {
-    /// The ``code`` of what was not begun because earlier calls for the same place or rule have not returned.
+    /// The ``code`` of work that was not begun because earlier calls for the same place or rule have not returned.
     package static let hanging = "hanging"
 }

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A thread of its own, outside the cooperative pool and outside dispatch: for work that must stay on one thread.
+/// A dedicated thread, outside the cooperative pool and outside dispatch: for work that must stay on one thread.
 package final class OwnerThread: Sendable {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -27,7 +27,7 @@ package final class OwnerThread: Sendable {
         handle = Mutex(thread)
     }
 
-    /// Waits until the thread has ended; at once the second time.
+    /// Waits until the thread has ended; a second call returns at once.
     package func join() {
         let thread = handle.withLock { handle in
             defer { handle = nil }

@@ -3,12 +3,12 @@ import DequeModule
 import Dispatch
 import Synchronization
 
-/// The threads of a ``BlockingPool`` for one bulkhead, and their queue. A thread starts when there is work and ends when there
-/// is none; one whose call hangs is replaced.
+/// The threads of a ``BlockingPool`` for one bulkhead, and their queue. A thread starts when there is work and ends
+/// when there is none; a thread with a hanging call is replaced.
 final class PoolThreads: TaskExecutor {
     private struct State {
         var queue: Deque<@Sendable () -> Void> = []
-        /// Threads at work, those whose calls hang included.
+        /// Busy threads, including those with hanging calls.
         var atWork = 0
         var hung = 0
     }
@@ -42,7 +42,7 @@ final class PoolThreads: TaskExecutor {
     }
 
     private func start() {
-        // A serial queue gets a thread at once; a concurrent one may have to wait for one.
+        // A serial queue gets a thread at once; a concurrent one may have to wait.
         DispatchQueue(label: "steward.\(label).\(whose?.label ?? "all")").async {
             steward_mark_thread(Unmanaged.passUnretained(self).toOpaque())
             defer { steward_mark_thread(nil) }
@@ -52,17 +52,17 @@ final class PoolThreads: TaskExecutor {
 
     private func next() -> (@Sendable () -> Void)? {
         state.withLock { state in
-            // A thread that comes back from a call that hung may be one too many.
+            // A thread that returns from a hanging call may be one too many.
             if state.atWork - state.hung <= width, let work = state.queue.popFirst() { return work }
             state.atWork -= 1
             return nil
         }
     }
 
-    /// Makes a call that may never return, on the current thread, which is one of these.
+    /// Makes a call that may never return, on the current thread, which belongs to this pool.
     ///
-    /// - Throws: what `work` throws; `Fault(.transient)` with the code ``Fault/hanging`` if as many calls hang as there are
-    ///   threads. Then `work` has not begun.
+    /// - Throws: any error of `work`; `Fault(.transient)` with the code ``Fault/hanging`` if all threads hang. `work`
+    ///   has then not begun.
     func watched<R>(_ work: () throws -> R) throws -> R {
         guard state.withLock({ $0.hung < width }) else {
             throw Fault(
@@ -73,7 +73,7 @@ final class PoolThreads: TaskExecutor {
         return try HangWatch.shared.watching(whose, changed: { self.setHung($0) }, work)
     }
 
-    /// While a call hangs, another thread does what its own would have done.
+    /// While a call hangs, another thread replaces its own.
     private func setHung(_ isHung: Bool) {
         let mustStart = state.withLock { state in
             state.hung += isHung ? 1 : -1

@@ -6,7 +6,7 @@ package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertibl
     /// From 1.
     package let day: Int
 
-    /// Nil where there is no such day.
+    /// nil if there is no such day.
     package init?(year: Int, month: Int, day: Int) {
         guard (1...12).contains(month), (1...Self.length(ofMonth: month, year)).contains(day) else { return nil }
         self.init(known: year, month, day)
@@ -14,7 +14,7 @@ package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertibl
 
     private init(known year: Int, _ month: Int, _ day: Int) { (self.year, self.month, self.day) = (year, month, day) }
 
-    /// By how many days it is from 1970-01-01. Years begin in March here, so that a leap day is the last of its year.
+    /// The day by its distance from 1970-01-01. Years start in March here, so that a leap day is the last of its year.
     package init(daysSince1970 days: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -44,7 +44,7 @@ package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertibl
     /// From 1.
     package var dayOfYear: Int { daysSince1970 - first(ofMonth: 1).daysSince1970 + 1 }
 
-    /// The week of ISO 8601, which begins on Monday and belongs to the year of its Thursday.
+    /// The ISO 8601 week, which begins on Monday and belongs to the year of its Thursday.
     package var week: (year: Int, number: Int) {
         let thursday = adding(days: 4 - weekday)
         return (thursday.year, (thursday.dayOfYear - 1) / 7 + 1)
@@ -57,7 +57,7 @@ package struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertibl
 
     package func adding(days: Int) -> CivilDate { CivilDate(daysSince1970: daysSince1970 + days) }
 
-    /// So many months later; in a month that is too short, its last day.
+    /// Adds months; if the resulting month is too short, its last day.
     package func adding(months: Int) -> CivilDate {
         let total = year * 12 + month - 1 + months
         let year = total >= 0 ? total / 12 : (total - 11) / 12

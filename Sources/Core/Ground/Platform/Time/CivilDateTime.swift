@@ -1,4 +1,4 @@
-/// A date and a time of day, in no time zone: what a clock on the wall shows.
+/// A date and a time of day, without a time zone: the reading of a wall clock.
 package struct CivilDateTime: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let date: CivilDate
     /// Seconds since midnight, 0 to 86,399.
@@ -7,20 +7,20 @@ package struct CivilDateTime: Hashable, Comparable, Sendable, CustomStringConver
     /// - Parameter secondOfDay: 0 to 86,399.
     package init(_ date: CivilDate, secondOfDay: Int = 0) { (self.date, self.secondOfDay) = (date, secondOfDay) }
 
-    /// Nil where there is no such time of day; a minute has no 61st second.
+    /// nil if there is no such time of day; there is no leap second 60.
     package init?(_ date: CivilDate, hour: Int, minute: Int, second: Int = 0) {
         guard (0..<24).contains(hour), (0..<60).contains(minute), (0..<60).contains(second) else { return nil }
         self.init(date, secondOfDay: hour * 3_600 + minute * 60 + second)
     }
 
-    /// What a clock in UTC shows so many seconds after 1970-01-01T00:00:00Z.
+    /// The reading of a UTC clock that many seconds after 1970-01-01T00:00:00Z.
     package init(secondsSince1970 seconds: Int) {
         let second = ((seconds % 86_400) + 86_400) % 86_400
         self.init(CivilDate(daysSince1970: (seconds - second) / 86_400), secondOfDay: second)
     }
 
-    /// Reads `2026-11-21`, which is its midnight, `2026-11-21T09:30` and `2026-11-21T09:30:15`, or a space for the `T`; nil
-    /// for anything else, and for a day or time that does not exist.
+    /// Parses `2026-11-21` (meaning midnight), `2026-11-21T09:30` and `2026-11-21T09:30:15`, or with a space instead of
+    /// the `T`; nil for anything else, and for a day or time that does not exist.
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard [10, 16, 19].contains(bytes.count) else { return nil }
@@ -40,7 +40,7 @@ package struct CivilDateTime: Hashable, Comparable, Sendable, CustomStringConver
         self.init(date, hour: numbers[3], minute: numbers[4], second: numbers[5])
     }
 
-    /// Seconds from 1970-01-01T00:00:00Z until a clock in UTC shows it.
+    /// Seconds from 1970-01-01T00:00:00Z until a UTC clock shows it.
     package var secondsSince1970: Int { date.daysSince1970 * 86_400 + secondOfDay }
 
     /// 0 to 23.
@@ -61,7 +61,7 @@ package struct CivilDateTime: Hashable, Comparable, Sendable, CustomStringConver
     package var description: String { "\(date)T\(time)" }
 }
 
-/// What a clock on the wall shows, and by how much it is ahead of UTC.
+/// The reading of a wall clock, and its offset from UTC.
 package struct LocalTime: Hashable, Sendable {
     package let civil: CivilDateTime
     /// Seconds east of Greenwich.
@@ -71,7 +71,7 @@ package struct LocalTime: Hashable, Sendable {
 
     package var secondsSince1970: Int { civil.secondsSince1970 - offset }
 
-    /// The point in time; nil where nanoseconds since 1970 cannot tell it (before 1677, after 2262).
+    /// The point in time; nil if it is out of range for nanoseconds since 1970 (before 1677, after 2262).
     package var time: Timestamp? {
         let time = Timestamp(whole: secondsSince1970)
         return time.wholeSeconds == secondsSince1970 ? time : nil

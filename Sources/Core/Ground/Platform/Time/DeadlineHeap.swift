@@ -1,10 +1,10 @@
 import HeapModule
 
-/// Keys by the time at which each is due, the earliest first. A key that was entered again counts at its newest time
-/// only; older entries are skipped when they come up.
+/// Keys ordered by due time, earliest first. Setting a key again replaces its time; outdated entries are skipped when
+/// they come up.
 ///
-/// Public and inlinable, for the waiting of files and of jobs goes through it at every turn, and the compiler makes no
-/// version of its own for a caller's types of what is only the package's: each look would cost thousands of instructions.
+/// Public and inlinable because waiting files and jobs use it constantly, and the compiler does not specialize
+/// `package` code for a caller's types: each access would cost thousands of instructions.
 public struct DeadlineHeap<Key: Hashable & Sendable, Due: Comparable & Sendable>: Sendable {
     @usableFromInline struct Entry: Comparable, Sendable {
         @usableFromInline let due: Due
@@ -19,38 +19,38 @@ public struct DeadlineHeap<Key: Hashable & Sendable, Due: Comparable & Sendable>
     @usableFromInline var heap = Heap<Entry>()
     @usableFromInline var current: [Key: Due] = [:]
 
-    /// With no keys.
+    /// Creates an empty heap.
     @inlinable public init() {}
 
     /// Whether there are no keys.
     @inlinable public var isEmpty: Bool { current.isEmpty }
-    /// How many keys there are.
+    /// The number of keys.
     @inlinable public var count: Int { current.count }
 
-    /// Entries that are kept, older ones included: never many more than twice as many as there are keys.
+    /// Stored entries, including outdated ones: never many more than twice the number of keys.
     @inlinable public var size: Int { heap.count }
 
-    /// Whether a key has been entered.
+    /// Whether a key is present.
     @inlinable public func contains(_ key: Key) -> Bool { current[key] != nil }
 
-    /// Enters a key, or puts it off.
+    /// Adds a key, or changes its time.
     @inlinable public mutating func set(_ key: Key, due: Due) {
         current[key] = due
         if heap.count > 2 * current.count + 64 {
-            // A key that is entered again and again would else leave one entry for each time.
+            // Otherwise, a key that is set repeatedly would leave one entry each time.
             heap = Heap(current.map { Entry(due: $0.value, key: $0.key) })
         } else {
             heap.insert(Entry(due: due, key: key))
         }
     }
 
-    /// Takes a key out.
+    /// Removes a key.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether it was present.
     @discardableResult
     @inlinable public mutating func remove(_ key: Key) -> Bool {
         let isFound = current.removeValue(forKey: key) != nil
-        // What a burst has taken is given back.
+        // Give back the memory of a burst.
         if current.isEmpty { (heap, current) = (Heap(), [:]) }
         return isFound
     }

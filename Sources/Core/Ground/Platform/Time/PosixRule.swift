@@ -1,22 +1,22 @@
-/// A rule of summer time as POSIX writes it in `TZ`, and the footer of a zone's file: `CET-1CEST,M3.5.0,M10.5.0/3`
+/// A daylight saving rule in POSIX format, as in `TZ` and in the footer of a zone file: `CET-1CEST,M3.5.0,M10.5.0/3`
 /// (RFC 8536, section 3.3.1).
 struct PosixRule: Sendable {
     /// When the clocks are put forward or back.
     struct Change: Sendable {
         enum Day: Sendable {
-            /// `J60`: from 1, and 29 February is never counted.
+            /// `J60`: from 1; 29 February is never counted.
             case withoutLeapDay(Int)
             /// `59`: from 0.
             case ofYear(Int)
-            /// `M3.5.0`: the last Sunday of March; Sunday is 0, the fifth week the last.
+            /// `M3.5.0`: the last Sunday of March; 0 is Sunday, and 5 the last week.
             case ofWeek(month: Int, week: Int, weekday: Int)
         }
 
         let day: Day
-        /// Since midnight; may be negative, or more than a day.
+        /// Seconds since midnight; may be negative, or exceed a day.
         let second: Int
 
-        /// Seconds since the beginning of 1970 that the clock shows then.
+        /// The clock's reading at that moment, in seconds since the beginning of 1970.
         func shown(in year: Int) -> Int {
             let newYear = PosixRule.newYear(year)
             let date: CivilDate
@@ -36,13 +36,13 @@ struct PosixRule: Sendable {
 
     /// Seconds east of Greenwich.
     let standard: Int
-    /// Nil where there is none.
+    /// nil if there is none.
     let summer: (offset: Int, start: Change, end: Change)?
 
     /// No summer time.
     init(offset: Int) { (standard, summer) = (offset, nil) }
 
-    /// Nil for what is no rule, or has a summer time without saying when.
+    /// nil if it is no rule, or has daylight saving time without dates.
     init?(_ text: String) {
         var scanner = PosixScanner(text)
         guard scanner.name(), let west = scanner.time() else { return nil }
@@ -61,10 +61,10 @@ struct PosixRule: Sendable {
         CivilDate(daysSince1970: 0).adding(months: (year - 1970) * 12)
     }
 
-    /// Seconds from 1970 to the beginning of the year, by UTC.
+    /// Seconds from 1970 to the beginning of the year, in UTC.
     func start(of year: Int) -> Int { CivilDateTime(Self.newYear(year)).secondsSince1970 }
 
-    /// In order, with the offset from each on.
+    /// In order, each with the offset that starts then.
     func changes(in year: Int) -> [(time: Int, offset: Int)] {
         guard let summer else { return [] }
         let both = [

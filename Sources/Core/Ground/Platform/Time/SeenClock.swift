@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Looks at the calendar's clock on behalf of a process, and says how much of its time was seen to pass (``SeenTime``).
+/// Reads the wall clock for a process, and tracks how much time it has seen pass (``SeenTime``).
 package final class SeenClock: Sendable {
     private struct State {
         var seen: SeenTime?
@@ -13,8 +13,8 @@ package final class SeenClock: Sendable {
     private let ticks: @Sendable () -> Double
 
     /// - Parameters:
-    ///   - now: the calendar's clock.
-    ///   - ticks: seconds of a clock that nobody sets and that goes on while the machine sleeps.
+    ///   - now: the wall clock.
+    ///   - ticks: seconds of a clock that cannot be set and continues during suspend.
     package init(
         now: @escaping @Sendable () -> Timestamp = Timestamp.now,
         ticks: @escaping @Sendable () -> Double = SeenClock.sinceBoot
@@ -29,9 +29,9 @@ package final class SeenClock: Sendable {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Goes on from what an earlier process has seen. Until this is called the clock is believed.
+    /// Continues from the state of an earlier process. Until this is called, the clock is believed.
     ///
-    /// - Parameter kept: nil for nothing.
+    /// - Parameter kept: nil for none.
     package func begin(_ kept: SeenTime?) {
         state.withLock { state in
             var seen = kept ?? SeenTime(now())
@@ -40,7 +40,7 @@ package final class SeenClock: Sendable {
         }
     }
 
-    /// What was seen up to now.
+    /// The time seen so far.
     package func look() -> SeenTime {
         state.withLock { state in
             guard var seen = state.seen else { return SeenTime(now()) }
@@ -51,6 +51,6 @@ package final class SeenClock: Sendable {
         }
     }
 
-    /// The calendar's clock, with what does not count of it.
+    /// The wall clock, including the part that is not yet trusted.
     package var clock: WallClock { WallClock(now: now, held: { self.look().held }) }
 }

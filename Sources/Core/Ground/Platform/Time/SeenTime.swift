@@ -1,44 +1,45 @@
-/// How much of the calendar's time somebody has seen pass, so that nothing irreversible follows from one reading of a clock.
+/// How much wall-clock time has been seen to pass, so that nothing irreversible follows from a single reading of the
+/// clock.
 ///
-/// While it is looked at, time passes as the kernel's monotonic clock says. Where the calendar's clock has moved by a day
-/// more or less than that, because it was set or because nobody looked in between, the difference counts only after another
-/// day of looking, if the clock has not gone back by then (`docs/design/time.md`, "A clock that is wrong").
+/// While the clock is watched, time passes at the rate of the kernel's monotonic clock. If the wall clock moves by a
+/// day more or less than that, because it was set or was not watched in between, the difference counts only after
+/// another day of watching, if the clock has not moved back by then (`docs/design/time.md`, "A clock that is wrong").
 package struct SeenTime: Codable, Sendable, Equatable {
     private struct Jump: Codable, Sendable, Equatable {
-        /// By how many seconds the clock went ahead; less than nothing for back.
+        /// Seconds by which the clock jumped ahead; negative for back.
         var seconds: Double
-        /// How long had been looked on when it did.
+        /// The total time watched when it happened.
         var watched: Double
-        /// What the clock said then.
+        /// The clock's reading after it.
         var time: Timestamp
     }
 
-    /// What the clock said when it was last looked at.
+    /// The clock's last reading.
     package private(set) var clock: Timestamp
-    /// Seconds that have been looked on in all.
+    /// Total seconds watched.
     private var watched = 0.0
-    /// What does not count yet; all in one direction.
+    /// Jumps that do not count yet; all in one direction.
     private var jumps: [Jump] = []
 
-    /// Seconds: what is less counts at once.
+    /// In seconds; smaller jumps count at once.
     private static let least = 86_400.0
-    /// Seconds of looking on that confirm a jump.
+    /// Seconds of watching that confirm a jump.
     private static let confirmation = 86_400.0
-    /// Seconds of looking on within which several jumps are one: so there are never many.
+    /// Jumps within this many seconds of watching are merged, so there are never many.
     private static let grain = 3_600.0
 
-    /// Begins with a clock that is believed.
+    /// Starts with a clock that is believed.
     package init(_ clock: Timestamp) { self.clock = clock }
 
-    /// Takes a look at the clock.
+    /// Reads the clock.
     ///
-    /// - Parameter elapsed: seconds since the last look, by a clock that nobody sets; 0 where nobody has looked on.
+    /// - Parameter elapsed: seconds since the last reading, by a clock that cannot be set; 0 if nothing was watching.
     package mutating func look(_ now: Timestamp, elapsed: Double) {
         var jump = now.seconds - clock.seconds - elapsed
         watched += elapsed
         clock = now
         if abs(jump) > Self.least {
-            // A clock that is set right again takes back what it was wrong by.
+            // Correcting a clock cancels out its earlier jumps.
             while let last = jumps.last, last.seconds * jump < 0 {
                 jump += last.seconds
                 jumps.removeLast()
@@ -59,12 +60,12 @@ package struct SeenTime: Codable, Sendable, Equatable {
         jumps[jumps.count - 1] = Jump(seconds: last.seconds + seconds, watched: watched, time: last.time)
     }
 
-    /// What is safe to count on: the clock without what it has jumped ahead by.
+    /// The safe time: the clock without its unconfirmed jumps ahead.
     package var time: Timestamp { clock.adding(seconds: -ahead) }
 
     private var ahead: Double { jumps.reduce(0) { $0 + max(0, $1.seconds) } }
 
-    /// What does not count yet; nil where the clock is believed.
+    /// The unconfirmed part; nil if the clock is believed.
     package var held: HeldTime? {
         guard let first = jumps.first, ahead > 0 else { return nil }
         let left = jumps.map { Self.confirmation - (watched - $0.watched) }
@@ -74,19 +75,19 @@ package struct SeenTime: Codable, Sendable, Equatable {
     }
 }
 
-/// By how much the calendar's clock has jumped ahead, as far as that is not confirmed.
+/// How far the wall clock has jumped ahead without confirmation.
 package struct HeldTime: Sendable, Equatable {
-    /// Of the jump, or of several.
+    /// The size of the jump, or of several.
     package let seconds: Double
-    /// What the clock said after the first of them.
+    /// The clock's reading after the first of them.
     package let since: Timestamp
-    /// What is safe to count on.
+    /// The safe time.
     package let safe: Timestamp
-    /// When the first of them is confirmed, if it is looked on until then, and when the last is.
+    /// When the first and the last of them will be confirmed, if watched until then.
     package let next: Timestamp
     package let last: Timestamp
 
-    /// For a person.
+    /// For display.
     package var message: String {
         let days = (seconds / 8_640).rounded() / 10
         return

@@ -1,7 +1,7 @@
-/// Where the time of the calendar comes from: the machine's clock, or one that a test sets.
+/// The source of wall-clock time: the machine's clock, or one set by a test.
 package struct WallClock: Sendable {
     package let now: @Sendable () -> Timestamp
-    /// What of it does not count yet where something irreversible follows; nil where it is believed.
+    /// The part of the time that must not be trusted for anything irreversible; nil if the clock is believed.
     package let held: @Sendable () -> HeldTime?
 
     package init(
@@ -14,11 +14,11 @@ package struct WallClock: Sendable {
     package static let system = WallClock(now: Timestamp.now)
 }
 
-/// Wakes somebody at one time of the calendar.
+/// An alarm at a wall-clock time.
 package protocol WallAlarm: Sendable {
-    /// From now on it is set to this time alone; nil for none. A time that has passed wakes at once.
+    /// Sets the alarm to this time only; nil for none. A past time fires at once.
     func set(_ time: Timestamp?)
 
-    /// Sets it to this time if it is set to a later one, or to none.
+    /// Sets the alarm to this time if it is set to a later one, or to none.
     func bringForward(to time: Timestamp)
 }

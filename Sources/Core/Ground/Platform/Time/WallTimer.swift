@@ -2,21 +2,21 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// An alarm by the machine's clock: a timerfd on an absolute time of CLOCK_REALTIME. So it is right after a suspend, and
-/// when the clock is set, which wakes as well (TFD_TIMER_CANCEL_ON_SET). While it waits nothing runs.
+/// An alarm by the machine's clock: a timerfd at an absolute time of CLOCK_REALTIME. It is right after a suspend, and
+/// also fires when the clock is set (TFD_TIMER_CANCEL_ON_SET). Nothing runs while it waits.
 package final class WallTimer: WallAlarm {
     private let timer: Descriptor
     private let ending: Descriptor
     private let thread: OwnerThread
     private let armed: Armed
 
-    /// What the timer is set to, shared with its thread.
+    /// The time the timer is set to, shared with its thread.
     private final class Armed: Sendable {
         let time = Mutex<Timestamp?>(nil)
     }
 
-    /// - Parameter wake: called on the timer's own thread when the time has come, or the clock was set; must not block.
-    /// - Throws: `Fault` where the system grants no timer or no thread.
+    /// - Parameter wake: called on the timer's own thread when the time has come or the clock was set; must not block.
+    /// - Throws: `Fault` if the system grants no timer or no thread.
     package init(_ wake: @escaping @Sendable () -> Void) throws {
         let timer = try Self.owned(
             timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK)), "timerfd")
@@ -39,7 +39,7 @@ package final class WallTimer: WallAlarm {
         }
     }
 
-    /// Wakes nobody any more; returns when the thread has ended.
+    /// Stops the alarm; returns once the thread has ended.
     package func stop() {
         _ = eventfd_write(ending.raw, 1)
         thread.join()
@@ -55,7 +55,7 @@ package final class WallTimer: WallAlarm {
             setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
         }
         let flags = Int32(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET)
-        // It fails for values only that cannot come about here.
+        // Fails only for values that cannot occur here.
         _ = timerfd_settime(timer.raw, flags, &setting, nil)
     }
 
@@ -71,7 +71,7 @@ package final class WallTimer: WallAlarm {
             if descriptors[1].revents != 0 { return }
             var count: UInt64 = 0
             guard read(timer.raw, &count, 8) == 8 || errno == ECANCELED else { continue }
-            // Whoever is woken sets it anew: what is brought forward from here on must not meet an old time.
+            // The callee sets it again: a `bringForward` from here on must not compare with an old time.
             armed.time.withLock { $0 = nil }
             wake()
         }

@@ -2,9 +2,9 @@ import Glibc
 
 /// A time zone of the system's zoneinfo database, or a fixed offset from UTC.
 ///
-/// A file of the database is read once, a few kilobytes, and kept for all zones of that name. Once a minute whoever asks
-/// looks whether it was replaced, and reads it again if so: an upgrade of `tzdata` reaches a running process. A file that is
-/// gone or cannot be read by then leaves what was known.
+/// Each file of the database, a few kilobytes, is read once and shared by all zones of that name. At most once a
+/// minute, a use checks whether it was replaced and rereads it: an upgrade of `tzdata` reaches a running process. If
+/// the file is gone or unreadable by then, the old rules remain.
 package struct Zone: Hashable, Sendable {
     /// `Europe/Berlin`, or `GMT+0100` for a fixed offset.
     package let identifier: String
@@ -21,13 +21,13 @@ package struct Zone: Hashable, Sendable {
     /// The folder of the database: `$TZDIR`, or `/usr/share/zoneinfo`.
     package static let folder = getenv("TZDIR").map { String(cString: $0) } ?? "/usr/share/zoneinfo"
 
-    /// Whether the database is installed; without it `UTC` is the only zone that has a name.
+    /// Whether the database is installed; without it, `UTC` is the only zone with a name.
     package static var isDatabaseInstalled: Bool { access(folder, R_OK) == 0 }
 
-    /// The zone that is named; nil where there is none. A name cannot lead out of the database's folder.
+    /// The zone of that name; nil if there is none. A name cannot lead out of the database's folder.
     ///
-    /// - Parameter identifier: of the database, `UTC`, `GMT`, a fixed offset such as `GMT+0100` or `GMT-03:30`, or a rule
-    ///   of summer time as in `TZ` (`CET-1CEST,M3.5.0,M10.5.0/3`).
+    /// - Parameter identifier: a name in the database, `UTC`, `GMT`, a fixed offset such as `GMT+0100` or `GMT-03:30`,
+    ///   or a daylight saving rule as in `TZ` (`CET-1CEST,M3.5.0,M10.5.0/3`).
     package init?(identifier: String) {
         if identifier == "UTC" || identifier == "GMT" {
             self = .gmt
@@ -55,7 +55,7 @@ package struct Zone: Hashable, Sendable {
 
     private init(_ identifier: String, _ rules: Rules) { (self.identifier, self.rules) = (identifier, rules) }
 
-    /// The zone of `$TZ` or, where that is not set, of `/etc/localtime`; UTC where neither names one.
+    /// The zone of `$TZ` or, if that is not set, of `/etc/localtime`; UTC if neither names one.
     package static var current: Zone {
         guard let variable = getenv("TZ").map({ String(cString: $0) }) else { return ofMachine ?? .gmt }
         let name = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
@@ -68,7 +68,7 @@ package struct Zone: Hashable, Sendable {
 
     private static let localtime = "/etc/localtime"
 
-    /// A link names the zone. A copy has no name but `localtime`, by which the database leads back to it.
+    /// A link names the zone. A copy has only the name `localtime`, under which the database finds it.
     private static var ofMachine: Zone? {
         guard let target = realpath(localtime, nil), let root = realpath(folder, nil) else { return nil }
         defer {
@@ -91,7 +91,7 @@ package struct Zone: Hashable, Sendable {
         }
     }
 
-    /// Seconds of `GMT+1`, `GMT+0100`, `GMT+01:00` or `GMT+010015`; nil for another name.
+    /// The seconds of `GMT+1`, `GMT+0100`, `GMT+01:00` or `GMT+010015`; nil for any other name.
     private static func offset(inName text: String) -> Int? {
         let isEast = text.hasPrefix("GMT+")
         guard isEast || text.hasPrefix("GMT-") else { return nil }
@@ -121,15 +121,15 @@ package struct Zone: Hashable, Sendable {
     }
 }
 
-/// From points in time to clocks on the wall, and back.
+/// Converts points in time to wall-clock readings, and back.
 extension Zone {
     /// Seconds east of Greenwich.
     package func offset(at secondsSince1970: Int) -> Int { inForce.offset(at: secondsSince1970) }
 
-    /// When the offset changes next, in seconds since 1970; nil for never.
+    /// When the offset next changes, in seconds since 1970; nil for never.
     package func nextChange(after secondsSince1970: Int) -> Int? { inForce.nextChange(after: secondsSince1970) }
 
-    /// What its clocks show then.
+    /// The reading of its clocks at that time.
     package func local(at secondsSince1970: Int) -> LocalTime {
         let offset = offset(at: secondsSince1970)
         return LocalTime(CivilDateTime(secondsSince1970: secondsSince1970 + offset), offset: offset)
@@ -137,20 +137,20 @@ extension Zone {
 
     package func local(at time: Timestamp) -> LocalTime { local(at: time.wholeSeconds) }
 
-    /// When its clocks show that, the earlier first: once; twice where they are put back; never where they are put forward
-    /// past it.
+    /// When its clocks show this, earlier first: usually once; twice if they are put back; never if they are put
+    /// forward past it.
     package func all(_ civil: CivilDateTime) -> [LocalTime] {
         inForce.showing(civil.secondsSince1970).offsets.map { LocalTime(civil, offset: $0) }
     }
 
-    /// When its clocks show that: the first time of two; where they are put forward past it, by the offset before that.
+    /// When its clocks show this: the first time if there are two; if they are put forward past it, by the offset
+    /// before that.
     package func resolve(_ civil: CivilDateTime) -> LocalTime {
         let found = inForce.showing(civil.secondsSince1970)
         return LocalTime(civil, offset: found.offsets.first ?? found.skipped?.offset ?? 0)
     }
 
-    /// When its clocks show that for the first time or, where they are put forward past it, when they are put forward: in
-    /// seconds since 1970.
+    /// When its clocks first show this or, if they are put forward past it, when that happens: in seconds since 1970.
     package func first(notBefore civil: CivilDateTime) -> Int {
         inForce.showing(civil.secondsSince1970).skipped?.change ?? resolve(civil).secondsSince1970
     }

@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// A file of the zoneinfo database (TZif, RFC 8536, of version 2 or later), read again when it was replaced.
+/// A file of the zoneinfo database (TZif, RFC 8536, version 2 or later), reread when it was replaced.
 ///
-/// Makes its system calls where it is asked, on the cooperative pool too, as the C library's `localtime` does: the file is
-/// the system's own and small, and is looked at once a minute.
+/// Makes its system calls on the caller's thread, even on the cooperative pool, like the C library's `localtime`: it is
+/// a small system file that is checked once a minute.
 final class ZoneFile: Sendable {
-    /// What tells whether a file was replaced.
+    /// Detects whether a file was replaced.
     private struct Version: Equatable {
         let device: UInt
         let inode: UInt
@@ -23,30 +23,30 @@ final class ZoneFile: Sendable {
     private struct State {
         var rules: ZoneRules
         var version: Version
-        /// By `clock`.
+        /// On `clock`.
         var looked: Int
     }
 
     private static let all = Mutex<[String: ZoneFile]>([:])
-    /// Seconds until the file is looked at again.
+    /// Seconds until the file is checked again.
     private static let patience = 60
-    /// Bytes; the largest file of the database has some four thousand.
+    /// In bytes; the largest file of the database has some four thousand.
     private static let limit = 1 << 20
 
     private let path: String
     private let clock: @Sendable () -> Int
     private let state: Mutex<State>
 
-    /// Nil where there is no file of a zone.
+    /// nil if there is no valid zone file.
     ///
-    /// - Parameter clock: seconds that nobody sets.
+    /// - Parameter clock: seconds of a clock that cannot be set.
     init?(_ path: String, clock: @escaping @Sendable () -> Int = ZoneFile.ticks) {
         guard let (rules, version) = Self.read(path) else { return nil }
         (self.path, self.clock) = (path, clock)
         state = Mutex(State(rules: rules, version: version, looked: clock()))
     }
 
-    /// The only one of its path.
+    /// The shared instance for a path.
     static func shared(_ path: String) -> ZoneFile? {
         all.withLock { all in
             let file = all[path] ?? ZoneFile(path)
@@ -55,7 +55,7 @@ final class ZoneFile: Sendable {
         }
     }
 
-    /// What the file says now, or said when it could last be read.
+    /// The file's rules as of now, or as last readable.
     func rules() -> ZoneRules {
         state.withLock { state in
             let now = clock()
@@ -93,13 +93,13 @@ final class ZoneFile: Sendable {
     }
 }
 
-/// Reads TZif from the front; whatever is missing or makes no sense is nil.
+/// Parses TZif from the front; nil for anything missing or invalid.
 private struct TZifReader {
     private var rest: ArraySlice<UInt8>
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-    /// How many of each there are in a block.
+    /// The counts in a block's header.
     private struct Header {
         let version: UInt8
         let utc: Int
@@ -109,11 +109,11 @@ private struct TZifReader {
         let types: Int
         let letters: Int
 
-        /// Bytes of the block, without those of its times and types.
+        /// The block's length in bytes without its times and types.
         func tail(timeSize: Int) -> Int { letters + leaps * (timeSize + 4) + standard + utc }
     }
 
-    /// Nil for a file of version 1, and for one that counts leap seconds, which no other clock here does.
+    /// nil for a version 1 file, and for one with leap seconds, which no other clock here counts.
     mutating func rules() -> ZoneRules? {
         guard let old = header(), old.version >= UInt8(ascii: "2"),
             take(old.times * 5 + old.types * 6 + old.tail(timeSize: 4)) != nil, let header = header(),
@@ -150,7 +150,7 @@ private struct TZifReader {
         return rest.prefix(count)
     }
 
-    /// Two's complement, the highest byte first.
+    /// Two's complement, big-endian.
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
         let sign = bytes.first.map { $0 & 0x80 != 0 } ?? false
         return bytes.reduce(sign ? -1 : 0) { $0 << 8 | Int($1) }

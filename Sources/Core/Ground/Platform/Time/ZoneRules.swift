@@ -1,24 +1,24 @@
 /// The offsets of a time zone and when they change, for all time.
 ///
-/// What a rule of summer time says of the years beyond the table is worked out for 400 of them: after that the calendar,
-/// with its days of the week, repeats itself.
+/// The daylight saving rule for the years beyond the table is expanded for 400 years: after that the calendar, with its
+/// days of the week, repeats.
 struct ZoneRules: Sendable {
     /// Seconds since 1970, ascending.
     private var changes: [Int] = []
-    /// Seconds east of Greenwich: before the first change, and from each on. Two that follow each other differ.
+    /// Seconds east of Greenwich: before the first change, and from each one on. Consecutive offsets differ.
     private var offsets: [Int]
-    /// From when on what happens is what happened 400 years before; nil where nothing changes any more.
+    /// From here on, everything repeats what happened 400 years earlier; nil if there are no more changes.
     private var horizon: Int?
 
     /// 400 years, in seconds.
     private static let period = 146_097 * 86_400
-    /// No offset is greater, in seconds (RFC 8536).
+    /// The largest possible offset in seconds (RFC 8536).
     private static let reach = 26 * 3_600
 
     /// - Parameters:
     ///   - first: the offset before all changes.
-    ///   - changes: ascending, in seconds since 1970, and the offset from each on.
-    ///   - rule: what holds after the last of them; nil for no more changes.
+    ///   - changes: ascending, in seconds since 1970, each with the offset from then on.
+    ///   - rule: applies after the last of them; nil for no more changes.
     init(first: Int, _ changes: [(time: Int, offset: Int)], then rule: PosixRule?) {
         offsets = [first]
         for change in changes { append(change) }
@@ -50,14 +50,14 @@ struct ZoneRules: Sendable {
         offsets.append(change.offset)
     }
 
-    /// - Returns: a time that the table has, and by how much it is earlier.
+    /// - Returns: an equivalent time within the table, and how much earlier it is.
     private func folded(_ seconds: Int) -> (seconds: Int, by: Int) {
         guard let horizon, seconds >= horizon else { return (seconds, 0) }
         let by = ((seconds - horizon) / Self.period + 1) * Self.period
         return (seconds - by, by)
     }
 
-    /// How many changes there are up to then: the place of the offset that holds.
+    /// The number of changes up to then: the index of the offset in force.
     private func index(at seconds: Int) -> Int {
         var (low, high) = (0, changes.count)
         while low < high {
@@ -75,9 +75,9 @@ struct ZoneRules: Sendable {
         return index < changes.count ? changes[index] + by : nil
     }
 
-    /// By which offsets a clock shows so many seconds since the beginning of 1970, the earlier time first.
+    /// The offsets at which a clock shows this many seconds since the beginning of 1970, earlier time first.
     ///
-    /// - Returns: no offset where the clock is put forward past it; then `skipped` says when, and from which offset.
+    /// - Returns: no offset if the clock is put forward past it; `skipped` then says when, and from which offset.
     func showing(_ shown: Int) -> (offsets: [Int], skipped: (change: Int, offset: Int)?) {
         let (shown, by) = folded(shown)
         let near = index(at: shown - Self.reach)...index(at: shown + Self.reach)
