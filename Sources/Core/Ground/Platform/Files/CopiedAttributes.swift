@@ -44,7 +44,7 @@ enum CopiedAttributes {
             }
         }
         given.dropped += rights(in: status.mode)
-        // On a copy of someone else's file, group and others lose write permission.
+        // On a copy that does not keep the owner, group and others lose write permission.
         let mode = status.mode & ~(S_ISUID | S_ISGID) & (keepsOwner ? 0o7777 : ~0o022)
         if fchmod(copy.raw, mode) != 0 {
             guard isRefusal(errno) else { throw Fault.system("set the mode of", copy.path) }

@@ -18,7 +18,7 @@ extension Descriptor {
     }
 
     /// - Parameters:
-    ///   - owner: nil leaves it unchanged, and so for `group`.
+    ///   - owner: nil leaves it unchanged; likewise `group`.
     package func setOwner(_ owner: uid_t?, group: gid_t?) throws {
         Blocking.call()
         guard fchown(raw, owner ?? uid_t.max, group ?? gid_t.max) == 0 else {
@@ -28,7 +28,7 @@ extension Descriptor {
     }
 
     /// - Parameters:
-    ///   - accessed: nanoseconds since 1970; nil leaves it unchanged, and so for `modified`.
+    ///   - accessed: nanoseconds since 1970; nil leaves it unchanged; likewise `modified`.
     package func setTimes(accessed: Int64?, modified: Int64?) throws {
         Blocking.call()
         let times = [Self.time(accessed), Self.time(modified)]

@@ -109,7 +109,7 @@ package struct ExchangedFile {
     }
 
     /// Whether the copy already has the value that could not be set, as on a file system where one user owns all files.
-    /// A system shows ids that it cannot map as one and the same number.
+    /// EINVAL proves nothing: the id is one that the system cannot map, and all of those look the same.
     private static func hasStayed(
         _ reason: Int32, _ copy: Descriptor, _ isSame: (FileStatus) -> Bool
     ) throws -> Bool {

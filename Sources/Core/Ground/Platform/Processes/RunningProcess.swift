@@ -38,7 +38,8 @@ package struct RunningProcess: Sendable {
         return arguments.contains { $0.name == name && isFolder($0.parent, file.folder) }
     }
 
-    /// Whether its working directory is this folder, and it was started without file arguments.
+    /// Whether it was started on this folder and nothing else: the folder is its only argument besides options or, if it
+    /// has none, its working directory.
     package func isAtRest(in folder: Folder) -> Bool {
         let files = arguments.filter { $0.bytes.first.map { !Self.options.contains($0) } ?? false }
         return (files.isEmpty ? [BytePath("")] : files).allSatisfy { isFolder($0, folder) }
