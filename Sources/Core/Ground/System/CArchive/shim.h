@@ -2,7 +2,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-// Has an archive read as that format (`ARCHIVE_FORMAT_...`) and no other; a ZIP by its directory alone.
+// Restricts reading to this format (`ARCHIVE_FORMAT_...`); a ZIP is read only by its directory.
 static inline int archive_read_support_format_only(struct archive *archive, int format) {
     return format == ARCHIVE_FORMAT_ZIP ? archive_read_support_format_zip_seekable(archive)
                                         : archive_read_support_format_by_code(archive, format);

@@ -1,6 +1,6 @@
 #include "Commit.h"
 
-// Package.swift defines it. In a module of its own: what imports one in C is compiled anew with it.
+// Set by Package.swift. In a separate module, because code that imports a C module is recompiled along with it.
 #ifndef STEWARD_COMMIT
 #define STEWARD_COMMIT ""
 #endif

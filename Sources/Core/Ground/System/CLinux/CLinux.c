@@ -69,7 +69,7 @@ int steward_is_mount_root(int descriptor) {
 int steward_birth(int folder, const char *name, int64_t *time) {
     struct statx found;
     if (statx(folder, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &found) != 0) return -1;
-    // Some file systems say that they tell, and tell nothing.
+    // Some file systems claim to support this and return nothing.
     if (!(found.stx_mask & STATX_BTIME) || (found.stx_btime.tv_sec == 0 && found.stx_btime.tv_nsec == 0)) return 1;
     if (__builtin_mul_overflow(found.stx_btime.tv_sec, (int64_t)1000000000, time)) return 1;
     if (__builtin_add_overflow(*time, (int64_t)found.stx_btime.tv_nsec, time)) return 1;
@@ -77,11 +77,11 @@ int steward_birth(int folder, const char *name, int64_t *time) {
 }
 
 int steward_use_files_as(uid_t user, gid_t group, const gid_t *groups, size_t count) {
-    // The C library's setgroups(3) would change all threads.
+    // The C library's setgroups(3) would affect all threads.
     if (syscall(SYS_setgroups, count, groups) != 0) return -1;
     setfsgid(group);
     setfsuid(user);
-    // Neither says whether it was permitted; asked for the impossible they say what is.
+    // Neither reports failure; called with an invalid id, they return the current one.
     if ((uid_t)setfsuid((uid_t)-1) == user && (gid_t)setfsgid((gid_t)-1) == group) return 0;
     errno = EPERM;
     return -1;

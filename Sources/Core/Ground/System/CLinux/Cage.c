@@ -16,8 +16,8 @@ int steward_limit_worker(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t me
 
 int steward_forbid_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
-// A ruleset that handles every right the kernel knows; -1 with errno set, and its ABI version in `version`, which is 0
-// where the kernel has no Landlock.
+// A ruleset that handles every right the kernel knows; -1 with errno set. `version` gets the ABI version, 0 if the
+// kernel has no Landlock.
 static int make_ruleset(long *version) {
     *version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (*version < 0) {
@@ -29,7 +29,7 @@ static int make_ruleset(long *version) {
     if (*version >= 2) rights |= 1ULL << 13;
     if (*version >= 3) rights |= 1ULL << 14;
     if (*version >= 5) rights |= 1ULL << 15;
-    // From version 4 on also TCP bind and connect; the older headers do not name the field.
+    // From version 4 on, also TCP bind and connect; older headers lack the field.
     uint64_t attributes[2] = {rights, 3};
     return (int)syscall(SYS_landlock_create_ruleset, attributes, *version >= 4 ? 16 : 8, 0);
 }
@@ -59,7 +59,7 @@ static int allow_beneath(int rules, int descriptor, uint64_t rights) {
 
 static int allow_path(int rules, const char *path, uint64_t rights) {
     int descriptor = open(path, O_PATH | O_CLOEXEC);
-    // What this machine does not have needs no rule.
+    // Paths that do not exist on this machine need no rule.
     if (descriptor < 0) return errno == ENOENT || errno == EACCES ? 0 : -1;
     int done = allow_beneath(rules, descriptor, rights);
     int code = errno;
@@ -75,7 +75,7 @@ int steward_landlock_reading(const char *const *readable, const char *const *loa
     int rules = make_ruleset(&version);
     if (rules < 0) return version == 0 ? 0 : -1;
     int done = allow_beneath(rules, program, running);
-    // A file in memory lies beneath no folder: Landlock takes no rule for it, and lets it be opened without one.
+    // A file in memory is below no folder: Landlock accepts no rule for it, and allows opening it without one.
     if (!done && allow_beneath(rules, input, LANDLOCK_ACCESS_FS_READ_FILE)) done = errno != EBADFD;
     for (; !done && *readable; readable++) done = allow_path(rules, *readable, reading);
     for (; !done && *loaders; loaders++) done = allow_path(rules, *loaders, running);

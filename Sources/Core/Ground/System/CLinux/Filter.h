@@ -1,4 +1,4 @@
-// What the three cages are built from (Cage.c, PictureCage.c, RenderCage.c); nobody else's.
+// The building blocks of the three cages (Cage.c, PictureCage.c, RenderCage.c); for nothing else.
 #ifndef STEWARD_FILTER_H
 #define STEWARD_FILTER_H
 
@@ -24,7 +24,7 @@
 #define KILL RETURN(SECCOMP_RET_KILL_PROCESS)
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define ALLOW_CALL(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ALLOW
-// Memory that can be executed kills; the five instructions after the comparison end the filter.
+// Executable memory kills; the five instructions after the comparison end the filter.
 #define ALLOW_WITHOUT_EXECUTION(name) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(args[2]), \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), KILL, ALLOW

@@ -16,7 +16,7 @@ void steward_wipe_freed_memory(void) { atomic_store_explicit(&wipes, 1, memory_o
 #endif
 #endif
 
-// In place of glibc's, as its manual allows ("Replacing malloc"): the memory itself stays glibc's.
+// Replaces glibc's functions, as its manual allows ("Replacing malloc"); glibc still manages the memory.
 #if defined(__GLIBC__) && !defined(STEWARD_LEAVES_HEAP)
 
 extern void __libc_free(void *);
@@ -34,7 +34,7 @@ void free(void *memory) {
 }
 
 void *realloc(void *memory, size_t size) {
-    // Growing may move what is there, and would leave it behind.
+    // Growing may move the data and leave the old copy behind.
     if (memory == NULL || size == 0 || !is_wiping()) return __libc_realloc(memory, size);
     size_t before = malloc_usable_size(memory);
     if (size <= before && size >= before / 2) return memory;

@@ -10,7 +10,7 @@
 
 typedef void Image;
 
-// Of libvips' interface, the same since 8.13; soname 42.
+// The parts of libvips' interface in use, unchanged since 8.13; soname 42.
 static struct {
     int (*init)(const char *);
     int (*version)(int);
@@ -70,8 +70,8 @@ static void silent(const char *domain, int level, const char *message, void *dat
     (void)domain, (void)level, (void)message, (void)data;
 }
 
-// HEIC and AVIF stand in a module that libvips would load by itself, together with those that hand pictures to
-// ImageMagick, Poppler and OpenSlide: these are neither wanted nor quick to load.
+// HEIC and AVIF are in a module that libvips would load by itself, together with those for ImageMagick, Poppler and
+// OpenSlide, which are unwanted and slow to load.
 static void load_heif(void) {
     Dl_info own;
     if (!dladdr((void *)vips.init, &own) || !own.dli_fname) return;
@@ -91,9 +91,9 @@ static void load_heif(void) {
 enum steward_picture_state steward_picture_open(char *message, uint64_t capacity) {
     mallopt(M_ARENA_MAX, 1);
     setenv("VIPSHOME", "/nonexistent", 1);
-    // Large pictures would go through a file.
+    // Otherwise large pictures would go through a file.
     setenv("VIPS_DISC_THRESHOLD", "64g", 1);
-    // Messages in C, for which no catalogue is looked up.
+    // Messages in C, which need no catalogue.
     setenv("LC_ALL", "C", 1);
     void *library = dlopen("libvips.so.42", RTLD_NOW | RTLD_GLOBAL);
     if (!library) {
@@ -113,7 +113,7 @@ enum steward_picture_state steward_picture_open(char *message, uint64_t capacity
         return STEWARD_PICTURE_UNUSABLE;
     }
     load_heif();
-    // Its vector code is made at run time, in memory that can be executed.
+    // Its vector code is generated at run time, in executable memory.
     vips.vector_set_enabled(0);
     vips.concurrency_set(1);
     vips.cache_set_max(0);
@@ -121,7 +121,7 @@ enum steward_picture_state steward_picture_open(char *message, uint64_t capacity
     static const char *const allowed[] = {
         "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadNsgif", "VipsForeignLoadWebp",
         "VipsForeignLoadTiff", "VipsForeignLoadHeif", "VipsForeignSaveJpeg",
-        // The one by libpng, the other by libspng: whichever libvips was built with.
+        // One uses libpng, the other libspng, depending on how libvips was built.
         "VipsForeignSavePng", "VipsForeignSaveSpng", "VipsForeignSaveWebp",
     };
     for (size_t index = 0; index < sizeof allowed / sizeof *allowed; index++)
@@ -161,7 +161,7 @@ int steward_picture_shrink(
     vips.object_unref(header);
     if (wide > side || high > side || wide * high > pixels) return failed("it is too large", message, capacity);
     Image *small = NULL;
-    // 2 is VIPS_SIZE_DOWN. Without a profile of its own a picture is in sRGB, and a conversion would only falsify it.
+    // 2 is VIPS_SIZE_DOWN. A picture without a profile is in sRGB, and a conversion would only distort it.
     if (vips.thumbnail_buffer(
             (void *)bytes, size, &small, width, "height", height, "size", 2, has_profile ? "export_profile" : NULL,
             "srgb", NULL))
@@ -173,10 +173,10 @@ int steward_picture_shrink(
     return code ? failed(vips.error_buffer(), message, capacity) : 0;
 }
 
-// How far the pixels are from being all the same, for which each is decoded; negative where the decoder gives up.
-// `severity` is a VipsFailOn.
+// The standard deviation of the pixels, which requires decoding them all; negative if the decoder fails. `severity` is
+// a VipsFailOn.
 static double deviation(const void *bytes, uint64_t size, int severity) {
-    // 1 is VIPS_ACCESS_SEQUENTIAL: no more of the picture is held than its decoder does.
+    // 1 is VIPS_ACCESS_SEQUENTIAL: no more of the picture is kept in memory than its decoder needs.
     Image *image = vips.image_new_from_buffer(bytes, size, "", "access", 1, "fail_on", severity, NULL);
     if (!image) return -1;
     double found = -1;
@@ -198,12 +198,12 @@ enum steward_picture_sight steward_picture_look(
         failed("it is too large", message, capacity);
         return STEWARD_PICTURE_NOTHING;
     }
-    // 3 is VIPS_FAIL_ON_WARNING, 0 takes what there is.
+    // 3 is VIPS_FAIL_ON_WARNING, 0 accepts partial pictures.
     if (deviation(bytes, size, 3) >= 0) return STEWARD_PICTURE_WHOLE;
     failed(vips.error_buffer(), message, capacity);
     double rest = deviation(bytes, size, 0);
     vips.error_clear();
-    // Where a decoder gives up it leaves the rest in one colour; the sums of many pixels are not quite exact.
+    // A decoder that fails leaves the rest in one colour; the sums of many pixels are not quite exact.
     return rest > 0.01 ? STEWARD_PICTURE_PART : STEWARD_PICTURE_NOTHING;
 }
 

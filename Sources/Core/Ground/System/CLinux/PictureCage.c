@@ -23,12 +23,12 @@ int steward_filter_painter(int asks) {
         ALLOW_CALL(brk), ALLOW_CALL(munmap), ALLOW_CALL(mremap), ALLOW_CALL(madvise), ALLOW_CALL(getrandom),
         ALLOW_CALL(clock_gettime), ALLOW_CALL(sched_yield), ALLOW_CALL(rt_sigprocmask), ALLOW_CALL(rt_sigreturn),
         ALLOW_CALL(exit), ALLOW_CALL(exit_group), ALLOW_CALL(close),
-        // What a thread does when it begins, and how codecs count processors and memory.
+        // For starting threads, and for codecs that count processors and memory.
         ALLOW_CALL(set_robust_list), ALLOW_CALL(rseq), ALLOW_CALL(gettid), ALLOW_CALL(getpid),
         ALLOW_CALL(sched_getaffinity), ALLOW_CALL(sysinfo),
         ALLOW_WITHOUT_EXECUTION(mmap),
         ALLOW_WITHOUT_EXECUTION(mprotect),
-        // Its arguments lie in memory, where no filter can look: the C library then takes the older call.
+        // Its arguments are in memory, which a filter cannot read: make the C library use the older call.
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
         RETURN(SECCOMP_RET_ERRNO | ENOSYS),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
@@ -51,7 +51,7 @@ int steward_filter_painter(int asks) {
     };
     struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
     long code = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
-    // Above 0 it is a thread that could not be brought under the filter.
+    // A positive number is the id of a thread that could not be put under the filter.
     if (code > 0) errno = EBUSY;
     return code ? -1 : 0;
 #else

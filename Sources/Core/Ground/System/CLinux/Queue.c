@@ -1,6 +1,6 @@
 #include "CLinux.h"
 
-// Swift shows it only for a queue at hand; for none it tells of the calling thread's.
+// Swift offers this only for a given queue; for a null queue it returns the calling thread's.
 const char *dispatch_queue_get_label(void *queue);
 
 const char *steward_queue_at_work(void) {

@@ -9,7 +9,7 @@
 
 #define RENDERER 100
 #define DESCRIPTORS 64
-// Where the hostile file is.
+// The descriptor of the hostile file.
 #define INPUT 0
 const int STEWARD_RENDERER = RENDERER;
 
@@ -23,7 +23,8 @@ int steward_arrange_renderer(int program, int result) {
 static int limit(int resource, uint64_t value) { return set_limit(resource, value, value); }
 
 int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory) {
-    // At the hard limit the kernel sends SIGKILL, which an exhausted machine sends too: SIGXCPU comes first.
+    // At the hard limit the kernel sends SIGKILL, which an out-of-memory machine also sends, so SIGXCPU must come
+    // first.
     if (set_limit(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1) || limit(RLIMIT_AS, memory)) return -1;
     if (limit(RLIMIT_FSIZE, 0)) return -1;
     return limit(RLIMIT_NOFILE, DESCRIPTORS) || limit(RLIMIT_NPROC, 0) || limit(RLIMIT_CORE, 0) ? -1 : 0;
@@ -31,39 +32,42 @@ int steward_limit_renderer(uint64_t cpu_seconds, uint64_t memory) {
 
 #define FAIL(code) RETURN(SECCOMP_RET_ERRNO | (code))
 #define LOAD_HIGH(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field) + 4)
-// The next instruction is taken where the comparison holds, else the one behind it.
+// Executes the next instruction if the comparison holds, otherwise skips it.
 #define IF(value) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1)
 #define IF_ANY(bits) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1)
 #define UNLESS(value) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0)
 #define CALL(name, answer) IF(SYS_##name), answer
-// The given number of instructions follow for this call, the last of them a RETURN.
+// For this call, followed by that many instructions, the last of them a RETURN.
 #define CASE(name, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, count)
 #define JUMP(how, value, yes, no) BPF_JUMP(BPF_JMP | BPF_##how | BPF_K, value, yes, no)
-// Five instructions: an address at or below the page at NOWHERE kills.
+// Five instructions: kill for an address at or below the page at NOWHERE.
 #define KILL_LOW(field) LOAD_HIGH(field), JUMP(JEQ, 0, 0, 3), LOAD(field), JUMP(JGE, NOWHERE + PAGE, 1, 0), KILL
 #define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
-// The path of the one exec, which is empty: at a fixed address, where the renderer has nothing and can have nothing.
+// The path of the only exec, an empty string: at a fixed address where the renderer has no memory and can get none.
 #define NOWHERE 0x100000
 #define PAGE 4096
 
-// What holds, whatever the renderer is made to do:
-// - One exec. `execve` kills. `execveat` is let pass for descriptor 100 and the path at NOWHERE alone, since with another
-//   path the descriptor would not count. That page goes with the first exec, as all memory does, and to map anything at
-//   or below it kills; so does to map the kernel's own page anywhere. The descriptor is close-on-exec, and no later one
-//   gets its number, because the limit is 64 and calls that set a limit kill.
-// - No other process: the calls that make one kill, and so does a signal to any but itself.
-// - No socket, no tracing, no reading of another process's memory: these kill. To ask for a socket only fails where the
-//   program is one that does so by itself (`sockets_fail`), since a C library looks for the user's name by one.
-// - No new code: memory is never both writable and executable, anonymous or protected into being executable; with no
-//   way to write a file, what runs is the renderer and what lies in the folders that Landlock lets it read. The hostile
-//   file is not mapped executable either, by the descriptor that it is handed over as, and that gets no other number.
-// - No file is written: to open one for that fails, here and in Landlock. Names and modes cannot be changed: the calls
-//   are not on the list and fail.
-// What does not hold: whoever is led to open the file anew, by /dev/fd/0 as the renderer does, gets a number like any
-// library's, which the filter cannot tell from one. It may read every file in those folders and learn of any path whether it exists; and it may say
-// what it likes on its pipe, which the agent therefore checks. Other calls fail with ENOSYS instead of killing, so that
-// a later C library that tries something new first goes on with the old.
+// Guarantees, whatever the renderer is made to do:
+// - One exec. `execve` kills. `execveat` is allowed only for descriptor 100 and the path at NOWHERE, because with
+//   another path the descriptor would be ignored. The first exec drops that page along with all other memory. Mapping
+//   anything at or below it kills, and so does mapping the kernel's own page anywhere. The descriptor is close-on-exec,
+//   and no later one gets its number, because the limit is 64 and calls that set a limit kill.
+// - No other process: the calls that create one kill, and so does a signal to any process but itself.
+// - No sockets, no tracing, no reading of another process's memory: these kill. Only for a program that asks for a
+//   socket on its own account does the call fail instead (`sockets_fail`), since a C library looks up the user's name
+//   through one.
+// - No new code: memory is never both writable and executable, and neither anonymous memory nor mprotect makes code
+//   executable. With no way to write a file, only the renderer runs, and code in the folders that Landlock lets it
+//   read. The hostile file cannot be mapped executable either through the descriptor that it is passed as, which gets
+//   no other number.
+// - No file is written: opening one for writing fails, here and in Landlock. Names and modes cannot be changed: those
+//   calls are not on the list and fail.
+//
+// Not guaranteed: a program led to reopen the file, through /dev/fd/0 as the renderer does, gets a descriptor that the
+// filter cannot distinguish from a library's. It may read every file in those folders, and find out whether any path
+// exists; and it may write anything to its pipe, which the agent therefore checks. Other calls fail with ENOSYS instead
+// of killing, so that a later C library that tries a new call first falls back to the old one.
 int steward_filter_renderer(int sockets_fail) {
 #ifdef OWN_ARCHITECTURE
     void *path = (void *)NOWHERE;
@@ -90,7 +94,7 @@ int steward_filter_renderer(int sockets_fail) {
         CALL(fork, KILL), CALL(vfork, KILL),
 #endif
         CASE(openat, 4), LOAD(args[2]), IF_ANY(WRITING), FAIL(EACCES), ALLOW,
-        // Address 0 leaves the choice to the kernel, unless the mapping is to stand there.
+        // Address 0 leaves the choice to the kernel, except for a fixed mapping.
         CASE(mmap, 22), LOAD(args[3]), JUMP(JSET, MAP_FIXED | MAP_FIXED_NOREPLACE, 4, 0), LOAD_HIGH(args[0]),
         JUMP(JEQ, 0, 0, 7), LOAD(args[0]), JUMP(JEQ, 0, 5, 0), KILL_LOW(args[0]),
         LOAD(args[2]), JUMP(JSET, PROT_EXEC, 0, 8), IF_ANY(PROT_WRITE),

@@ -19,7 +19,7 @@ int steward_seal_memory(int descriptor) {
 }
 
 int steward_arm_clock_watch(int descriptor) {
-    // The year 2514: a time beyond what some file systems or clocks know would be refused.
+    // The year 2514: some file systems or clocks would refuse a later time.
     struct itimerspec never = {.it_value = {.tv_sec = 17179869184LL}};
     return timerfd_settime(descriptor, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
 }
@@ -62,7 +62,7 @@ static void show_and_pass_on(int signal_number) {
     sigaddset(&one, signal_number);
     sigprocmask(SIG_UNBLOCK, &one, &old);
     raise(signal_number);
-    // Only what stops a process comes back, when it goes on.
+    // Reached only after a stop signal, when the process continues.
     sigprocmask(SIG_SETMASK, &old, NULL);
     sigaction(signal_number, &own, NULL);
     if (terminal >= 0) tcsetattr(terminal, TCSANOW, &quiet);
@@ -80,10 +80,10 @@ int steward_hide_typing(int terminal) {
     action.sa_handler = show_and_pass_on;
     for (int index = 0; index < ending_count; index++) {
         sigaction(endings[index], NULL, &before[index]);
-        // What is ignored, as under nohup, stays ignored.
+        // An ignored signal, as under nohup, stays ignored.
         if (before[index].sa_handler != SIG_IGN) sigaction(endings[index], &action, NULL);
     }
-    // What was typed before the question was asked is no answer to it.
+    // Discards anything typed before the question was asked.
     if (tcsetattr(terminal, TCSAFLUSH, &quiet) != 0) {
         int code = errno;
         steward_show_typing();
@@ -135,7 +135,7 @@ int steward_remove_at_end(const char *path) {
     action.sa_handler = remove_and_pass_on;
     for (int index = 0; index < fatal_count; index++) {
         sigaction(fatal[index], NULL, &before_removal[index]);
-        // What is ignored, as under nohup, or dealt with stays so.
+        // A signal that is ignored, as under nohup, or handled stays so.
         if (before_removal[index].sa_handler == SIG_DFL) sigaction(fatal[index], &action, NULL);
     }
     return 0;

@@ -22,8 +22,8 @@ int steward_socket_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_STREAM | 
 
 int steward_open_process(int id) { return (int)syscall(SYS_pidfd_open, id, 0); }
 
-// All signals at their defaults and none blocked, whatever the calling thread has; and a group of its own: an interrupt
-// from the keyboard is for us, who then end well and wait for the child.
+// Default actions for all signals and none blocked, whatever the calling thread has; and a separate process group: a
+// keyboard interrupt is for us, and we then shut down and wait for the child.
 static void prepare(posix_spawnattr_t *attributes) {
     posix_spawnattr_init(attributes);
     sigset_t signals;
@@ -36,7 +36,7 @@ static void prepare(posix_spawnattr_t *attributes) {
 }
 
 int steward_spawn_worker(int program, char *const *arguments, int archive, int result, int *id) {
-    // Out of the way of the numbers that they will have in the worker.
+    // Away from the numbers that they will have in the worker.
     int high_program = fcntl(program, F_DUPFD_CLOEXEC, 16);
     int high_archive = fcntl(archive, F_DUPFD_CLOEXEC, 16);
     int high_result = fcntl(result, F_DUPFD_CLOEXEC, 16);
@@ -49,7 +49,7 @@ int steward_spawn_worker(int program, char *const *arguments, int archive, int r
         posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", descriptor ? O_WRONLY : O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, high_archive, 3);
     posix_spawn_file_actions_adddup2(&actions, high_result, 4);
-    // Open beyond the start: a script is opened by its interpreter once more, through the same name.
+    // Kept open after the start: a script's interpreter opens it again by the same name.
     posix_spawn_file_actions_adddup2(&actions, high_program, STEWARD_EXECUTABLE);
     posix_spawn_file_actions_addclosefrom_np(&actions, STEWARD_EXECUTABLE + 1);
     char path[32];
@@ -78,7 +78,7 @@ uint64_t steward_count_tasks(void) {
         char path[300], text[4096];
         snprintf(path, sizeof path, "/proc/%s/status", entry->d_name);
         int file = open(path, O_RDONLY | O_CLOEXEC);
-        // It has ended meanwhile.
+        // It has ended in the meantime.
         if (file < 0) continue;
         ssize_t length = read(file, text, sizeof text - 1);
         close(file);
@@ -91,11 +91,11 @@ uint64_t steward_count_tasks(void) {
 }
 
 #define FAIL(code) RETURN(SECCOMP_RET_ERRNO | (code))
-// Calls with this bit are those of another table, x32.
+// Calls with this bit belong to another table, x32.
 #define OTHER_TABLE 0x40000000
 
-// Sockets of this machine stay: the desktop, the journal, a database. Programs of another architecture end: their calls have
-// other numbers.
+// Local sockets are still allowed: the desktop, the journal, a database. Programs of another architecture are killed:
+// their calls have other numbers.
 static int forbid_network(void) {
 #ifdef OWN_ARCHITECTURE
     struct sock_filter rules[] = {
@@ -117,7 +117,7 @@ static int forbid_network(void) {
 #endif
 }
 
-// No higher than it is, for a limit may not be raised.
+// Never above the present limit, which may not be raised.
 static int lower(int resource, uint64_t value, int is_soft) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) return -1;
@@ -125,8 +125,8 @@ static int lower(int resource, uint64_t value, int is_soft) {
     return set_limit(resource, most, is_soft ? limit.rlim_max : most);
 }
 
-// What the new process does before it becomes the program. It has the memory of its parent, who waits for it: nothing here
-// takes a lock or memory. Comes back only with an errno.
+// Runs in the new process before it becomes the program. It shares memory with its parent, which waits for it, so
+// nothing here takes a lock or allocates. Returns only on failure, with an errno.
 static int become(const struct steward_program *program, int folder, int file, int input, int output) {
     struct sigaction usual = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; number++) sigaction(number, &usual, NULL);
@@ -148,19 +148,19 @@ static int become(const struct steward_program *program, int folder, int file, i
 }
 
 int steward_spawn_program(const struct steward_program *program, int *id) {
-    // Out of the way of the numbers that they will have in the program.
+    // Away from the numbers that they will have in the program.
     int output = fcntl(program->output, F_DUPFD_CLOEXEC, 16);
     int folder = fcntl(program->folder, F_DUPFD_CLOEXEC, 16);
     int file = program->file < 0 ? -1 : fcntl(program->file, F_DUPFD_CLOEXEC, 16);
     int input = program->input < 0 ? -1 : fcntl(program->input, F_DUPFD_CLOEXEC, 16);
     volatile int code =
         output < 0 || folder < 0 || (program->file >= 0 && file < 0) || (program->input >= 0 && input < 0) ? errno : 0;
-    // Where it was read before is where it would go on.
+    // Otherwise the program would continue at our position in the file.
     if (file >= 0) lseek(file, 0, SEEK_SET);
     if (input >= 0) lseek(input, 0, SEEK_SET);
     if (code == 0) {
-        // No handler of ours runs in the child, which has our memory. posix_spawn(3), which does the same, knows no limits
-        // and no filters.
+        // No handler of ours may run in the child, which shares our memory. posix_spawn(3) does the same, but supports
+        // no limits or filters.
         sigset_t all, before;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -9,7 +9,7 @@
 
 namespace {
 
-// The file as TagLib wants it; it never writes, and moves nobody's offset in the open file.
+// Presents the file to TagLib; never writes, and does not move the open file's offset.
 class HandedStream : public TagLib::IOStream {
 public:
     HandedStream(int64_t size, steward_tag_read read, void *context) : size(size), read(read), context(context) {}
@@ -56,7 +56,7 @@ int steward_tags(int64_t size, steward_tag_read read, steward_tag_tell tell, voi
         if (value > 0) tell(context, name, std::to_string(value).c_str());
     };
     const TagLib::PropertyMap all = file.file()->properties();
-    // A WAV's own tag is ID3 alone; what its LIST chunk says is among the properties only.
+    // A WAV's own tag is only ID3; its LIST chunk appears only among the properties.
     const auto sayOr = [&](const char *name, const TagLib::String &value, const char *property) {
         say(name, value.isEmpty() && all.contains(property) ? all[property].toString(", ") : value);
     };

@@ -11,8 +11,8 @@
 
 namespace {
 
-// The file as TagLib wants to change it: nothing is written, what would be is a list of pieces of the file and of bytes of
-// TagLib's own. So a film of gigabytes costs no memory, and what writes the new file need not parse it.
+// Presents the file to TagLib for editing. Nothing is written: the result is a list of pieces of the file and of
+// TagLib's own bytes. So a film of gigabytes costs no memory, and the code that writes the new file need not parse it.
 class EditedStream : public TagLib::IOStream {
 public:
     struct Piece {
@@ -84,7 +84,7 @@ public:
     long length() override { return static_cast<long>(size); }
 
     const std::vector<Piece> &pieces() const { return all; }
-    // Whether more bytes were to be written than are taken.
+    // Whether the edit exceeds the limit of written bytes.
     bool isTooLarge() const { return written > STEWARD_TAG_OWN; }
 
 private:
@@ -95,7 +95,7 @@ private:
     int64_t at = 0;
     int64_t written = 0;
 
-    // The number of the piece that begins at `place`; one that goes across it is cut in two.
+    // The index of the piece that begins at `place`; splits a piece that spans it.
     size_t cut(int64_t place) {
         int64_t start = 0;
         for (size_t number = 0; number < all.size(); number++) {
@@ -128,7 +128,7 @@ private:
 };
 
 bool save(TagLib::FileRef &file) {
-    // An older version of the tags stays what it is: there are players that read no other.
+    // Keep an older tag version: some players read no other.
     if (auto *mpeg = dynamic_cast<TagLib::MPEG::File *>(file.file())) {
         const TagLib::ID3v2::Tag *tag = mpeg->ID3v2Tag();
         const bool isThree = mpeg->hasID3v2Tag() && tag && tag->header()->majorVersion() == 3;

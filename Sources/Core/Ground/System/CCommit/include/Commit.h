@@ -1,7 +1,7 @@
 #ifndef STEWARD_COMMIT_H
 #define STEWARD_COMMIT_H
 
-/// The commit that the program was built from, as STEWARD_COMMIT said when it was built; empty where nothing was said.
+/// The commit that the program was built from, from STEWARD_COMMIT at build time; empty if unset.
 const char *steward_commit(void);
 
 #endif

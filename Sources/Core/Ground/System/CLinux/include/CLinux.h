@@ -1,8 +1,8 @@
-// The system calls that the Glibc module does not show to Swift, and nothing else.
+// Only system calls that the Glibc module does not expose to Swift.
 #pragma once
 #include <stdint.h>
-// What the Glibc module leaves out: inotify, the wake-up of a thread that polls, timers by the calendar, and the kind of a
-// file system.
+// Headers that the Glibc module leaves out: inotify, eventfd for waking a polling thread, timerfd, and file system
+// types.
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
@@ -27,29 +27,29 @@ extern const int STEWARD_SEEK_HOLE;
 
 /// fcntl(2) F_SETLEASE with F_RDLCK, F_WRLCK or F_UNLCK; 0, or -1 with errno set.
 int steward_set_lease(int descriptor, int type);
-/// fcntl(2) F_GETLEASE: what is held; while somebody waits for it to be given back, what it is to become.
+/// fcntl(2) F_GETLEASE: the lease held; while another process waits for its release, the type it must become.
 int steward_get_lease(int descriptor);
 extern const int STEWARD_LEASE_READ;
 extern const int STEWARD_LEASE_WRITE;
 extern const int STEWARD_LEASE_NONE;
 
-/// The name of the dispatch queue that the calling thread works for; empty where it works for none.
+/// The name of the dispatch queue that the calling thread works for; empty if none.
 const char *steward_queue_at_work(void);
 
-/// What the calling thread was marked with last; null for nothing.
+/// The calling thread's last mark; null if none.
 const void *steward_thread_mark(void);
 void steward_mark_thread(const void *owner);
 
 /// PR_SET_DUMPABLE 0: no core dump, no ptrace by others of the same user.
 int steward_forbid_core_dumps(void);
 
-/// All threads that are made from now on take memory from one heap. 0, or -1 where the C library knows no such thing.
+/// Makes all threads created from now on share one heap. 0, or -1 if the C library does not support this.
 int steward_share_one_heap(void);
 
-/// MADV_DONTNEED on the program's own code, which is read from its file again where it is needed. 0, or -1 with errno.
+/// MADV_DONTNEED on the program's own code, which is reread from its file as needed. 0, or -1 with errno.
 int steward_let_program_pages_go(void);
 
-/// PR_SET_TIMERSLACK: the calling thread's own sleeps end when they are to, and not up to 50 µs later. 0, or -1 with errno.
+/// PR_SET_TIMERSLACK: the calling thread's sleeps end on time instead of up to 50 µs later. 0, or -1 with errno.
 int steward_wake_promptly(void);
 
 /// PR_SET_PDEATHSIG: the calling child is sent `signal` when its parent thread ends.
@@ -61,58 +61,58 @@ long steward_fgetxattr(int descriptor, const char *name, void *value, unsigned l
 int steward_fsetxattr(int descriptor, const char *name, const void *value, unsigned long size);
 int steward_fremovexattr(int descriptor, const char *name);
 
-/// What locks a worker process down for good, in the order of calling; each 0, or -1 with errno set.
+/// Functions that lock a worker process down permanently, in calling order; each returns 0, or -1 with errno set.
 ///
 /// The first sets rlimits: CPU time (SIGXCPU at `cpu_seconds`; the parent may raise it up to `cpu_ceiling`), address
-/// space in bytes, no file to grow, 8 descriptors, no processes, no core; and closes every descriptor above 4.
+/// space in bytes, no file growth, 8 descriptors, no processes, no core; and closes every descriptor above 4.
 int steward_limit_worker(uint64_t cpu_seconds, uint64_t cpu_ceiling, uint64_t memory);
 int steward_forbid_new_privileges(void);
-/// A Landlock domain that allows nothing. The kernel's ABI version, or 0 where the kernel has no Landlock.
+/// A Landlock domain that allows nothing. Returns the kernel's ABI version, or 0 if the kernel has no Landlock.
 int steward_landlock_nothing(void);
-/// A seccomp filter for one thread that reads open descriptors and writes to 2 and 4, and to 3 where it `asks` there for
+/// A seccomp filter for one thread that reads open descriptors and writes to 2 and 4, and to 3 if it `asks` there for
 /// the archive's bytes; anything else kills the process.
 int steward_filter_worker(int asks);
 
-/// Lets the process `id`, a child, use up to `cpu_seconds` of CPU time, within its hard limit; 0, or -1 with errno set.
+/// Lets the child process `id` use up to `cpu_seconds` of CPU time, within its hard limit; 0, or -1 with errno set.
 int steward_raise_cpu_limit(int id, uint64_t cpu_seconds);
 
-/// Which descriptor a worker's own executable has.
+/// The descriptor of a worker's own executable.
 enum { STEWARD_EXECUTABLE = 5 };
 
-/// Starts the open executable `program` with `archive` as descriptor 3, `result` as 4, the executable as STEWARD_EXECUTABLE,
-/// /dev/null as the first three and nothing else open; all signals at their defaults. 0 and the process in `id`, or an errno.
+/// Starts the open executable `program` with `archive` as descriptor 3, `result` as 4, the executable as
+/// STEWARD_EXECUTABLE, /dev/null as the first three and nothing else open; default actions for all signals. Returns 0
+/// and the process in `id`, or an errno.
 int steward_spawn_worker(int program, char *const *arguments, int archive, int result, int *id);
 
-/// To be called first in a worker: closes its executable, and calls the process by `name`, of 15 bytes at most.
+/// Must be called first in a worker: closes its executable, and sets the process name, of at most 15 bytes.
 void steward_begin_worker(const char *name);
 
-/// How a program is started, and what it may use. Descriptors that are negative are none, limits that are 0 are those of the
-/// caller.
+/// How to start a program, and its limits. A negative descriptor means none; a limit of 0 means the caller's.
 struct steward_program {
     char *const *arguments;
     char *const *environment;
-    /// The open folder that it is started in.
+    /// Its working directory, as an open folder.
     int folder;
-    /// Descriptor 3, and standard input; both are read from their beginning.
+    /// Descriptor 3, and standard input; both are read from the beginning.
     int file, input;
     /// Standard output and error.
     int output;
     /// RLIMIT_DATA, in bytes.
     uint64_t memory;
-    /// RLIMIT_NOFILE, for good; `usual_files` is a soft limit, which the program may raise.
+    /// RLIMIT_NOFILE, soft and hard; `usual_files` is only a soft limit, which the program may raise.
     uint64_t open_files, usual_files;
-    /// RLIMIT_NPROC: tasks of this user, all that there are counted.
+    /// RLIMIT_NPROC: counts all tasks of this user.
     uint64_t processes;
-    /// Whether sockets of the network are refused, and io_uring, which would make them past the filter. It gains no
-    /// privileges by what it executes then.
+    /// Whether to refuse network sockets, and io_uring, which could create them past the filter. The program then gains
+    /// no privileges by executing files.
     int has_no_network;
 };
 
-/// Starts the program `arguments[0]` in a process group of its own, with nothing else open and all signals at their defaults.
-/// 0 and the process in `id`, or an errno.
+/// Starts the program `arguments[0]` in its own process group, with nothing else open and default actions for all
+/// signals. Returns 0 and the process in `id`, or an errno.
 int steward_spawn_program(const struct steward_program *program, int *id);
 
-/// How many tasks of this real user there are, as /proc tells; 0 where it cannot be read.
+/// The number of tasks of this real user according to /proc; 0 if unreadable.
 uint64_t steward_count_tasks(void);
 
 /// pidfd_open(2): a descriptor of the process `id`, readable once it has ended; or -1 with errno set.
@@ -121,10 +121,10 @@ int steward_open_process(int id);
 /// pipe2(2) with O_CLOEXEC: the reading end first; 0, or -1 with errno set.
 int steward_pipe(int ends[2]);
 
-/// accept4(2), close-on-exec from the beginning: no program that is started meanwhile gets it; or -1 with errno set.
+/// accept4(2), close-on-exec from the start, so that no program started concurrently inherits it; or -1 with errno set.
 int steward_accept(int listener);
 
-/// Two connected stream sockets without a name, close-on-exec; 0, or -1 with errno set.
+/// Two connected unnamed stream sockets, close-on-exec; 0, or -1 with errno set.
 int steward_socket_pair(int ends[2]);
 
 /// openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, close-on-exec; a descriptor, or -1 with errno set.
@@ -134,29 +134,29 @@ int steward_open_exactly(int directory, const char *path, uint64_t flags, uint64
 /// the way).
 int steward_find_folder(const char *path);
 
-/// The same, open to be read.
+/// The same, open for reading.
 int steward_open_folder(const char *path);
 
-/// getdents64(2): the next names of an open folder, as `struct linux_dirent64` one after the other. Returns their bytes,
-/// 0 after the last, or -1 with errno.
+/// getdents64(2): the next names of an open folder, as consecutive `struct linux_dirent64`. Returns their length in
+/// bytes, 0 after the last, or -1 with errno.
 long steward_read_names(int folder, void *buffer, unsigned long size);
 
-/// fcntl(2) F_OFD_SETLK on the whole file, exclusive (the descriptor must write) or shared (it must read); given back
-/// by ``steward_unlock_file`` or with the last copy of the open file. 0, or -1 with errno set (EAGAIN: somebody has it).
+/// fcntl(2) F_OFD_SETLK on the whole file, exclusive (requires write access) or shared (requires read access); released
+/// by ``steward_unlock_file`` or with the last copy of the open file. 0, or -1 with errno set (EAGAIN: already locked).
 int steward_lock_file(int descriptor, int exclusive);
 int steward_unlock_file(int descriptor);
 /// fcntl(2) F_OFD_GETLK: whether another open file holds a lock on the file: 1 or 0, or -1 with errno set.
 int steward_is_file_locked(int descriptor);
 
-/// Whether a file system is mounted just at the open folder (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0, or -1 where the
-/// kernel does not say.
+/// Whether the open folder is a mount point (statx(2), STATX_ATTR_MOUNT_ROOT): 1 or 0, or -1 if the kernel does not
+/// say.
 int steward_is_mount_root(int descriptor);
 
-/// When the file of that name in an open folder, or with an empty name the open file itself, was made (statx(2),
-/// STATX_BTIME), in nanoseconds since 1970: 0 and the time; 1 where the file system does not say; or -1 with errno set.
-/// A link is not followed.
+/// The creation time (statx(2), STATX_BTIME) of the file of that name in an open folder, or of the open file itself if
+/// the name is empty, in nanoseconds since 1970: 0 and the time; 1 if the file system does not say; or -1 with errno
+/// set. Does not follow a link.
 int steward_birth(int folder, const char *name, int64_t *time);
 
-/// From now on this thread, and no other, reaches files with the rights of that user and of these groups, and what it makes
-/// is theirs (setfsuid(2)): 0, or -1 with errno set. Only root can.
+/// From now on this thread, and no other, accesses files with the permissions of that user and these groups, and owns
+/// what it creates as them (setfsuid(2)): 0, or -1 with errno set. Requires root.
 int steward_use_files_as(uid_t user, gid_t group, const gid_t *groups, size_t count);

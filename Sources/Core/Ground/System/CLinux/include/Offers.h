@@ -1,8 +1,8 @@
-// What the kernel, and whatever is wrapped around the process, offers for locking a process down.
+// What the kernel, and any sandbox around the process, supports for locking a process down.
 #pragma once
 
-/// The Landlock version of the kernel, 0 where it has none; or -1 with errno set, where this process may not ask.
+/// The kernel's Landlock version, 0 if it has none; or -1 with errno set, if this process may not ask.
 long steward_landlock_version(void);
 
-/// Whether a seccomp filter may be set that kills (seccomp(2), SECCOMP_GET_ACTION_AVAIL): 0, or -1 with errno set.
+/// Whether a killing seccomp filter can be installed (seccomp(2), SECCOMP_GET_ACTION_AVAIL): 0, or -1 with errno set.
 int steward_filters_available(void);
