@@ -2,8 +2,8 @@ import Platform
 
 extension Ledger {
     /// Deletes ended jobs and history older than `before`. A job and its receipts stay while it waits for a person, its
-    /// events are undelivered, it may still prove that a rule ran in a lineage (of several such jobs, the last), its
-    /// product is unjudged, or a schedule may still run on its product.
+    /// file is in quarantine, its events are undelivered, it may still prove that a rule ran in a lineage (of several
+    /// such jobs, the last), its product is unjudged, or a schedule may still run on its product.
     ///
     /// Uses many small transactions without savepoints, so that other writers get in between, and because a savepoint
     /// keeps the old version of each changed page in memory until it ends.

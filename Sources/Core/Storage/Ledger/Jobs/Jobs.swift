@@ -252,7 +252,7 @@ extension LedgerTransaction {
     }
 
     /// Whether this rule has already run in a job's lineage, except on files of the same generation: one job may have
-    /// made many files. A job without any effect does not count.
+    /// made many files. Superseded jobs do not count.
     ///
     /// - Parameter depth: that generation; nil for none.
     package func hasRun(rule: String, from firstJob: String, besides depth: Int? = nil) throws -> Bool {
