@@ -1,11 +1,11 @@
 import Foundation
 import JSONText
 
-/// Which rules a file has matched: those that have wanted it as an arrival at one judgement or another.
+/// The rules that a file has matched as an arrival, in any of its judgements.
 package struct MatchedRules: Sendable, Equatable {
-    /// The rules that were in force at its last judgement; see ``LedgerTransaction/rules(inSet:)``.
+    /// The rules in force at its last judgement; see ``LedgerTransaction/rules(inSet:)``.
     package var ruleSet: String
-    /// Of those, by name.
+    /// The names of those that it matched.
     package var rules: Set<String>
 
     package init(ruleSet: String, rules: Set<String>) {
@@ -15,7 +15,7 @@ package struct MatchedRules: Sendable, Equatable {
 }
 
 extension MatchedRules {
-    /// - Returns: nil where the file or folder was not judged.
+    /// - Returns: nil if the file or folder was not judged.
     init?(row: any SQLRow) throws {
         guard let ruleSet = try row["ruleSet"] as String? else { return nil }
         self.init(ruleSet: ruleSet, rules: LedgerTransaction.nameSet(try row["matched"] ?? "[]"))
@@ -27,7 +27,7 @@ extension LedgerTransaction {
         try JSONText.line(names.sorted())
     }
 
-    /// What a newer program has written in another way is as good as not known.
+    /// An encoding from a newer version counts as unknown.
     static func nameSet(_ json: String) -> Set<String> {
         (try? JSONDecoder().decode(Set<String>.self, from: Data(json.utf8))) ?? []
     }
