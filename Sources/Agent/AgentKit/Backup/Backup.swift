@@ -299,13 +299,13 @@ package struct BackupReport: Encodable, Sendable {
             }
         if let unnoted {
             lines.append(
-                "the agent does not know of this backup, and will say that its last one is older: \(unnoted). Give whoever "
-                    + "makes backups write access to its state folder")
+                "the backup could not be recorded for the agent, which will report an older one as the last: \(unnoted). "
+                    + "Give the user who makes backups write access to the agent's state folder")
         }
         if let unsealed {
             lines.append(
-                "this backup has no seal, so `steward restore --verify` will not know it as this installation's: \(unsealed). "
-                    + "Give whoever makes backups write access to its state folder")
+                "this backup has no seal, so `steward restore --verify` will not recognise it as this installation's: "
+                    + "\(unsealed). Give the user who makes backups write access to the agent's state folder")
         }
         return lines
     }
