@@ -71,7 +71,9 @@ struct ComicSlowTests {
         steward.variables["STEWARD_WORKER"] = try fakeWorker(script, in: steward.home).text
         try await steward.start()
         try steward.moveIn("comics/Saga 01.cbz", try comic(1))
-        try await steward.until("it is noticed") { try steward.log().contains("was halted (SIGSTOP)") }
+        try await steward.until("it is noticed") {
+            try steward.log().contains("was stopped (SIGSTOP) and never resumed")
+        }
         try await steward.until("the comic is imported") {
             try steward.run(["retry"]).check()
             return try steward.exists("library/Saga/Saga 01.cbz")

@@ -19,7 +19,7 @@ extension WorkerProcess.Outcome {
         case .killed(SIGKILL):
             return .ofMachine(path, "the unpacking process was killed, as the kernel does where memory runs short")
         case .stalled: return .ofMachine(path, "the unpacking process waited too long for the disk or the processor")
-        case .halted: return .ofMachine(path, "the unpacking process was halted (SIGSTOP), and nobody had it go on")
+        case .halted: return .ofMachine(path, "the unpacking process was stopped (SIGSTOP) and never resumed")
         case .killed(SIGXCPU): return nil
         case .killed, .vanished, .nonsense:
             return try works() ? nil : .ofMachine(path, "the unpacking process fails with sound archives too")

@@ -111,7 +111,8 @@ struct VaultSealing: Primitive {
                 key: Array(context.stepID.utf8), duplicates: duplicates,
                 parts: {
                     guard let comic else {
-                        throw Fault(.transient, "the vault was unlocked meanwhile; the comic is looked into again")
+                        throw Fault(
+                            .transient, "the vault was unlocked in the meantime; the comic will be examined again")
                     }
                     return try comic.parts(of: .file(archive), worker, packFailed: packFailed)
                 })
@@ -236,5 +237,7 @@ struct VaultSealing: Primitive {
 
 extension ComicVault.VaultError {
     /// For a vault that was locked midway.
-    fileprivate var again: Fault { Fault(.transient, "the vault was locked meanwhile; it is tried again by itself") }
+    fileprivate var again: Fault {
+        Fault(.transient, "the vault was locked in the meantime; the import will be retried automatically")
+    }
 }

@@ -148,7 +148,7 @@ package struct ContentWorker: Sendable {
         case .killed(SIGKILL):
             throw ofMachine("the reading process was killed, as the kernel does where memory runs short")
         case .stalled: throw ofMachine("the reading process waited too long for the disk or the processor")
-        case .halted: throw ofMachine("the reading process was halted (SIGSTOP), and nobody had it go on")
+        case .halted: throw ofMachine("the reading process was stopped (SIGSTOP) and never resumed")
         case .killed(SIGXCPU), .timedOut: return ContentReport(trouble: "reading it takes longer than it may")
         case .killed(let signal):
             return ContentReport(trouble: "the process that read it failed (signal \(signal)): the file is damaged")
