@@ -142,7 +142,7 @@ import Testing
         var file: Descriptor? = try Descriptor(note, O_RDWR)
         try file?.truncate(to: Int64(whole.utf8.count - 3))
         let fault = await #expect(throws: Fault.self) { try await world.notes.append(request) }
-        #expect(fault?.kind == .transient && fault?.message.contains("half a write") == true)
+        #expect(fault?.kind == .transient && fault?.message.contains("an incomplete write") == true)
         #expect(try isOpen && text == String(whole.dropLast(3)))
         file = nil
         #expect(try await world.notes.append(request) == "cap-0930")

@@ -92,8 +92,8 @@ extension NoteWriter {
                 let openers = try await lanes.run { journal.files().openers(note) }
                 throw Fault(
                     .transient,
-                    "\(note) holds half a write of before and is kept open by \(openers); it is mended "
-                        + "as soon as nobody has it open", path: note)
+                    "\(note) contains an incomplete write and is open in \(openers); it will be repaired once it is "
+                        + "closed", path: note)
             }
         }
         for block in try await journal.ledger.read({ try steps.compactMap($0.noteBlock(step:)) }) {

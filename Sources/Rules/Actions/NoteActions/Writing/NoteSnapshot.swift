@@ -126,7 +126,7 @@ struct NoteSnapshot: Sendable {
         switch block.fate {
         case .removed: "the block ^\(block.token) was taken out of \(note); it stays out"
         case .out:
-            "the block ^\(block.token) is missing in \(note), in a save that held what came after it; it stays out "
+            "the block ^\(block.token) is missing from \(note) since a save that has later content; it was not restored "
                 + "(`steward blocks restore ^\(block.token)` puts it back)"
         case .begun, .there, .wiped: nil
         }
