@@ -97,7 +97,7 @@ import Testing
                 .reply(302, "", headers: ["location": "http://127.0.0.1:1/"]),
                 .refused(
                     status: 302,
-                    reason: "HTTP 302: it has moved, and nothing is sent on; mend the target's `url`")
+                    reason: "HTTP 302: redirects are not followed; update the target's `url`")
             ),
         ]
         for (answer, wanted) in cases {

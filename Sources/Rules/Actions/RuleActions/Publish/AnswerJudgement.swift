@@ -21,7 +21,7 @@ enum AnswerJudgement {
         }
         if (300..<400).contains(status) {
             return .refused(
-                status: status, reason: "\(reason): it has moved, and nothing is sent on; mend the target's `url`")
+                status: status, reason: "\(reason): redirects are not followed; update the target's `url`")
         }
         return .refused(status: status, reason: reason)
     }

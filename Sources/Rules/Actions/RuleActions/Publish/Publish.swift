@@ -166,8 +166,8 @@ struct Publish: ExternalAction {
         guard isPath, !whole.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
             throw Fault(
                 .failed,
-                "the path \(ShownText.line(whole)) for \(target.name) is none that can be asked for: no `.` or `..` between "
-                    + "slashes, no query, no spaces")
+                "the path \(ShownText.line(whole)) for \(target.name) is not valid; it must not contain `.` or "
+                    + "`..` segments, a query or spaces")
         }
         if target.kind == .ron, let problem = RonSender.problem(target, path: whole) {
             throw Fault(.failed, "the path \(ShownText.line(whole)) cannot be asked for at \(target.name): \(problem)")
