@@ -122,8 +122,9 @@ package struct Examination: Sendable {
         }
         if try Ledger.openForReading(directory: directories.state)?.readBlocking({ try $0.place(name) })?.other != nil {
             return Finding(
-                "place \(name)", "another folder stands at \(root), without the files that are known from there",
-                remedy: "mount it or put it back; if it is meant to be another: steward rebuild --accept \(name)")
+                "place \(name)", "the folder at \(root) is a different one and lacks the known files",
+                remedy: "mount the original or put it back; if the change is intended: steward rebuild --accept \(name)"
+            )
         }
         // A running agent of this state directory reports by itself that another agent is using the place.
         if StateLock.holder(of: directories.state) == nil, let folder = try FolderIdentity.open(root),
@@ -137,7 +138,8 @@ package struct Examination: Sendable {
         let trash =
             try TrashCan(home: directories.trash).mustCopy(
                 from: Folder(Descriptor(root, O_RDONLY | O_DIRECTORY, follow: true)))
-            ? "; what is trashed there is copied into the home trash, as its file system has none for this user" : ""
+            ? "; files trashed there are copied to the home trash, because this file system has no trash for this user"
+            : ""
         return Finding("place \(name)", "\(root), writable, leases granted\(trash)")
     }
 

@@ -154,8 +154,8 @@ package struct Explanation: Codable, Sendable {
     }
 
     private static func passedOver(_ pattern: String, _ path: BytePath) -> String {
-        "it is passed over: its name, or that of a folder above it, matches `\(pattern)`, as programs call what they work "
-            + "with; `ignore: [\"!\(path.nameText)\"]` in steward.yaml has it seen"
+        "it is ignored: its name, or that of a parent folder, matches `\(pattern)`, a pattern for temporary files. To "
+            + "include it, put `ignore: [\"!\(path.nameText)\"]` in steward.yaml"
     }
 
     private static func problem(

@@ -233,9 +233,9 @@ package struct StatusReport: Codable, Sendable {
 
     /// The message for a place whose folder is a different one.
     static func other(_ path: BytePath, _ name: String) -> String {
-        "another folder stands at \(path), without the files that are known from there; nothing is concluded of those, and "
-            + "nothing written, until the place is mounted or put back. If it is meant to be another: `steward rebuild "
-            + "--accept \(name)`"
+        "the folder at \(path) is a different one and lacks the known files. They do not count as removed, and nothing is "
+            + "written, until the original is mounted or put back. If the change is intended: `steward rebuild --accept "
+            + "\(name)`"
     }
 
     private static func isFolder(_ path: BytePath) -> Bool {

@@ -132,7 +132,7 @@ package final class PlacePresence: Sendable {
         case .here: return nil
         case .inUse(let holder): return Self.inUse(place, holder)
         case .missing: return Self.away(place, "it is not there")
-        case .other: return Self.away(place, "another folder stands there, without the files that are known from it")
+        case .other: return Self.away(place, "the folder there is a different one and lacks the known files")
         }
     }
 
