@@ -42,7 +42,7 @@ struct RunningUndoTests {
         let (bench, job) = try await done()
         hinder("a", 2, Fault(.transient, "the note is leased by another process"))
         let fault = await #expect(throws: Fault.self) { try await bench.executor.undo(job.id) }
-        #expect(fault?.kind == .transient && fault?.message.contains("taken back by itself") == true)
+        #expect(fault?.kind == .transient && fault?.message.contains("The undo is retried automatically") == true)
         let half = try await bench.onlyJob()
         #expect(half.state == .undoing && half.problem == "the note is leased by another process")
         #expect(half.nextAttempt != nil)

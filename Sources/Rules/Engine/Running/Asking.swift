@@ -65,7 +65,7 @@ extension Planner {
             return file.path != look.path || file.hash != look.contents.digest
                 || file.fingerprint?.inode != look.status.inode
         }
-        let why = look == nil ? "the folder is gone" : "the folder is another by now, or has another name"
+        let why = look == nil ? "the folder is gone" : "the folder was replaced, changed or renamed"
         try await withdraw(outdated.map(\.id), why)
         return !outdated.isEmpty
     }

@@ -77,7 +77,7 @@ extension JobExecutor {
             await tell(before.id, attempts)
             return Fault(
                 .transient,
-                "\(fault.message). It is taken back by itself as soon as that has passed: `steward status` shows it",
+                "\(fault.message). The undo is retried automatically; `steward status` shows its progress",
                 path: fault.path, errno: fault.errno, code: fault.code)
         } catch {
             log.error("cannot record that an undo has stopped: \(explain(error))", metadata: fields(before))
@@ -104,8 +104,8 @@ extension JobExecutor {
             if await patience.waits(for: Self.bulkhead(of: job), { await self.finishUndo(of: id) }) { continue }
             log.warning(
                 """
-                an undo of what was done with \(names.called(job.place, job.path)) was cut off and is not waited for: a file \
-                system does not answer, or it takes long (`steward status` says more); it is finished by itself
+                the undo for \(names.called(job.place, job.path)) was interrupted and continues in the background: a file \
+                system does not answer, or it is taking long (`steward status` says more)
                 """, metadata: fields(job))
         }
     }

@@ -52,12 +52,12 @@ extension Runner {
         } catch let fault as Fault where fault.kind == .transient {
             log.warning(
                 """
-                cannot plan anew yet for a file that has changed: \(fault.message); it is tried again when a place is there \
-                again, and at the next start
+                cannot replan for a changed file yet: \(fault.message); this is retried when a place is available again, and \
+                at the next start
                 """, metadata: LogFields.job(id))
         } catch {
             log.error(
-                "cannot plan anew for a file that has changed: \(explain(error)); `steward reprocess` does",
+                "cannot replan for a changed file: \(explain(error)); use `steward reprocess`",
                 metadata: LogFields.job(id))
         }
         return []
@@ -72,12 +72,12 @@ extension Runner {
             guard done == nil else { return }
             log.warning(
                 """
-                planning anew for \(executor.names.called(job.place, job.path)), which has changed, waits: the file system of \
+                \(executor.names.called(job.place, job.path)) has changed; replanning is delayed because the file system of \
                 the place \(job.whereabouts.place) does not answer (`steward status` says more)
                 """, metadata: executor.fields(job))
         } catch {
             log.error(
-                "cannot plan anew yet for a file that has changed: \(explain(error))", metadata: LogFields.job(id))
+                "cannot replan for a changed file yet: \(explain(error))", metadata: LogFields.job(id))
         }
     }
 
@@ -118,8 +118,8 @@ extension Runner {
         if hasEnded { return }
         log.warning(
             """
-            what was begun with \(executor.names.called(job.place, job.path)) is not waited for: a file system does not answer, \
-            or it takes long (`steward status` says more); it goes on by itself
+            the work begun with \(executor.names.called(job.place, job.path)) continues in the background: a file system does \
+            not answer, or it is taking long (`steward status` says more)
             """, metadata: executor.fields(job))
     }
 
