@@ -89,7 +89,7 @@ import Testing
         #expect(loaded.rules.map(\.name) == ["a", "b"])
         let warning = try #require(loaded.diagnostics.first)
         #expect(loaded.diagnostics.count == 1 && warning.severity == .warning)
-        #expect(warning.message == "this agent does without the rule `Box`: \(lack)")
+        #expect(warning.message == "this agent ignores the rule `Box`: \(lack)")
         #expect("\(warning.line):\(warning.column)" == position && warning.file.hasSuffix("/etc/10-a.yaml"))
         // For the machine's own agent, and in a folder of one's own, it is a mistake.
         #expect(load(folder).diagnostics.hasErrors && load(folder, others: "home").diagnostics.hasErrors)
@@ -110,7 +110,7 @@ import Testing
             #expect(warning.severity == .warning)
             #expect(
                 warning.message.hasPrefix(
-                    "this agent does without this file until the machine's administrator mends it: "))
+                    "this agent ignores this file until the machine's administrator fixes it: "))
         }
         #expect(loaded.diagnostics.first?.line == 6)
         #expect(load(folder).diagnostics.hasErrors && load(folder, others: "home").diagnostics.hasErrors)
@@ -131,7 +131,7 @@ import Testing
             #expect(loaded.rules.map(\.name) == ["a", "c"])
             #expect(loaded.diagnostics.map(\.severity) == [.warning])
             #expect(
-                loaded.diagnostics.first?.message.hasPrefix("this agent keeps to what this file has said before")
+                loaded.diagnostics.first?.message.hasPrefix("this agent keeps using the earlier version of this file")
                     == true)
         }
         // It was gone in between.
@@ -178,7 +178,7 @@ import Testing
         let warning = try #require(loaded.diagnostics.first)
         #expect(loaded.diagnostics.count == 1 && warning.severity == .warning)
         #expect(warning.file.hasSuffix("/etc/10-a.yaml"))
-        #expect(warning.message.hasPrefix("this agent does without the machine's rule `same`: there is another at "))
+        #expect(warning.message.hasPrefix("this agent ignores the machine's rule `same`: there is another at "))
         #expect(warning.message.hasSuffix("/home/20-b.yaml:1:3"))
         #expect(load(folder).diagnostics.hasErrors)
     }

@@ -38,7 +38,7 @@ struct MachineRuleRunTests {
         try await steward.start(wrapper: OwnEtc.command(rules: steward.home.path.appending("machine")))
         #expect(
             try steward.log().contains(
-                "/etc/steward/rules.d/60-box.yaml:1:20: warning: this agent does without the rule `Box`: "
+                "/etc/steward/rules.d/60-box.yaml:1:20: warning: this agent ignores the rule `Box`: "
                     + "unknown place `box`"))
         try steward.drop("dropbox/a.txt", "a")
         try steward.drop("drafts/b.txt", "b")
@@ -58,7 +58,7 @@ struct MachineRuleRunTests {
         steward.variables["STEWARD_RULES"] = "/etc/steward/rules.d:\(own)"
         let etc = OwnEtc.command(rules: steward.home.path.appending("machine"))
         let check = try steward.shell(etc + [AgentFixture.binary, "check"]).check().output
-        let without = "warning: this agent does without this file until the machine's administrator mends it: "
+        let without = "warning: this agent ignores this file until the machine's administrator fixes it: "
         #expect(check.contains("/etc/steward/rules.d/65-broken.yaml:1:") && check.contains(without))
         try await steward.start(wrapper: etc)
         #expect(try steward.log().contains(without))
@@ -67,7 +67,7 @@ struct MachineRuleRunTests {
         let file = "/proc/\(process)/root/etc/steward/rules.d/60-valid.yaml"
         try steward.shell(["/bin/sh", "-c", "echo '- rule: [' > \"$0\"", file]).check()
         try steward.run(["reload"]).check()
-        #expect(try steward.log().contains("warning: this agent keeps to what this file has said before"))
+        #expect(try steward.log().contains("warning: this agent keeps using the earlier version of this file"))
         #expect(try steward.json(["status"])["rules"].number == 2)
         try steward.drop("dropbox/a.txt", "a")
         try steward.drop("drafts/b.txt", "b")

@@ -74,8 +74,8 @@ package final class RuleReloads: Sendable {
             }
             throw Fault(
                 .transient,
-                "the rules were not reloaded: \(names.first?.description ?? "a rule file") is being written; it is read when "
-                    + "that has ended, and what was in force stays so until then")
+                "the rules were not reloaded, because \(names.first?.description ?? "a rule file") is being written. It is "
+                    + "read once that has ended; until then the current rules stay in force")
         }
         return try await read(files, isAsked: true, adopt)
     }

@@ -28,9 +28,9 @@ struct MachineRules {
         isClosed = true
         let what =
             before == nil
-            ? "this agent does without the machine's rules, and without those that they may replace,"
-            : "this agent keeps to the machine's rules as it has read them before,"
-        let message = "\(what) until the machine's administrator lets it read them: \(explain(error))"
+            ? "ignores them and the rules they may replace" : "keeps using the version that it read last"
+        let message =
+            "cannot read the machine's rules, so this agent \(what); ask the administrator for read access: \(explain(error))"
         let warning = Diagnostic(file: folder.description, at: .start, message, severity: .warning)
         return (before.map { Array($0.keys) }, warning)
     }
@@ -50,8 +50,8 @@ struct MachineRules {
         let hasFormer = before?[file]?.isEmpty == false
         let what =
             hasFormer
-            ? "this agent keeps to what this file has said before, until the machine's administrator mends it"
-            : "this agent does without this file until the machine's administrator mends it"
+            ? "this agent keeps using the earlier version of this file until the machine's administrator fixes it"
+            : "this agent ignores this file until the machine's administrator fixes it"
         return complaints.map { $0.severity == .error ? $0.warning(what) : $0 }
     }
 }

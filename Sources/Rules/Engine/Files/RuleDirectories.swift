@@ -176,7 +176,7 @@ package enum RuleDirectories {
             if isOthers(rule) {
                 // Together with its `otherwise`, which is a rule of its own.
                 given.insert(Origin(rule))
-                let message = "this agent does without the machine's rule \(name): there is another at \(other)"
+                let message = "this agent ignores the machine's rule \(name): there is another at \(other)"
                 diagnostics.append(Diagnostic(file: rule.file, at: rule.position, message, severity: .warning))
             } else {
                 let message = "there are two rules \(name): here and at \(other)"

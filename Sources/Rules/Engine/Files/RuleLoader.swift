@@ -36,7 +36,7 @@ struct RuleLoader {
         let title = name.map { "the rule `\(printable($0))`" } ?? "the rule"
         let rules = reader.unlessLacking {
             Diagnostic(
-                file: $0.file, at: $0.position, "this agent does without \(title): \($0.message)", hint: $0.hint,
+                file: $0.file, at: $0.position, "this agent ignores \(title): \($0.message)", hint: $0.hint,
                 excerpt: $0.excerpt, severity: .warning)
         } _: {
             ownRules(node)

@@ -32,7 +32,7 @@ final class TableShelf {
             diagnostics.append(
                 path.parent == others
                     ? complaint.warning(
-                        "no rule file that uses this table is taken until the machine's administrator mends it")
+                        "rule files that use this table are ignored until the machine's administrator fixes it")
                     : complaint)
             refusals += 1
             read[path] = .some(nil)
