@@ -62,7 +62,10 @@ import Testing
             ("{a", "4:19", "`{` is not closed; write `{{` for the brace itself"),
             ("xa}", "4:21", "`}` closes nothing; write `}}` for the brace itself"),
             ("x{}", "4:21", "a field needs a name of letters, digits and `-`, as in `{vendor}`"),
-            ("x{a}{b}", "4:23", "nothing stands between `{a}` and `{b}` by which one could tell where the first ends"),
+            (
+                "x{a}{b}", "4:23",
+                "there is no separator between `{a}` and `{b}`, so it is unclear where the first one ends"
+            ),
             ("{a}-{a}", "4:23", "the field `a` stands there twice"),
             (
                 "{d:yyyy-MM-DD}", "4:30",

@@ -40,7 +40,7 @@ import Testing
         try steward.wait()
 
         let own = try explained(steward, "dropbox/own-a.raw")
-        #expect(said(of: "Tag", in: own).contains("! this was not done: Steward has put the file there"), "\(own)")
+        #expect(said(of: "Tag", in: own).contains("! this was not done: Steward put the file there itself"), "\(own)")
         let back = try explained(steward, "dropbox/back-b.txt")
         #expect(
             said(of: "There", in: back).contains(

@@ -8,10 +8,10 @@ extension ConditionSpec {
         "duplicate-of",
         "Whether another file with the same content is there that counts as the original: `here` (in the file's own place), "
             + "`everywhere`, or names of places; one or a list. `{ in: …, original: … }` also says which of several counts: "
-            + "`arrived-first` (the default: which of them had the content first), `shortest-path`, or `first-by-name`. What "
-            + "lies in another place than was asked for is never an original, what lies in one that is asked for always is "
-            + "where the file's own place is not. Files without a byte, other names of the same file (hard links) and files "
-            + "whose names are hidden are no duplicates of anything.",
+            + "`arrived-first` (the default: which of them had the content first), `shortest-path`, or `first-by-name`. Files "
+            + "in places that are not named never count as originals. If the file's own place is not named, files in named "
+            + "places always do. Files without a byte, other names of the same file (hard links) and files whose names are "
+            + "hidden are no duplicates of anything.",
         example: "duplicate-of: { in: everywhere, original: arrived-first }",
         schema: [
             "oneOf": [

@@ -44,8 +44,8 @@ struct NamePattern: Sendable {
                 if case .text = kind, case .field(let before, .text)? = parts.last {
                     throw Fault(
                         message:
-                            "nothing stands between `{\(printable(before))}` and `{\(printable(name))}` by which one "
-                            + "could tell where the first ends", offset: offset)
+                            "there is no separator between `{\(printable(before))}` and `{\(printable(name))}`, so it "
+                            + "is unclear where the first one ends", offset: offset)
                 }
                 parts.append(.field(name, kind))
             }

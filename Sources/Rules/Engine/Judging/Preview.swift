@@ -50,19 +50,19 @@ package struct Preview: Sendable {
             return "this was not done: the ledger was lost, and nobody knows what had been done; \(remedy)"
         case .ownWrite:
             return
-                "this was not done: Steward has put the \(what) there, and what it does in a place is no news to the rules "
-                + "of that place; \(remedy)"
+                "this was not done: Steward put the \(what) there itself, and its own changes do not trigger rules of the "
+                + "same place; \(remedy)"
         case .olderThanRule:
             return "this was not done: the \(what) was there before the rule, which leaves such \(what)s alone"
                 + (isFolder ? " " : " until they change ")
-                + "(`existing: skip`), or it was done so long ago that it is forgotten; \(remedy)"
+                + "(`existing: skip`), or the rule ran so long ago that the record is gone; \(remedy)"
         case .judgedBefore:
             return
-                "this was not done: the \(what) was judged before the rule was as it is now, or it was done so long ago that it "
-                + "is forgotten; \(remedy)"
+                "this was not done: the \(what) was last checked before this rule was changed, or the rule ran so long ago "
+                + "that the record is gone; \(remedy)"
         case .touched:
             return
-                "this will not be done: only times or attributes of the \(what) are others, and none that the rule looks at"
+                "this will not be done: only times or attributes of the \(what) have changed, and none that the rule looks at"
         case .unchanged:
             return
                 "this was not done: the \(what) met the rule's conditions only later, and nothing has happened to it since; "

@@ -38,7 +38,7 @@ struct PackedTree: Sendable {
                 Int64(PackedTreeHeader.fixedLength + part.header.path.count))
             let (end, isTooLargeToo) = next.addingReportingOverflow(part.header.size)
             guard !isTooLarge, !isTooLargeToo else {
-                throw Fault(.failed, "the files in \(source) claim more bytes than there are numbers", path: source)
+                throw Fault(.failed, "the total size of the files in \(source) overflows 64 bits", path: source)
             }
             size = end
         }
@@ -54,7 +54,8 @@ struct PackedTree: Sendable {
         for name in try folder.entries().map(\.name).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             let spot = folder[name]
             guard let status = try spot.status() else {
-                throw Fault(.superseded, "what lies in \(source) has changed since it was looked at", path: source)
+                throw Fault(
+                    .superseded, "the contents of \(source) have changed since they were examined", path: source)
             }
             let path = below.appending(name: name)
             try add(status, path, of: source, to: &parts)
@@ -149,7 +150,7 @@ struct PackedTree: Sendable {
     }
 
     private func changed() -> Fault {
-        Fault(.superseded, "what lies in \(source) has changed since it was looked at", path: source)
+        Fault(.superseded, "the contents of \(source) have changed since they were examined", path: source)
     }
 
     /// Unpacks the archive again: it must hold all parts, byte for byte, and the folder must not have changed

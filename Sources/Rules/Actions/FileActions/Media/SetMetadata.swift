@@ -22,7 +22,7 @@ struct SetMetadata: DecidingAction {
             "Sets title, artist and the like in the tags of a file of sound: MP3, FLAC, Ogg, Opus, M4A, WAV and their like. "
             + "What is not named stays as it is, pictures too; an empty text takes a tag away. A changed copy is made in a "
             + "locked-down process, read back, and put in the place of the file in one step, if that is still what was "
-            + "judged; the version of before goes to the trash, from which undo brings it back.",
+            + "judged; the previous version goes to the trash, from which undo brings it back.",
         guarantee: .exactlyOnce, work: .disk, canUndo: true,
         parameters: [
             ParameterSpec("title", .template, "the title"),

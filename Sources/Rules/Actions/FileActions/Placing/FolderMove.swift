@@ -43,7 +43,7 @@ package struct FolderMove {
             throw Fault(.superseded, "\(source) is another folder by now", path: source)
         }
         guard try FolderContents(folder).digest == contents else {
-            throw Fault(.superseded, "what lies in \(source) has changed since it was looked at", path: source)
+            throw Fault(.superseded, "the contents of \(source) have changed since they were examined", path: source)
         }
         return (spot, folder)
     }

@@ -134,7 +134,7 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
     ) throws -> Receipt {
         guard case .moved(_, _, _, let made)? = effects.first,
             case .created(let slot, let fingerprint, _)? = effects.last
-        else { throw Fault(.failed, "the version of \(path) of before is not kept any more", path: path) }
+        else { throw Fault(.failed, "the previous version of \(path) is no longer available", path: path) }
         let files = context.files
         let found = try files.status(path)
         let now = found?.kind == .file ? try files.hash(path) : nil
@@ -145,7 +145,7 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
         if now == made {
             guard try files.status(slot) != nil, try files.hash(slot) == hash else {
                 throw Fault(
-                    .failed, "the version of \(path) of before is no longer in the trash; nothing was changed",
+                    .failed, "the previous version of \(path) is no longer in the trash; nothing was changed",
                     path: path)
             }
             _ = try services.trash.put(path, expecting: made, mark: made.description.prefix(8), files)

@@ -84,7 +84,7 @@ struct NotifyPerson: ExternalAction {
         let said: String
         if let obstacle = try await tell(intent, context.stepID) {
             guard !intent.isRequired else { throw Fault(.failed, obstacle, path: intent.file) }
-            said = "told nobody: \(obstacle)"
+            said = "no notification was sent: \(obstacle)"
         } else {
             said = intent.mail.map { "sent a mail to \($0)" } ?? "told the desktop"
         }
