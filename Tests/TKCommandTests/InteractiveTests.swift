@@ -47,7 +47,7 @@ struct InteractiveTests {
         let told = try #require(result.errors.range(of: "Wrote draft.md."))
         let count = try #require(result.errors.range(of: "2 of 2 accepted applied, 1 skipped, 0 left open."))
         #expect(told.upperBound <= count.lowerBound, "what is said to be applied has been written")
-        #expect(result.errors.contains("changed meanwhile") && result.errors.contains("Wrote"))
+        #expect(result.errors.contains("has changed; locating") && result.errors.contains("Wrote"))
     }
 
     @Test("What cannot be put in place any more is named with its words")

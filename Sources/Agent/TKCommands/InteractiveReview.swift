@@ -127,7 +127,7 @@ private struct Ending {
                     switch fault.kind {
                     case .superseded where lookups < Self.mostLookups:
                         lookups += 1
-                        Terminal.note("tk: \(path) was changed meanwhile; the places are looked up in it anew")
+                        Terminal.note("tk: \(path) has changed; locating the suggestions in the new version")
                         current = try Input.read(path, name: draft.name)
                         result = try await carryOver(to: DraftText(current.text, syntax: read.syntax))
                         continue

@@ -16,7 +16,7 @@ package struct MetricsAddress: Sendable, Equatable, CustomStringConvertible {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (1...65_535).contains(port)
         else {
-            throw Complaint(message: "`listen` is an address and a port, and `\(printable(text))` is none")
+            throw Complaint(message: "`listen` must be an address and port, and `\(printable(text))` is not")
         }
         let host = String(text[..<colon])
         switch host {
@@ -25,9 +25,8 @@ package struct MetricsAddress: Sendable, Equatable, CustomStringConvertible {
         case _ where Self.isLoopback(host): self.host = host
         default:
             throw Complaint(
-                message: "`listen` names an address of this machine that no other reaches, and `\(printable(host))` is "
-                    + "none: whoever reaches the agent reads the names of places and rules. To scrape from elsewhere, "
-                    + "put a proxy before it that asks who is there")
+                message: "`listen` must be a loopback address, and `\(printable(host))` is not: anyone who can connect "
+                    + "could read the names of places and rules. To scrape from elsewhere, use an authenticating proxy")
         }
         self.port = port
     }

@@ -86,7 +86,7 @@ package actor HealthProbe {
         let taken = await agent.pipeline.marksTaken
         defer { marks = taken }
         guard marks == taken, agent.source.dirty.count > 0 else { return true }
-        agent.core.log.error("what events have told is not taken up; the service manager is not told that all is well")
+        agent.core.log.error("file events are not being processed; withholding the watchdog ping")
         return false
     }
 }

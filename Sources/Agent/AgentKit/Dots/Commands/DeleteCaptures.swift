@@ -35,7 +35,9 @@ package struct DeleteCaptures: DotCommand {
         // Their content has passed through the ledger, whose log may still contain it.
         let ledger = dots.ledger
         if try await !BlockingPool("dots.delete").run({ try SQLiteFile.emptyLog(of: ledger) }) {
-            dots.notice("what the log of \(ledger) says of them stays for now: somebody has been reading it for long")
+            dots.notice(
+                "the write-ahead log of \(ledger) still contains their data, because another process is reading it; it is "
+                    + "cleared later")
         }
         return captures
     }
