@@ -109,7 +109,7 @@ import Testing
     @Test("A worker that hands over another page is not believed") func workerHandsOver() async throws {
         let path = folder.path.appending("a.cbz")
         try pack([1, 2].map { Packed(name: "\($0).png", bytes: picture($0)) }, .storedZip, to: path)
-        let liar = try fakeWorker("exec \(worker.program) page 1", in: folder)
+        let liar = try fakeWorker("exec \(worker.program) archive page 1", in: folder)
         let reader = WorkerArchiveReader(archive: path, worker: try ArchiveWorker(program: liar))
         await #expect(throws: ComicError.self) { try await reader.page(0, into: cache) }
         #expect(try listDirectory(cache).isEmpty)
@@ -118,7 +118,7 @@ import Testing
     @Test("A worker that adds headers behind a page is not believed") func workerAddsHeaders() async throws {
         let path = folder.path.appending("a.cbz")
         try pack([1, 2].map { Packed(name: "\($0).png", bytes: picture($0)) }, .storedZip, to: path)
-        let liar = try fakeWorker("exec \(worker.program) extract 0 1", in: folder)
+        let liar = try fakeWorker("exec \(worker.program) archive extract 0 1", in: folder)
         let reader = WorkerArchiveReader(archive: path, worker: try ArchiveWorker(program: liar))
         await #expect(throws: ComicError.self) { try await reader.page(0, into: cache) }
         #expect(try listDirectory(cache).isEmpty)
