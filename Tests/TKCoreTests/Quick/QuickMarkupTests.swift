@@ -62,7 +62,7 @@ struct QuickMarkupTests {
         var generator = SeededGenerator(for: "quick findings among markup")
         let texts =
             try isHandbook
-            ? [ProseCorpora.handbook(words: 8_000)] : ProseCorpora.documentation(atMost: 8, scalars: 12_000)
+            ? [ProseCorpora.handbook(words: 8_000)] : ProseCorpora.documentation(atMost: 30, scalars: 12_000)
         var (findings, applied) = (0, 0)
         for text in texts {
             let marked = text.components(separatedBy: "\n\n").map { marking($0, &generator) }.joined(separator: "\n\n")
