@@ -5,7 +5,7 @@ extension FixedWidthInteger {
     package var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 }
 
-/// Reads fields one after the other and never past the end.
+/// Reads fields in order and never past the end.
 package struct ByteReader {
     package let bytes: [UInt8]
     package private(set) var offset = 0
@@ -15,7 +15,7 @@ package struct ByteReader {
     package var remaining: Int { bytes.count - offset }
     package var isAtEnd: Bool { remaining == 0 }
 
-    /// - Returns: nil, with nothing consumed, where fewer bytes are left.
+    /// - Returns: nil, with nothing consumed, if fewer bytes are left.
     package mutating func read(_ count: Int) -> [UInt8]? {
         guard count >= 0, count <= remaining else { return nil }
         defer { offset += count }

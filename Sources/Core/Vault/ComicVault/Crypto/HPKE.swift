@@ -1,12 +1,12 @@
 import Platform
 
-/// HPKE (RFC 9180) in base mode, single-shot, with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM: libcrypto
-/// 3.0 has no interface of its own for it.
+/// HPKE (RFC 9180) in base mode, single-shot, with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM. libcrypto
+/// 3.0 has no HPKE interface.
 package enum HPKE {
     private static let kemSuite = Array("KEM".utf8) + [0x00, 0x20]
     private static let suite = Array("HPKE".utf8) + [0x00, 0x20, 0x00, 0x01, 0x00, 0x02]
 
-    /// Seals one text to the holder of a private key.
+    /// Seals a plaintext to the holder of a private key.
     ///
     /// - Parameter ikmE: at least 32 secret bytes, used for nothing else, from which the ephemeral key is derived.
     /// - Returns: the encapsulated key (32 bytes), and ciphertext with tag.
@@ -22,7 +22,7 @@ package enum HPKE {
         return (ephemeral.publicKey, try AESGCM.seal(key, nonce: nonce, aad: aad, plaintext))
     }
 
-    /// - Returns: nil where it was not sealed to this key with this `info` and `aad`, or was changed.
+    /// - Returns: nil if it was not sealed to this key with this `info` and `aad`, or was changed.
     package static func open(
         enc: [UInt8], privateKey: SecretBytes, publicKey: [UInt8], info: [UInt8], aad: [UInt8], sealed: [UInt8]
     ) throws -> SecretBytes? {

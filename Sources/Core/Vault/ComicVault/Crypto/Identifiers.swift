@@ -20,7 +20,7 @@ package struct ObjectID: VaultIdentifier {
     }
 }
 
-/// What names of vaults, slots and objects have in common.
+/// The common part of vault, slot and object names.
 package protocol VaultIdentifier: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     var bytes: [UInt8] { get }
     /// - Parameter bytes: 16 of them, else nil.
@@ -30,7 +30,7 @@ package protocol VaultIdentifier: Hashable, Comparable, Sendable, Codable, Custo
 extension VaultIdentifier {
     package static var size: Int { 16 }
 
-    /// - Parameter hex: 32 lower-case hexadecimal digits, else nil: a name on the disk has one spelling only.
+    /// - Parameter hex: 32 lower-case hexadecimal digits, else nil: each name has exactly one spelling on disk.
     package init?(hex: String) {
         guard let bytes = bytesOf(hexadecimal: hex) else { return nil }
         self.init(bytes: bytes)

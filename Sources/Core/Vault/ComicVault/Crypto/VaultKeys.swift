@@ -7,7 +7,7 @@ package struct VaultKeys: Sendable {
     package let wrap: SecretBytes
     /// Seals logs and snapshots.
     package let manifest: SecretBytes
-    /// Tells duplicates inside the manifest.
+    /// Computes the duplicate tags in the manifest.
     package let dedup: SecretBytes
 
     /// - Parameter master: 32 bytes.
@@ -24,6 +24,6 @@ package struct VaultKeys: Sendable {
         dedup = try key("dedup")
     }
 
-    /// What the manifest keeps instead of a hash: without the key it tells nothing about the content.
+    /// The manifest keeps this instead of a content hash: without the key it reveals nothing about the content.
     package func duplicateTag(_ content: ContentHash) throws -> [UInt8] { try HMACSHA256.tag(dedup, content.bytes) }
 }

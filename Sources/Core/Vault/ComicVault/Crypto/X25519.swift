@@ -13,7 +13,7 @@ package enum X25519 {
         return bytes
     }
 
-    /// - Returns: nil where `publicKey` is not one that yields a secret (an all-zero result: a point of small order).
+    /// - Returns: nil if `publicKey` yields no secret (an all-zero result: a point of small order).
     package static func sharedSecret(_ privateKey: SecretBytes, with publicKey: [UInt8]) throws -> SecretBytes? {
         guard publicKey.count == size else { return nil }
         let own = try PrivateKey(privateKey)

@@ -2,8 +2,8 @@ import COpenSSL
 import Glibc
 import Platform
 
-/// Memory that begins on a page, so that the kernel can read into it directly; wiped when it goes, because comics lie in
-/// it in the clear. For one thread at a time.
+/// Page-aligned memory, so that the kernel can read into it directly; wiped on release, because it holds comics in the
+/// clear. Not thread-safe.
 final class AlignedBuffer {
     let bytes: UnsafeMutableRawBufferPointer
 

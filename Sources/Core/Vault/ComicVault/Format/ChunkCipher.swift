@@ -1,12 +1,12 @@
 import Platform
 
-/// Seals or opens the chunks of one object, each bound to its number, to being the last one or not, and to the header.
-/// For one thread at a time.
+/// Seals or opens the chunks of one object. Each chunk is bound to its number, to whether it is the last, and to the
+/// header. Not thread-safe.
 final class ChunkCipher {
     private let cipher: GCMCipher
     private let fileNonce: [UInt8]
     private let last: Int64
-    // Changed in place for each chunk: nothing is allocated for one.
+    // Changed in place for each chunk, to avoid allocations.
     private var nonce: [UInt8]
     private var aad: [UInt8]
 
@@ -31,7 +31,7 @@ final class ChunkCipher {
     }
 
     /// - Parameter target: may begin where `sealed` does.
-    /// - Returns: false, with nothing left in `target`, where the chunk does not verify.
+    /// - Returns: false, with nothing left in `target`, if the chunk does not verify.
     func open(
         _ index: Int64, _ sealed: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) throws -> Bool {

@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// What opens a key slot, brought into the one form that the format knows.
+/// The input that opens a key slot, normalised to the form that the format expects.
 package struct Credential: Sendable {
     package enum Kind: UInt8, Sendable, Codable, CustomStringConvertible {
         case password = 1
@@ -18,15 +18,15 @@ package struct Credential: Sendable {
     /// A password in its normal form, or a key file's bytes.
     package let bytes: SecretBytes
 
-    /// A password as it was typed or handed over: valid UTF-8, brought into the normal form C, so that it does not
-    /// matter how a keyboard composes its letters.
+    /// A password as typed or handed over. It must be valid UTF-8 and is normalised to NFC, so that it does not matter
+    /// how a keyboard composes its letters.
     ///
-    /// - Parameter dropsFinalNewline: for what comes from a file descriptor or a credential.
+    /// - Parameter dropsFinalNewline: for input from a file descriptor or a credential.
     /// - Throws: ``VaultError/unusablePassword(_:)``.
     package static func password(_ typed: SecretBytes, dropsFinalNewline: Bool = false) throws -> Credential {
         let hasNewline = typed.withBytes { $0.last == UInt8(ascii: "\n") }
         let raw = dropsFinalNewline && hasNewline ? try typed.prefix(typed.count - 1) : typed
-        // Normalisation can shorten; what is far too long need not be looked at.
+        // Normalisation can shorten, but not by this much.
         guard raw.count <= 16 * passwordLimit else { throw VaultError.unusablePassword(.tooLong) }
         let normal = try normalised(raw)
         guard normal.count > 0 else { throw VaultError.unusablePassword(.empty) }
@@ -34,7 +34,7 @@ package struct Credential: Sendable {
         return Credential(kind: .password, bytes: normal)
     }
 
-    /// What there is to say of a password that is easily guessed; nil for others, and for key files.
+    /// A warning if the password is easily guessed; nil for other passwords and for key files.
     package var weakness: String? {
         guard kind == .password else { return nil }
         // Each scalar has one byte that continues none.
@@ -63,7 +63,7 @@ package struct Credential: Sendable {
         return Credential(kind: .keyFile, bytes: bytes)
     }
 
-    /// What another process of this program has made of a password or key file, and hands on: in its normal form already.
+    /// A password or key file passed on by another process of this program, already normalised.
     ///
     /// - Throws: ``VaultError/unusablePassword(_:)``, ``VaultError/unusableKeyFile(_:)``.
     package static func received(_ kind: Kind, _ bytes: SecretBytes) throws -> Credential {
@@ -73,7 +73,7 @@ package struct Credential: Sendable {
         return Credential(kind: .password, bytes: bytes)
     }
 
-    /// - Returns: the password in normal form C. One of ASCII alone never leaves the locked memory.
+    /// - Returns: the password in NFC. A pure ASCII password never leaves the locked memory.
     private static func normalised(_ raw: SecretBytes) throws -> SecretBytes {
         if raw.withBytes({ $0.allSatisfy { $0 < 0x80 } }) {
             guard raw.withBytes({ $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }) else {

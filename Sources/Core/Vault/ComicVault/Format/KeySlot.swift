@@ -10,7 +10,7 @@ package struct SlotID: VaultIdentifier {
     }
 }
 
-/// One way to unlock a vault: the vault's secrets, sealed with what follows from a password or a key file.
+/// One way to unlock a vault: its secrets, sealed under a key derived from a password or a key file.
 ///
 /// ```
 /// 0 magic8 | 8 format | 9 kind (1 password, 2 key file) | 10 zero2 | 12 be32 iterations (0 for a key file)
@@ -21,11 +21,11 @@ package struct SlotID: VaultIdentifier {
 package struct KeySlot: Sendable {
     package static let magic = Array("IVO1KEY\n".utf8)
     package static let format: UInt8 = 1
-    /// Of PBKDF2, in format 1: any other number is refused before anything is derived.
+    /// PBKDF2 iterations in format 1. Any other number is refused before anything is derived.
     package static let iterations: UInt32 = 600_000
     /// Bytes of the file.
     package static let size = 4348
-    /// A vault has at most so many slots.
+    /// The maximum number of slots in a vault.
     package static let limit = 8
     private static let boundSize = 4236
 
@@ -48,7 +48,7 @@ package struct KeySlot: Sendable {
             nonce: SecureRandom.bytes(AESGCM.nonceSize))
     }
 
-    /// With the randomness given: for the format's own vectors.
+    /// With the given randomness, for the format's test vectors.
     static func seal(
         _ secrets: VaultSecrets, _ id: SlotID, for credential: Credential, _ description: VaultDescription,
         salt: [UInt8], nonce: [UInt8]
@@ -67,7 +67,7 @@ package struct KeySlot: Sendable {
             bound + AESGCM.seal(key, nonce: nonce, aad: bound, secrets.payload), id, at: BytePath("\(id).slot"))
     }
 
-    /// Checks all that needs no key.
+    /// Performs all checks that need no key.
     ///
     /// - Parameters:
     ///   - id: the file's name.
@@ -111,15 +111,15 @@ package struct KeySlot: Sendable {
 
     /// Opens the slot. Blocks (``Credential``).
     ///
-    /// - Parameter description: `vault.json` as it lies on the disk, which the slot's copy must equal.
-    /// - Throws: ``VaultError/incorrectPassword`` where the credential is another's.
+    /// - Parameter description: `vault.json` as found on disk; the slot's copy must equal it.
+    /// - Throws: ``VaultError/incorrectPassword`` if the credential does not match.
     package func open(_ credential: Credential, _ description: VaultDescription) throws -> VaultSecrets {
         guard vault == description.id else {
             throw VaultError.wrongVault(path, found: vault, expected: description.id)
         }
         guard credential.kind == kind else { throw VaultError.incorrectPassword }
         let (key, expected) = try Self.derive(credential, salt: salt)
-        // GCM alone does not commit to its key: one slot could be made to open with many passwords.
+        // GCM alone does not commit to its key: a crafted slot could open with many passwords.
         guard expected.matches(try SecretBytes(commitment)) else { throw VaultError.incorrectPassword }
         let nonce = Array(bytes[(Self.boundSize - AESGCM.nonceSize)..<Self.boundSize])
         let payload = try AESGCM.openSecret(

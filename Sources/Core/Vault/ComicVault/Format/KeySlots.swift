@@ -10,18 +10,18 @@ package struct KeySlots {
         self.description = description
     }
 
-    /// What unlocking found.
+    /// The result of unlocking.
     package struct Unlocked: Sendable {
         package let secrets: VaultSecrets
         /// The slot that opened.
         package let slot: SlotID
-        /// Slots that are damaged: to be reported, because one of them may be the only other way in.
+        /// Damaged slots, to be reported: one of them may be the only other way in.
         package let damaged: [VaultError]
     }
 
-    /// The names of all slots, sorted. Files with other names are left out.
+    /// The names of all slots, sorted. Files with other names are ignored.
     ///
-    /// - Throws: ``VaultError/notAVault(_:why:)`` where there are more than eight.
+    /// - Throws: ``VaultError/notAVault(_:why:)`` if there are more than eight.
     package func names() throws -> [SlotID] {
         let names = try folder.names(in: VaultLayout.slots).compactMap { name -> SlotID? in
             let (stem, ending) = name.stemAndExtension
@@ -34,7 +34,7 @@ package struct KeySlots {
         return names
     }
 
-    /// - Throws: ``VaultError/damagedSlot(_:why:)`` also for what is not a file or may not be read.
+    /// - Throws: ``VaultError/damagedSlot(_:why:)``, also if it is not a regular file or cannot be read.
     package func read(_ id: SlotID) throws -> KeySlot {
         let path = VaultLayout.slot(id.description)
         do {
@@ -45,9 +45,9 @@ package struct KeySlots {
         }
     }
 
-    /// Tries the slots of the credential's kind, one after the other; each password slot takes a quarter of a second.
+    /// Tries the slots of the credential's kind in order; each password slot takes a quarter of a second.
     ///
-    /// - Throws: ``VaultError/incorrectPassword`` where intact slots were tried and none opened.
+    /// - Throws: ``VaultError/incorrectPassword`` if intact slots were tried and none opened.
     package func open(_ credential: Credential) throws -> Unlocked {
         let names = try names()
         guard !names.isEmpty else {
@@ -74,10 +74,10 @@ package struct KeySlots {
         throw VaultError.incorrectPassword
     }
 
-    /// Writes a new slot, or replaces the one of the same name in one step: to `tmp/`, synced, read back and opened,
-    /// renamed, the folder synced. On any error the slots are what they were.
+    /// Writes a new slot, or atomically replaces the one of the same name: written to `tmp/`, synced, read back and
+    /// opened, renamed, the folder synced. On any error the slots are unchanged.
     ///
-    /// - Parameter replaces: whether `id` is there already.
+    /// - Parameter replaces: whether `id` already exists.
     package func write(_ secrets: VaultSecrets, _ id: SlotID, for credential: Credential, replaces: Bool) throws {
         let known = try names()
         guard known.contains(id) == replaces, replaces || known.count < KeySlot.limit else {
@@ -99,7 +99,7 @@ package struct KeySlots {
         try replaces ? temporary.replace(target) : temporary.become(target)
     }
 
-    /// Removes a slot, but never the last one that is intact.
+    /// Removes a slot, but never the last intact one.
     package func remove(_ id: SlotID) throws {
         let others = try names().filter { $0 != id && (try? read($0)) != nil }
         guard !others.isEmpty else {
@@ -113,7 +113,7 @@ package struct KeySlots {
 }
 
 extension VaultError {
-    /// Whether it concerns more than one slot, so that trying another password would not help.
+    /// Whether it concerns more than one slot, so that another password would not help.
     fileprivate var isAboutTheVault: Bool {
         switch self {
         case .wrongVault, .notAVault: true

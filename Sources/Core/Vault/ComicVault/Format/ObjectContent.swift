@@ -1,26 +1,25 @@
 import Platform
 
-/// What is to be sealed: some bytes in memory, then a body that is read once, from its start to its end.
+/// The plaintext of an object to be sealed: some bytes in memory, then a body that is read once, sequentially.
 package struct ObjectContent {
-    /// Fills the buffer from an offset in the body on; fewer bytes only at its end. Called with offsets that follow one
-    /// another.
+    /// Fills the buffer from an offset in the body; returns fewer bytes only at its end. Offsets are sequential.
     package typealias Read = (_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Int
 
-    /// Where it comes from, for messages.
+    /// The source, for messages.
     let path: BytePath
     let prefix: [UInt8]
     /// Of the body, in bytes.
     let length: Int64
-    /// SHA-256 of the body, where a validating pass has taken it; of the prefix where there is nothing else.
+    /// SHA-256 of the body, if a validating pass has computed it; of the prefix if there is no body.
     let hash: ContentHash?
-    /// What makes the object's secrets those of this content.
+    /// Binds the object's secrets to this content.
     let identity: ContentHash
     let read: Read
 
     /// The bytes of an open file, as they were when they were validated.
     ///
     /// - Parameters:
-    ///   - hash: what the validating pass took; content that has another by now is not sealed.
+    ///   - hash: from the validating pass; content that has changed since then is not sealed.
     ///   - prefix: a deposit's envelope.
     package init(_ file: Descriptor, hash: ContentHash, prefix: [UInt8] = []) throws {
         self.init(
@@ -29,19 +28,19 @@ package struct ObjectContent {
         ) { try file.read(into: $0, at: $1) }
     }
 
-    /// Bytes that are in memory.
+    /// Bytes in memory.
     package init(_ bytes: [UInt8]) {
         let hash = ContentHash(of: bytes)
         self.init(path: "the content", prefix: bytes, length: 0, hash: hash, identity: hash) { _, _ in 0 }
     }
 
-    /// What is made while it is sealed (pages from the worker), so that no hash of it exists yet.
+    /// Content produced while it is sealed (pages from the worker), so that no hash of it exists yet.
     ///
     /// - Parameters:
-    ///   - path: where it comes from, for messages.
-    ///   - length: bytes; a stream that ends earlier or goes on is refused.
-    ///   - identity: a hash that no other content has, such as that of the archive and what is made of it.
-    ///   - hash: of the content, where it is claimed to be known: content that has another is not sealed.
+    ///   - path: the source, for messages.
+    ///   - length: in bytes; a stream that is shorter or longer is refused.
+    ///   - identity: a hash that no other content has, such as one of the archive and the kind of derived data.
+    ///   - hash: of the content, if it is claimed to be known: content with another hash is not sealed.
     package init(
         streamOf path: BytePath, length: Int64, identity: ContentHash, hash: ContentHash? = nil, read: @escaping Read
     ) {
@@ -60,7 +59,7 @@ package struct ObjectContent {
         self.read = read
     }
 
-    /// The same, of which no more is read once a session has ended.
+    /// The same content, but reading stops once a session has ended.
     func until(_ end: SessionEnd) -> ObjectContent {
         ObjectContent(path: path, prefix: prefix, length: length, hash: hash, identity: identity) { buffer, offset in
             try end.check()

@@ -2,7 +2,7 @@ import Platform
 
 /// How the key of an object is wrapped.
 package enum ObjectWrap: UInt8, Sendable {
-    /// With a key that follows from the master key.
+    /// With a key derived from the master key.
     case masterKey = 1
     /// To the vault's public key (HPKE).
     case publicKey = 2
@@ -15,7 +15,7 @@ package struct ObjectHeader: Hashable, Sendable {
     private static let chunkExponent: UInt8 = 16
     /// Ciphertext and tag of the 32-byte key.
     static let wrappedKeySize = 48
-    /// What the wrap authenticates, and what the tag over the header covers.
+    /// The size of the bytes that the wrap authenticates, and of those that the header's tag covers.
     private static let boundSize = 96
     private static let taggedSize = 144
     private static let digestedSize = 176
@@ -32,7 +32,7 @@ package struct ObjectHeader: Hashable, Sendable {
     /// 32 bytes: `headerMAC` in the format.
     package var tag: [UInt8] { Array(bytes[Self.taggedSize..<Self.digestedSize]) }
 
-    /// What every chunk authenticates of the header.
+    /// The digest of the header that every chunk authenticates.
     var digest: [UInt8] { ContentHash(of: bytes[..<Self.digestedSize]).bytes }
 
     /// The bytes that the wrap authenticates: those before the wrapped key.
@@ -49,12 +49,12 @@ package struct ObjectHeader: Hashable, Sendable {
         try HMACSHA256.tag(HKDF.derive(dataKey, info: Array("header".utf8)), tagged)
     }
 
-    /// Whether the tag is the one that the object's key makes.
+    /// Whether the tag matches the object's key.
     func verifies(_ dataKey: SecretBytes) throws -> Bool {
         constantTimeEqual(try Self.tag(dataKey, Array(bytes[..<Self.taggedSize])), tag)
     }
 
-    /// Puts a header together.
+    /// Assembles a header.
     ///
     /// - Parameter bound: from ``bound(wrap:vault:id:nonce:encapsulatedKey:)``.
     init(bound: [UInt8], wrappedKey: [UInt8], dataKey: SecretBytes, at path: BytePath) throws {
@@ -63,7 +63,7 @@ package struct ObjectHeader: Hashable, Sendable {
         try self.init(bound + wrappedKey + tag + padding, at: path)
     }
 
-    /// Checks all that needs no key.
+    /// Performs all checks that need no key.
     ///
     /// - Parameter path: for the message.
     /// - Throws: ``VaultError``.

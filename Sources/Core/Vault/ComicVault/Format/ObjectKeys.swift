@@ -1,16 +1,16 @@
 import Platform
 
-/// Whom an object is sealed to.
+/// The recipient of a sealed object.
 package enum SealTarget: Sendable {
     /// Objects of the unlocked vault.
     case vault(VaultKeys)
     /// Manifest snapshots (kind 6) of one generation.
     case snapshot(VaultKeys, generation: UInt64)
-    /// Deposits, while the vault is locked: its public key, compared by the caller with the pinned one.
+    /// Deposits, while the vault is locked: its public key, which the caller has compared with the pinned one.
     case publicKey([UInt8], VaultID)
 }
 
-/// What an object is opened with.
+/// The key that opens an object.
 package enum OpeningKey: Sendable {
     case vault(VaultKeys)
     case snapshot(VaultKeys, generation: UInt64)
@@ -25,7 +25,7 @@ package enum OpeningKey: Sendable {
     }
 }
 
-/// The vault's X25519 key pair: the public half lies in `vault.pub`, the private one in every slot.
+/// The vault's X25519 key pair: the public half is in `vault.pub`, the private half in every slot.
 package struct VaultKeyPair: Sendable {
     package let privateKey: SecretBytes
     package let publicKey: [UInt8]
@@ -39,13 +39,13 @@ package struct VaultKeyPair: Sendable {
 
 /// The secrets of one object while it is being sealed, and the header that holds them wrapped.
 ///
-/// Name, key and HPKE's input are random and yet differ for different content if the kernel's generator should repeat
+/// Name, key and HPKE's input are random, but still differ for different content if the kernel's generator repeats
 /// itself (a resumed machine image).
 struct ObjectSecrets: Sendable {
     let header: ObjectHeader
     let dataKey: SecretBytes
 
-    /// - Parameter content: the hash that the validating pass took.
+    /// - Parameter content: the hash from the validating pass.
     static func fresh(
         _ kind: ObjectKind, content: ContentHash, for target: SealTarget, at path: BytePath
     ) throws -> ObjectSecrets {
@@ -54,7 +54,7 @@ struct ObjectSecrets: Sendable {
             nonce: SecureRandom.bytes(AESGCM.nonceSize))
     }
 
-    /// With the randomness given: for the format's own vectors.
+    /// With the given randomness, for the format's test vectors.
     init(
         _ kind: ObjectKind, content: ContentHash, for target: SealTarget, at path: BytePath, seed: SecretBytes,
         nonce: [UInt8]
@@ -85,7 +85,7 @@ struct ObjectSecrets: Sendable {
         header = try ObjectHeader(bound: bound, wrappedKey: wrapped, dataKey: dataKey, at: path)
     }
 
-    // The key that goes with it is used once.
+    // Safe because its key is used only once.
     static let zeroNonce = [UInt8](repeating: 0, count: AESGCM.nonceSize)
 
     static func dropInfo(_ vault: VaultID) -> [UInt8] { Array("ivo1 drop".utf8) + vault.bytes }

@@ -1,8 +1,8 @@
-/// What an object holds; sealed with it, so that the vault's folder does not tell.
+/// The kind of an object's content. It is sealed with the content, so that the vault's folder does not reveal it.
 package enum ObjectKind: UInt8, Sendable, Codable, CaseIterable, CustomStringConvertible {
     /// The untouched original.
     case archive = 1
-    /// Decoded page files end to end, for archives whose pages cannot be sought.
+    /// Decoded page files end to end, for archives without random access to pages.
     case pagePack = 2
     case thumbnails = 3
     case metadata = 4

@@ -1,9 +1,9 @@
 import Platform
 import Synchronization
 
-/// Reads an object at any place. Opening it verifies its header, its first and its last chunk, and with them its size;
-/// a read verifies the chunks that it needs. No byte is handed out before its tag has verified. Calls block; they may
-/// come from several threads.
+/// Random-access reader of an object. Opening it verifies its header, its first and its last chunk, and with them its
+/// size; a read verifies the chunks it needs. No byte is returned before its tag has verified. Calls block;
+/// thread-safe.
 package final class ObjectReader: Sendable {
     package let header: ObjectHeader
     package let kind: ObjectKind
@@ -26,7 +26,7 @@ package final class ObjectReader: Sendable {
 
     /// - Parameters:
     ///   - id: the file's name, which the header must repeat.
-    ///   - kind: what it must hold.
+    ///   - kind: the expected kind.
     /// - Throws: ``VaultError``.
     package init(_ file: Descriptor, _ id: ObjectID, _ kind: ObjectKind, with key: OpeningKey) throws {
         do {
@@ -53,7 +53,7 @@ package final class ObjectReader: Sendable {
         }
     }
 
-    /// Reads `count` bytes of the content from `offset` on; fewer only at its end.
+    /// Reads `count` bytes of the content from `offset`; fewer only at its end.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
         guard offset >= 0, count > 0, offset < length else { return [] }
         let wanted = Int(min(Int64(count), length - offset))
@@ -62,13 +62,13 @@ package final class ObjectReader: Sendable {
         }
     }
 
-    /// Fills `buffer` from `offset` in the content on; fewer bytes only at its end.
+    /// Fills `buffer` from `offset` in the content; fewer bytes only at its end.
     ///
-    /// - Returns: how many bytes were read.
+    /// - Returns: the number of bytes read.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         guard offset >= 0, offset < length, !buffer.isEmpty else { return 0 }
         let wanted = Int(min(Int64(buffer.count), length - offset))
-        // An address instead of the buffer: that what is locked does not keep it is more than the compiler can see.
+        // An address instead of the buffer: the compiler cannot see that the locked state does not keep it.
         let address = UInt(bitPattern: buffer.baseAddress)
         do {
             try access.withLock { access in
@@ -83,10 +83,10 @@ package final class ObjectReader: Sendable {
         }
     }
 
-    /// Hands out the whole content in parts of at most 64 KiB, valid during the call only, and checks every byte of the
-    /// file. What `sink` has taken before an error is genuine, but not all.
+    /// Passes the whole content to `sink` in parts of at most 64 KiB, valid during the call only, and checks every byte
+    /// of the file. Parts passed before an error are genuine, but incomplete.
     ///
-    /// - Throws: ``VaultError``, or what `sink` throws.
+    /// - Throws: ``VaultError``, or an error from `sink`.
     package func stream(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
         var isOfSink = false
         do {
@@ -114,7 +114,7 @@ package final class ObjectReader: Sendable {
     }
 }
 
-/// Single chunks of an object, of which the one read last stays in memory.
+/// Single chunks of an object; the last one read is cached.
 private final class ChunkAccess {
     private static let batch = 4
 
@@ -137,7 +137,7 @@ private final class ChunkAccess {
     /// Verifies the first and the last chunk, and the length against the file's size.
     func ends(_ kind: ObjectKind) throws -> (ObjectKind, Int64) {
         let (found, length) = try ObjectPlaintext.preamble(try chunk(0), at: file.path)
-        // The first chunk is genuine: a size that does not fit is the file's, not the sealer's.
+        // The first chunk is genuine, so a wrong size is the file's fault, not the sealer's.
         guard let right = ObjectSize(content: length) else {
             throw VaultError.damagedObject(file.path, .content("length"))
         }
@@ -178,7 +178,7 @@ private final class ChunkAccess {
         }
     }
 
-    /// Opens chunks straight into where they are wanted, which has room for them.
+    /// Opens chunks straight into the destination, which has room for them.
     private func openWhole(
         _ first: Int64, _ count: Int64, into target: Slice<UnsafeMutableRawBufferPointer>
     ) throws -> Int {

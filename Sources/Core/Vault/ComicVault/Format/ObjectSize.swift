@@ -1,25 +1,25 @@
 import Platform
 
-/// The sizes of an object: what its content becomes with padding, and what file that makes. All in bytes.
+/// The sizes of an object: its content, the padded plaintext, and the resulting file. All in bytes.
 package struct ObjectSize: Hashable, Sendable {
     package static let header = 256
     package static let chunk = 65_536
     package static let sealedChunk = chunk + AESGCM.tagSize
     /// Kind, seven zeros and the length, before the content.
     package static let preamble = 16
-    /// More than any file has, and few enough chunks that 32 bits count them.
+    /// Larger than any file, and with few enough chunks that 32 bits count them.
     package static let limit: Int64 = 1 << 48
 
     /// The plaintext with preamble and padding: T in the format.
     package let padded: Int64
 
-    /// - Returns: nil for a content that is longer than the format allows.
+    /// - Returns: nil for content longer than the format allows.
     package init?(content length: Int64) {
         guard length >= 0, length <= Self.limit - Int64(Self.preamble) else { return nil }
         padded = max(Int64(Self.chunk), Self.padme(length + Int64(Self.preamble)))
     }
 
-    /// - Returns: nil where no object has a file of that size.
+    /// - Returns: nil if no object has a file of that size.
     package init?(file: Int64) {
         let limit = Self.limit + (Self.limit / Int64(Self.chunk)) * Int64(AESGCM.tagSize)
         guard file > Int64(Self.header), file - Int64(Self.header) <= limit else { return nil }
@@ -33,15 +33,15 @@ package struct ObjectSize: Hashable, Sendable {
 
     package var file: Int64 { Int64(Self.header) + padded + chunks * Int64(AESGCM.tagSize) }
 
-    /// Bytes of plaintext in a chunk: 65,536, or what is left for the last one.
+    /// Bytes of plaintext in a chunk: 65,536, or the remainder for the last one.
     package func length(ofChunk index: Int64) -> Int {
         index == chunks - 1 ? Int(padded - index * Int64(Self.chunk)) : Self.chunk
     }
 
-    /// Where a chunk lies in the file.
+    /// The offset of a chunk in the file.
     package static func offset(ofChunk index: Int64) -> Int64 { Int64(header) + index * Int64(sealedChunk) }
 
-    /// Rounds up so that only a logarithm's logarithm of the length shows, by at most 12 % (Padmé, Nikitin et al. 2019).
+    /// Rounds up by at most 12 %, so that only O(log log length) bits of the length show (Padmé, Nikitin et al. 2019).
     package static func padme(_ length: Int64) -> Int64 {
         guard length > 1 else { return length }
         let exponent = Int64.bitWidth - 1 - length.leadingZeroBitCount

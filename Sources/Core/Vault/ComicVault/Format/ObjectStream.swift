@@ -1,10 +1,10 @@
 import Glibc
 import Platform
 
-/// An object from its first byte to its last: each chunk verified before anything of it is handed out, and everything
-/// checked that the format fixes. Constant memory; only aligned reads, as O_DIRECT wants them.
+/// Reads an object sequentially: each chunk is verified before any of it is passed on, and everything that the format
+/// fixes is checked. Constant memory; only aligned reads, as O_DIRECT requires.
 struct ObjectStream {
-    /// Room for what is left of a window when the next is read; a multiple of a page.
+    /// Room for the rest of a window when the next one is read; a multiple of a page.
     private static let carry = 128 << 10
 
     private let file: Descriptor
@@ -14,8 +14,8 @@ struct ObjectStream {
     /// Bytes of one read.
     private let window: Int
 
-    /// - Parameter isDirect: whether reads go past the page cache and must be large to be fast; the cache's own are
-    ///   faster while they fit into the processor's.
+    /// - Parameter isDirect: whether reads bypass the page cache; such reads must be large to be fast, while cached
+    ///   reads are faster if they fit into the processor's cache.
     init(
         _ file: Descriptor, _ header: ObjectHeader, contentKey: SecretBytes, size: ObjectSize, isDirect: Bool = false
     ) throws {
@@ -26,9 +26,9 @@ struct ObjectStream {
         cipher = try ChunkCipher(.open, header, contentKey: contentKey, size: size)
     }
 
-    /// Hands out the content in parts of at most 64 KiB, which are valid during the call only.
+    /// Passes the content on in parts of at most 64 KiB, valid during the call only.
     ///
-    /// - Parameter length: of the content; an object that says otherwise is damaged.
+    /// - Parameter length: of the content; an object of another length is damaged.
     func run(_ kind: ObjectKind, length: Int64, _ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
         let buffer = try AlignedBuffer(Self.carry + self.window)
         var window = Window(start: Self.carry, end: Self.carry, offset: 0)
@@ -47,7 +47,7 @@ struct ObjectStream {
     }
 
     private struct Window {
-        /// What is read and not handed out yet, as places in the buffer.
+        /// The range of the buffer that is read but not yet passed on.
         var start: Int
         var end: Int
         /// Of the next read, in the file.
@@ -74,11 +74,11 @@ struct ObjectStream {
     }
 }
 
-/// What the plaintext of an object holds beside its content.
+/// The parts of an object's plaintext other than its content.
 enum ObjectPlaintext {
     /// Checks a chunk's preamble and padding.
     ///
-    /// - Returns: where in the chunk there is content.
+    /// - Returns: the range of the content within the chunk.
     static func check(
         _ plain: UnsafeRawBufferPointer, _ index: Int64, _ kind: ObjectKind, length: Int64, at path: BytePath
     ) throws -> Range<Int> {

@@ -1,17 +1,16 @@
 import Glibc
 import Platform
 
-/// Writes objects: any length in a quarter of a megabyte of memory, in one pass from the first byte to the last. An object is
-/// never resumed, appended to or rewritten; after an error the file is to be unlinked and sealing begins anew, with
-/// another name, nonce and key.
+/// Writes objects of any length in a quarter of a megabyte of memory, in one pass. An object is never resumed, appended
+/// to or rewritten: after an error, unlink the file and start over with another name, nonce and key.
 package enum ObjectWriter {
-    /// Chunks at a time: more do not fit into the processor's own cache, which doubled the time.
+    /// Chunks per write. More do not fit into the processor's cache, which doubled the time.
     private static let batch = 2
 
-    /// Seals into `file` and syncs it; what it holds is only an object when ``SealedObject/verify()`` has read it back.
-    /// Blocks.
+    /// Seals into `file` and syncs it. The file counts as an object only after ``SealedObject/verify()`` has read it
+    /// back. Blocks.
     ///
-    /// - Parameter file: new and empty, open for reading and writing; it gets the mode 0400 and a constant time.
+    /// - Parameter file: new and empty, open for reading and writing; it gets mode 0400 and a constant timestamp.
     /// - Throws: ``VaultError``. An error of fsync(2) is final as well.
     package static func seal(
         _ kind: ObjectKind, _ content: ObjectContent, for target: SealTarget, into file: Descriptor
@@ -21,7 +20,7 @@ package enum ObjectWriter {
         }
     }
 
-    /// - Parameter secrets: makes the object's own; from then on the keys that wrap them are not needed.
+    /// - Parameter secrets: the object's own; the keys that wrap them are not needed any more.
     static func seal(
         _ kind: ObjectKind, _ content: ObjectContent, into file: Descriptor, _ secrets: () throws -> ObjectSecrets
     ) throws -> SealedObject {
@@ -70,7 +69,7 @@ package enum ObjectWriter {
             file: file, prefix: content.prefix, contentKey: contentKey, source: content.path)
     }
 
-    /// A guard against accidents, and no time that tells something; then to the disk.
+    /// Sets a read-only mode against accidents and a timestamp that reveals nothing, then syncs.
     private static func finalize(_ file: Descriptor) throws {
         guard fchmod(file.raw, 0o400) == 0 else { throw Fault.system("change the mode of", file.path) }
         let constant = timespec(tv_sec: 946_684_800, tv_nsec: 0)
@@ -85,7 +84,7 @@ private final class PlaintextSource {
     private let head: [UInt8]
     private let end: Int64
     private var offset: Int64 = 0
-    /// Hashes the body only where nobody has done so before.
+    /// Hashes the body only if its hash is not known yet.
     private var hasher: BodyHash?
     private(set) var hash: ContentHash
 
@@ -120,7 +119,7 @@ private final class PlaintextSource {
         _ = UnsafeMutableRawBufferPointer(rebasing: rest).initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    /// - Throws: ``VaultError/contentChanged(_:)`` where the body goes on after its end.
+    /// - Throws: ``VaultError/contentChanged(_:)`` if the body is longer than expected.
     func finish() throws {
         var further: UInt8 = 0
         let got = try withUnsafeMutableBytes(of: &further) { try content.read($0, content.length) }
@@ -129,7 +128,7 @@ private final class PlaintextSource {
     }
 }
 
-/// A SHA-256 that can lie in an optional.
+/// A SHA-256 that fits in an optional.
 final class BodyHash {
     private var hasher = StreamingHash()
 

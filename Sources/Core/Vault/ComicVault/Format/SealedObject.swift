@@ -1,18 +1,18 @@
 import Glibc
 import Platform
 
-/// An object that has been written and synced, under a temporary name still, with its key in memory.
+/// An object that has been written and synced, still under a temporary name, with its key in memory.
 package struct SealedObject: Sendable {
     package let kind: ObjectKind
     /// Of the content, in bytes.
     package let length: Int64
-    /// SHA-256 of the content; of a deposit, that of the archive behind the envelope.
+    /// SHA-256 of the content; for a deposit, of the archive after the envelope.
     package let hash: ContentHash
     package let header: ObjectHeader
     /// 16 bytes.
     package let lastTag: [UInt8]
     package let size: ObjectSize
-    /// Open as long as this lives, and with it the lock that the caller may have taken.
+    /// Stays open as long as this value lives, and so does the lock that the caller may have taken on it.
     package let file: Descriptor
     let prefix: [UInt8]
     let contentKey: SecretBytes
@@ -26,10 +26,11 @@ package struct SealedObject: Sendable {
         ObjectReference(id: id, kind: kind, length: UInt64(length), headerMAC: headerMAC, lastTag: lastTag)
     }
 
-    /// Reads the file back through a new descriptor, past the page cache where that works, and compares header, tags
-    /// and hash. This proves what the kernel reads back, not the medium behind a drive's cache. Blocks.
+    /// Reads the file back through a new descriptor, bypassing the page cache where possible, and compares header, tags
+    /// and hash. This proves that the kernel reads it back, not that the medium behind a drive's cache holds it.
+    /// Blocks.
     ///
-    /// - Throws: ``VaultError/contentChanged(_:)`` where what was sealed is not what was validated;
+    /// - Throws: ``VaultError/contentChanged(_:)`` if the sealed bytes are not the validated ones;
     ///   ``VaultError/encryptionFailed(underlying:)`` for anything else. Unlink the file.
     package func verify() throws {
         do {
@@ -60,10 +61,10 @@ package struct SealedObject: Sendable {
         guard isMemory || body.finish() == hash else { throw VaultError.contentChanged(source) }
     }
 
-    /// Content that was in memory is compared byte by byte instead.
+    /// Content from memory is compared byte by byte instead.
     private var isMemory: Bool { length == Int64(prefix.count) }
 
-    /// Opens the same inode anew, whatever its name is now. O_DIRECT is refused by some file systems.
+    /// Reopens the same inode, even if it was renamed. Some file systems refuse O_DIRECT.
     private static func reopen(_ file: Descriptor) throws -> Descriptor {
         posix_fadvise(file.raw, 0, 0, POSIX_FADV_DONTNEED)
         let path = BytePath("/proc/self/fd/\(file.raw)")

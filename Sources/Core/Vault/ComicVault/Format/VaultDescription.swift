@@ -2,8 +2,8 @@ import FoundationEssentials
 import JSONText
 import Platform
 
-/// `vault.json`: what makes a folder a vault, and which one. It holds no secret; nothing in it is believed before a slot
-/// has confirmed it, which carries an authenticated copy.
+/// `vault.json`: marks a folder as a vault and names it. It holds no secret, and is not trusted until a slot, which
+/// carries an authenticated copy, has confirmed it.
 package struct VaultDescription: Hashable, Sendable {
     package static let magic = "IVO1 comic vault"
     package static let format = 1

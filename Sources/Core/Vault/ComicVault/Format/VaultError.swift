@@ -1,65 +1,65 @@
 import Glibc
 import Platform
 
-/// What goes wrong with a vault, each with its own way out. A full disk and the like stay the `Fault` that they are,
-/// below ``encryptionFailed(underlying:)`` and ``decryptionFailed(underlying:)`` where a comic was being sealed or read.
+/// Errors of a vault; each needs a different response. A full disk and the like stay a `Fault`, wrapped in
+/// ``encryptionFailed(underlying:)`` or ``decryptionFailed(underlying:)`` if a comic was being sealed or read.
 package enum VaultError: Error, Sendable {
     /// No slot opens with this password or key file.
     case incorrectPassword
     case unusablePassword(PasswordProblem)
-    /// Why a key file cannot serve.
+    /// A key file is not usable.
     case unusableKeyFile(String)
-    /// There is no vault here, or what names it is damaged.
+    /// There is no vault here, or its description is damaged.
     case notAVault(BytePath, why: String)
-    /// There is no vault here, and this host knows one: its disk may come back.
+    /// There is no vault here although this host knows one: its disk may come back.
     case away(BytePath)
-    /// Made by another version of the program, or not by the program at all.
+    /// Made by another version of the program, or by another program.
     case unsupportedFormat(BytePath, what: String)
     /// A file belongs to another vault.
     case wrongVault(BytePath, found: VaultID, expected: VaultID)
-    /// Another vault stands where this host knows one.
+    /// There is a different vault where this host knows one.
     case strangeVault(expected: VaultID, found: VaultID)
     case damagedSlot(BytePath, why: String)
     case damagedObject(BytePath, ObjectDamage)
-    /// A file's size is none that the object can have, in bytes; `expected` where that is known.
+    /// A file size, in bytes, that the object cannot have; `expected` if that is known.
     case truncatedObject(BytePath, size: Int64, expected: Int64?)
-    /// The bytes to seal were not those that had been validated.
+    /// The bytes to seal are not the validated ones.
     case contentChanged(BytePath)
     case encryptionFailed(underlying: any Error)
     case decryptionFailed(underlying: any Error)
     case manifestCorrupted(ManifestDamage)
     case manifestMissing(BytePath)
-    /// The host's own file beside the vault holds something else.
+    /// The host's own state file beside the vault has invalid content.
     case hostStateDamaged(BytePath)
-    /// The manifest is not the one that this host remembers, nor one that follows it. Nothing is written until a person
-    /// has decided.
+    /// The manifest is neither the one that this host remembers nor a successor of it. Nothing is written until a
+    /// person has decided.
     case rolledBack(mark: ManifestHead, disk: ManifestHead)
     /// The keys are not in memory.
     case locked
-    /// Somebody else has the vault unlocked.
+    /// Another process has the vault unlocked.
     case inUse(BytePath, holder: String)
-    /// Nothing is sealed to a key that this host has not been told to trust.
+    /// This host does not trust the key; nothing is sealed to an untrusted key.
     case notTrusted(BytePath, why: String)
     case noSuchComic(String)
-    /// A file that the manifest names is not there.
+    /// A file named by the manifest is missing.
     case missingObject(BytePath)
     /// The same bytes are in the vault under this name.
     case duplicate(ComicID, BytePath)
 }
 
-/// Where an object is damaged. No byte of the damaged part has been handed out.
+/// The kind of damage to an object. No byte of the damaged part has been returned.
 package enum ObjectDamage: Hashable, Sendable, CustomStringConvertible {
-    /// A field of the first 256 bytes that has one possible value has another.
+    /// A fixed field of the first 256 bytes has the wrong value.
     case header(String)
-    /// The object names another than its file does.
+    /// The object's name does not match its file name.
     case name(found: ObjectID)
     /// The object's key does not open: the header was changed, or it was sealed to another key.
     case key
-    /// The key opens, but the header is not the one it was made with.
+    /// The key opens, but the header's tag does not match.
     case headerTag
     /// This 64 KiB chunk, counted from 0, does not verify; `of` is how many there are.
     case chunk(Int64, of: Int64)
-    /// The object verifies, but what is in it is not what its kind holds.
+    /// The object verifies, but its content is not valid for its kind.
     case content(String)
 
     package var description: String {
@@ -74,18 +74,18 @@ package enum ObjectDamage: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Whether there was no room, on the disk or in somebody's share of it.
+/// Whether it failed for lack of space: a full disk or a quota.
 func isFullDisk(_ error: any Error) -> Bool {
     let errno = (error as? Fault ?? (error as? VaultError)?.fault)?.errno
     return errno == ENOSPC || errno == EDQUOT
 }
 
 extension Fault {
-    /// Whether it is about the file itself: what a disk cannot read it will not read later either.
+    /// Whether it concerns the file itself: a read error will not go away later either.
     var isLasting: Bool { kind != .transient || errno == EIO }
 }
 
-/// Why a password cannot be one.
+/// Why a password is unusable.
 package enum PasswordProblem: Hashable, Sendable {
     case empty
     /// Longer than 1,024 bytes.
@@ -97,7 +97,7 @@ package enum PasswordProblem: Hashable, Sendable {
 extension VaultError: CustomStringConvertible {
     package var description: String { fault.message }
 
-    /// The same with what the agent has to do about it.
+    /// The same error as a `Fault`, classified by what the agent must do.
     package var fault: Fault {
         switch self {
         case .incorrectPassword:

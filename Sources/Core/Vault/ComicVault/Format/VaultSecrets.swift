@@ -1,6 +1,6 @@
 import Platform
 
-/// What a slot protects: the master key and the key pair for deposits.
+/// The content of a slot: the master key and the key pair for deposits.
 package struct VaultSecrets: Sendable {
     static let size = 96
 
@@ -10,7 +10,7 @@ package struct VaultSecrets: Sendable {
     package let keyPair: VaultKeyPair
     package let keys: VaultKeys
 
-    /// Makes a new vault's.
+    /// Makes the secrets of a new vault.
     package static func generate(for id: VaultID) throws -> VaultSecrets {
         try VaultSecrets(id: id, master: .random(32), privateKey: .random(X25519.size))
     }
@@ -22,7 +22,7 @@ package struct VaultSecrets: Sendable {
         keys = try VaultKeys(master: master, id: id)
     }
 
-    /// - Returns: nil where the public key that was stored is not the private one's.
+    /// - Returns: nil if the stored public key does not belong to the private one.
     init?(id: VaultID, _ payload: SecretBytes) throws {
         guard payload.count == Self.size else { return nil }
         try self.init(id: id, master: payload.prefix(32), privateKey: payload.slice(32..<64))

@@ -1,6 +1,6 @@
 import Platform
 
-/// Names a comic of the vault for as long as it is there, whatever its title.
+/// Identifies a comic of the vault for its lifetime; stays the same when it is renamed.
 package struct ComicID: VaultIdentifier {
     package let bytes: [UInt8]
 
@@ -10,7 +10,7 @@ package struct ComicID: VaultIdentifier {
     }
 }
 
-/// A sealed object as the manifest knows it: enough to see from its first and last bytes that it was swapped.
+/// A sealed object as the manifest records it: enough to tell from its first and last bytes that it was swapped.
 package struct ObjectReference: Hashable, Sendable {
     package let id: ObjectID
     package let kind: ObjectKind
@@ -30,13 +30,13 @@ package struct ObjectReference: Hashable, Sendable {
     }
 }
 
-/// What a list of comics shows without opening an object; everything else about a comic is in its metadata object.
+/// The fields that a list of comics shows without opening an object; all others are in the comic's metadata object.
 package struct ComicSummary: Hashable, Sendable {
     package var title: String
     package var series: String
     package var number: String
     package var pages: UInt32
-    /// What the archive is: `zip`, `rar`, `7z`, …
+    /// The archive's format: `zip`, `rar`, `7z`, …
     package var format: String
 
     package init(title: String = "", series: String = "", number: String = "", pages: UInt32 = 0, format: String = "") {
@@ -51,18 +51,18 @@ package struct ComicSummary: Hashable, Sendable {
 /// One comic of the vault.
 package struct ComicEntry: Hashable, Sendable {
     package let id: ComicID
-    /// One file name; unique in the vault.
+    /// A single file name; unique in the vault.
     package var name: BytePath
     /// The archive first.
     package let objects: [ObjectReference]
     package let summary: ComicSummary
     /// `HMAC(K_dedup, SHA-256(archive))`, 32 bytes.
     package let duplicateTag: [UInt8]
-    /// Where it came from, in the words of whoever added it.
+    /// The source, as described by the caller that added it.
     package let source: String
-    /// What the caller knows its import by, so that one import adds one comic however often it is begun; may be empty.
+    /// The caller's idempotency key: an import adds one comic however often it is retried. May be empty.
     package let key: [UInt8]
-    /// The deposit it was sealed anew from, if it was.
+    /// The deposit from which it was resealed, if any.
     package let drop: ObjectID?
     package let added: Timestamp
 
@@ -86,9 +86,9 @@ package struct ComicEntry: Hashable, Sendable {
     /// Bytes of the archive.
     package var size: UInt64 { object(.archive)?.length ?? 0 }
 
-    /// The reasons for which no vault takes the entry.
+    /// Checks the entry's own limits.
     ///
-    /// - Throws: `Fault(.refused)`.
+    /// - Throws: `Fault(.refused)` if no vault accepts the entry.
     func check() throws {
         try Self.check(name: name)
         let kinds = objects.map(\.kind)
@@ -128,7 +128,7 @@ package struct ReadingProgress: Hashable, Sendable {
     }
 }
 
-/// A page that a reader wants to find again.
+/// A page that a reader has marked.
 package struct Bookmark: Hashable, Sendable {
     /// Counted from 0.
     package let page: UInt32

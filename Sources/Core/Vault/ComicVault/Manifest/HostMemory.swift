@@ -1,6 +1,6 @@
 import Platform
 
-/// How far the manifest had got when this host last saw it.
+/// How far the manifest had progressed when this host last saw it.
 package struct HighWaterMark: Hashable, Sendable {
     package let vault: VaultID
     package let head: ManifestHead
@@ -38,14 +38,14 @@ package struct HostDeposit: Hashable, Sendable {
     package let length: UInt64
     /// 32 bytes.
     package let headerMAC: [UInt8]
-    /// Where it is between being sealed and being gone.
+    /// Its stage, from sealing to removal.
     package let stage: Stage
 
     package enum Stage: String, Sendable {
-        /// Its file may not have its name yet.
+        /// Its file may not have been renamed into place yet.
         case making
         case waiting
-        /// It has been ingested, or was not wanted: its file goes, or has gone, without anything to be said about it.
+        /// It was ingested or rejected; its file is being removed, or is gone, and is not reported as missing.
         case resolved = "settled"
     }
 

@@ -2,12 +2,13 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// What this host remembers of one vault, outside of it, where a writer to the vault's folder cannot reach: the pinned
-/// public key, the high-water mark of the manifest, and its own deposits. Files are replaced durably. Everything blocks.
+/// What this host remembers of one vault, stored outside of it, out of reach of anyone who can write to the vault's
+/// folder: the pinned public key, the manifest's high-water mark, and the host's own deposits. Files are replaced
+/// durably. Everything blocks.
 package struct HostState: Sendable {
     package let folder: BytePath
 
-    /// - Parameter folder: one for each vault that the configuration names; made with mode 0700 where it is missing.
+    /// - Parameter folder: one for each configured vault; created with mode 0700 if missing.
     package init(_ folder: BytePath) throws {
         self.folder = folder
         try Durable.makeDirectory(folder, mode: 0o700)
@@ -22,8 +23,8 @@ package struct HostState: Sendable {
 
     // MARK: the high-water mark
 
-    /// - Returns: nil where there is none: the vault is used on this host for the first time, or the mark was lost.
-    /// - Throws: ``VaultError/hostStateDamaged(_:)`` for a file that holds something else.
+    /// - Returns: nil if there is none: the vault is used on this host for the first time, or the mark was lost.
+    /// - Throws: ``VaultError/hostStateDamaged(_:)`` if the file is invalid.
     package func mark() throws -> HighWaterMark? {
         try read(markFile) { fields in
             guard let vault = fields.value("vault").flatMap({ VaultID(hex: $0) }), let gen = fields.number("gen"),
@@ -46,9 +47,9 @@ package struct HostState: Sendable {
 
     // MARK: the pin
 
-    /// The vaults that deposits may be sealed to: one, or while a rekey is being finished both.
+    /// The vaults that deposits may be sealed to: one, or both while a rekey is being finished.
     ///
-    /// - Returns: an empty list where nothing is trusted yet.
+    /// - Returns: an empty list if nothing is trusted yet.
     package func pins() throws -> [HostPin] {
         try read(pinFile) { fields in
             let pins = fields.lines.compactMap { HostPin(line: $0) }
@@ -62,7 +63,7 @@ package struct HostState: Sendable {
 
     // MARK: the slots
 
-    /// What the key slots were when this host last saw them: whoever has no password cannot tell a damaged one.
+    /// The key slots as this host last saw them: without a password, a damaged slot cannot be recognised otherwise.
     package func slots() throws -> [SlotID: ContentHash] {
         try read(slotFile) { fields in
             let slots = fields.lines.compactMap { line -> (SlotID, ContentHash)? in
@@ -81,7 +82,7 @@ package struct HostState: Sendable {
 
     // MARK: the holder
 
-    /// Notes that this process has the vault unlocked. For a message only, and so neither synced nor missed.
+    /// Notes that this process has the vault unlocked. Used for a message only, so it is not synced and may be missing.
     package func noteHolder() {
         let text = Array("\(getpid())\n".utf8)
         guard let file = try? Descriptor(folder.appending("holder"), O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600) else {
@@ -90,8 +91,8 @@ package struct HostState: Sendable {
         _ = text.withUnsafeBytes { Glibc.write(file.raw, $0.baseAddress, $0.count) }
     }
 
-    /// The process that last unlocked the vault on this host, if it is there still: it keeps its open files to itself, so
-    /// that /proc may not tell.
+    /// The process that last unlocked the vault on this host, if it still runs. Its open files are private, so /proc
+    /// may not show them.
     package func holder() -> (id: Int32, name: String)? {
         guard let bytes = try? Descriptor(folder.appending("holder")).read(at: 0, count: 16),
             let id = Int32(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)),
@@ -102,7 +103,7 @@ package struct HostState: Sendable {
 
     // MARK: the deposits
 
-    /// What this host has sealed to the vault and not yet seen ingested, by name.
+    /// This host's deposits that it has not yet seen ingested, by name.
     package func deposits() throws -> [ObjectID: HostDeposit] {
         guard try FileStatus.of(depositFolder) != nil else { return [:] }
         var found: [ObjectID: HostDeposit] = [:]
@@ -139,10 +140,10 @@ package struct HostState: Sendable {
 
     // MARK: objects in the making
 
-    /// Remembers objects that are about to get their names, before a record names them: where none ever does, they are
-    /// the rest of a life that ended, whose source is still there.
+    /// Remembers objects that are about to be renamed into place, before a record names them. If no record ever does,
+    /// they are leftovers of a crashed process whose source still exists.
     ///
-    /// - Returns: what ``forgetSealing(_:)`` takes.
+    /// - Returns: the argument for ``forgetSealing(_:)``.
     func rememberSealing(_ objects: [ObjectID]) throws -> BytePath {
         try Durable.makeDirectory(sealingFolder, mode: 0o700)
         let note = sealingFolder.appending(randomHex(16))
@@ -150,10 +151,10 @@ package struct HostState: Sendable {
         return note
     }
 
-    /// Should it come back after a crash, nothing is lost: objects that a record names are left alone.
+    /// Harmless if it reappears after a crash: objects named by a record are left alone.
     func forgetSealing(_ note: BytePath) throws { try Durable.remove(note) }
 
-    /// The notes that are there, and the objects that each names.
+    /// The existing notes, and the objects that each names.
     func sealing() throws -> [BytePath: [ObjectID]] {
         guard try FileStatus.of(sealingFolder) != nil else { return [:] }
         var found: [BytePath: [ObjectID]] = [:]
@@ -164,7 +165,7 @@ package struct HostState: Sendable {
         return found
     }
 
-    /// Removes what processes that died have left half written. Only while no other process of this host writes here.
+    /// Removes half-written files of dead processes. Call only while no other process of this host writes here.
     func sweep() throws {
         for directory in [folder, depositFolder, sealingFolder] where try FileStatus.of(directory) != nil {
             for entry in try listDirectory(directory) where entry.name.starts(with: Array(".steward-".utf8)) {
@@ -174,13 +175,13 @@ package struct HostState: Sendable {
         try HostState.removeAll(at: unmadeFolder)
     }
 
-    /// Where a vault that is being made is remembered, until it exists.
+    /// The state of a vault under construction, until it exists.
     func unmade() throws -> HostState { try HostState(unmadeFolder) }
 
     /// Forgets everything, and removes the folder.
     package func removeAll() throws { try Self.removeAll(at: folder) }
 
-    /// As ``removeAll()``, of a folder that need not be there.
+    /// Like ``removeAll()``, for a folder that need not exist.
     static func removeAll(at folder: BytePath) throws {
         guard try FileStatus.of(folder) != nil else { return }
         for entry in try listDirectory(folder) {
@@ -212,7 +213,7 @@ package struct HostState: Sendable {
         return value
     }
 
-    /// Lines of a name and a value, after a first line that names the format.
+    /// Lines of name and value, after a first line that names the format.
     private struct Fields {
         let lines: [(name: String, value: String)]
 

@@ -1,15 +1,15 @@
 import Platform
 
-/// One log as it was found on the disk.
+/// One log as found on disk.
 struct LogContents: Sendable {
     let name: LogName
-    /// In order, the first of them ``ManifestRecord/follows(log:_:)``; empty where not even that one is whole.
+    /// In order; the first is ``ManifestRecord/follows(log:_:)``. Empty if not even that one is complete.
     let records: [ManifestRecord]
     /// The head after each record.
     let heads: [ManifestHead]
     /// The head before the first record.
     let start: ManifestHead
-    /// What stands after the last good record, if anything does.
+    /// The bytes after the last good record, if any.
     let rest: Rest?
 
     var end: ManifestHead { heads.last ?? start }
@@ -17,13 +17,13 @@ struct LogContents: Sendable {
     struct Rest: Sendable {
         let damage: ManifestDamage
         let bytes: Int
-        /// Whether one write that was cut off explains it: at most one record long, and nothing good after it.
+        /// Whether a single torn write explains them: at most one record long, with nothing good after it.
         let mayBeTorn: Bool
     }
 
-    /// Reads as many records as verify, one after the other, from `start` on.
+    /// Reads consecutive records from `start` while they verify.
     ///
-    /// - Throws: ``ManifestDamage/contradiction(_:)`` where records verify and are none the less not what may stand there.
+    /// - Throws: ``ManifestDamage/contradiction(_:)`` if records verify but are not allowed there.
     init(_ bytes: [UInt8], name: LogName, keys: VaultKeys, after start: ManifestHead) throws {
         self.name = name
         self.start = start
@@ -79,24 +79,25 @@ struct LogContents: Sendable {
         return record
     }
 
-    /// Whether good records, or more bytes than one write can leave, stand after the bad one at `offset`.
+    /// Whether good records, or more bytes than a single write can leave, follow the bad one at `offset`.
     private static func goesOn(
         _ bytes: [UInt8], at offset: Int, _ cipher: RecordCipher, after head: ManifestHead
     ) throws -> Bool {
         if bytes.count - offset > RecordCipher.prefixSize + RecordCipher.lengths.upperBound { return true }
         if let end = RecordCipher.end(of: bytes, at: offset), end < bytes.count { return true }
-        // Its length may be what is wrong: a good record after it is sealed with the 16 bytes that go before it.
+        // The bad record's length may itself be wrong, so search: a good record after it is sealed with the 16 bytes
+        // before it.
         let first = offset + RecordCipher.prefixSize + RecordCipher.lengths.lowerBound
         guard first < bytes.count else { return false }
         return try (first..<bytes.count).contains { next in
-            // By far most have no length that a record can have.
+            // Most offsets have no valid length.
             guard RecordCipher.end(of: bytes, at: next) != nil else { return false }
             return try cipher.open(bytes, at: next, seq: head.seq + 2, previous: Array(bytes[(next - 16)..<next]))
                 != nil
         }
     }
 
-    /// The one of `heads` that the log in `bytes` goes on from, if it is none of this chain's end.
+    /// The one of `heads` that the log in `bytes` continues from, if it does not continue this chain's end.
     static func origin(
         of bytes: [UInt8], name: LogName, keys: VaultKeys, among heads: some Sequence<ManifestHead>
     ) throws -> ManifestHead? {
@@ -120,7 +121,7 @@ struct LogHeader: Sendable {
         form.magic + vault.bytes + name.gen.bigEndianBytes + name.n.bigEndianBytes
     }
 
-    /// nil where `bytes` do not begin as the log of this name does.
+    /// nil if `bytes` do not begin like the log of this name.
     init?(_ bytes: [UInt8], name: LogName, vault: VaultID) {
         guard bytes.count >= Self.size,
             let form = LogForm.allCases.first(where: { bytes.starts(with: Self.fixed($0, name, vault)) })

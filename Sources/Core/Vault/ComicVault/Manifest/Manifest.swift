@@ -1,16 +1,16 @@
 import Glibc
 import Platform
 
-/// The manifest of an unlocked vault: its state in memory, and the one way in which it changes. For one thread at a
-/// time; everything here blocks.
+/// The manifest of an unlocked vault: its state in memory, and the only way to change it. Not thread-safe; everything
+/// blocks.
 package final class Manifest {
     package private(set) var state: ManifestState
     package private(set) var head: ManifestHead
     package private(set) var freshness: ManifestFreshness
-    /// An incomplete record that was dropped when the manifest was read, if there was one.
+    /// An incomplete record that was dropped when the manifest was read, if any.
     package let tornTail: (log: LogName, bytes: Int)?
 
-    /// Earlier logs that end in bytes of no record.
+    /// Earlier logs that end in bytes that are not a record.
     package let junk: [LogName]
 
     private let folder: SealedVaultFolder
@@ -23,15 +23,15 @@ package final class Manifest {
     private var hasRemovals: Bool
     private var earlierHeads: [ManifestHead]
     private var leftovers: [BytePath]
-    /// A log holds bytes of no record.
+    /// A log holds bytes that are not a record.
     private var isUneven: Bool
-    /// The mark could not be replaced after a record: that comes first now.
+    /// The mark could not be replaced after a record; that must be done first.
     private var markIsBehind = false
 
-    /// Bytes after which a log is followed by the next.
+    /// The size, in bytes, at which the next log is begun.
     private static let logSize: Int64 = 8 << 20
 
-    /// Reads and checks the manifest. Nothing is changed on the disk: see ``reconcile()``.
+    /// Reads and checks the manifest. Nothing is changed on disk: see ``reconcile()``.
     ///
     /// - Parameter dropsTornTail: the answer to ``ManifestDamage/tornTail(_:bytes:)``.
     /// - Throws: ``VaultError``.
@@ -42,7 +42,7 @@ package final class Manifest {
         self.init(reading, folder, keys, host, isReadOnly: false)
     }
 
-    /// The manifest as it lies there, which nothing can change through this.
+    /// A read-only view of the manifest on disk.
     convenience init(lookingAt folder: SealedVaultFolder, keys: VaultKeys, host: HostState, mark: HighWaterMark?) throws
     {
         let reading = try ManifestReading(folder, keys: keys, mark: mark, dropsTornTail: true)
@@ -69,7 +69,7 @@ package final class Manifest {
         leftovers = reading.leftovers
     }
 
-    /// The manifest of a vault that is just being made: an empty snapshot, its log, and the mark.
+    /// The manifest of a vault under construction: an empty snapshot, its log, and the mark.
     package static func create(_ folder: SealedVaultFolder, keys: VaultKeys, host: HostState) throws -> Manifest {
         guard try folder.names(in: VaultLayout.manifest).isEmpty else {
             throw Fault(
@@ -104,9 +104,9 @@ package final class Manifest {
         leftovers = []
     }
 
-    /// Brings the host's mark up to the manifest, and finishes a consolidation that was interrupted.
+    /// Advances the host's mark to the manifest, and finishes an interrupted consolidation.
     ///
-    /// - Throws: ``VaultError/rolledBack(mark:disk:)`` where the manifest is not what this host remembers.
+    /// - Throws: ``VaultError/rolledBack(mark:disk:)`` if the manifest is not the one that this host remembers.
     package func reconcile() throws {
         try requireKnown()
         if try host.mark()?.head != head { try raiseMark() }
@@ -116,7 +116,7 @@ package final class Manifest {
 
     /// Makes a change durable, then part of the state.
     ///
-    /// - Throws: `Fault` where it does not fit, before anything is written; or where it cannot be written, after which
+    /// - Throws: `Fault` if it does not fit, before anything is written, or if it cannot be written; after the latter
     ///   the next call begins with a new snapshot. ``VaultError/rolledBack(mark:disk:)``.
     package func append(_ record: ManifestRecord) throws {
         try requireKnown()
@@ -130,25 +130,26 @@ package final class Manifest {
         try raiseMark()
     }
 
-    /// Repeats what was left out when the mark could not be replaced after a record: only then is the record's change done.
+    /// Retries replacing the mark if that failed after a record; the record's change is complete only then.
     package func confirm() throws {
         if markIsBehind { try raiseMark() }
     }
 
-    /// Whether the logs have grown so long that a snapshot is worth its time, a removal was not finished with one, or a log
-    /// holds what is no record.
+    /// Whether a snapshot is due: the logs have grown long, a removal was not followed by one, or a log holds bytes
+    /// that are not a record.
     package var isDueForConsolidation: Bool {
         hasRemovals || isUneven || recordCount > 1024 + 4 * state.comics.count || nextLog > 64
     }
 
-    /// Writes a new snapshot and a new log and removes the old ones: what was removed or renamed away is in no file then.
+    /// Writes a new snapshot and a new log and removes the old ones, so that no file holds removed or former names any
+    /// more.
     package func consolidate() throws {
         try requireKnown()
         try consolidate(to: head.gen + 1)
     }
 
-    /// Takes an older copy of the vault for the vault, after a person has decided so. The generation that follows is
-    /// newer than both, so that the other branch is recognised should it come back.
+    /// Accepts an older copy of the vault, after a person has decided so. The next generation is newer than both, so
+    /// that the other branch is recognised if it comes back.
     package func acceptRollback() throws {
         guard case .rolledBack(let mark, let disk) = freshness else { return }
         try consolidate(to: max(mark.gen, disk.gen) + 1)
@@ -171,7 +172,7 @@ package final class Manifest {
         try removeLeftovers()
     }
 
-    /// Before anything is written that a record is to name: where no record may be written, nothing else is either.
+    /// Call before writing anything that a record will name: if no record may be written, nothing else is either.
     ///
     /// - Throws: ``VaultError/rolledBack(mark:disk:)``.
     package func requireKnown() throws {
@@ -181,16 +182,16 @@ package final class Manifest {
         if case .rolledBack(let mark, let disk) = freshness { throw VaultError.rolledBack(mark: mark, disk: disk) }
     }
 
-    /// Reads the manifest once more from the disk.
+    /// Rereads the manifest from disk.
     ///
     /// - Throws: ``VaultError``.
     func onDisk(_ mark: HighWaterMark?) throws -> ManifestReading {
         try ManifestReading(folder, keys: keys, mark: mark, dropsTornTail: true)
     }
 
-    /// Reads the manifest once more from the disk, against this host's mark.
+    /// Rereads the manifest from disk and checks it against this host's mark.
     ///
-    /// - Throws: ``VaultError``, also where the disk holds another state than this.
+    /// - Throws: ``VaultError``, also if the state on disk differs from this one.
     func requireOnDisk() throws {
         let mark = try host.mark()
         let reading = try onDisk(mark)
@@ -226,7 +227,7 @@ package final class Manifest {
     private func removeLeftovers() throws {
         guard !leftovers.isEmpty else { return }
         for (index, name) in leftovers.enumerated() {
-            // A snapshot goes only when its logs are gone for good.
+            // A snapshot is removed only when its logs are durably gone.
             if index > 0, VaultLayout.snapshotGeneration(BytePath(bytes: name.name)) != nil {
                 try folder.sync(VaultLayout.manifest)
             }

@@ -1,23 +1,23 @@
 import Platform
 
-/// The records of one generation, through all its logs.
+/// The records of one generation, across all its logs.
 struct ManifestChain: Sendable {
     private(set) var records: [ManifestRecord] = []
-    /// The snapshot's, then the one after each record.
+    /// The snapshot's head, then the one after each record.
     private(set) var heads: [ManifestHead]
-    /// What stands after the last good record of the last log.
+    /// The bytes after the last good record of the last log.
     private(set) var rest: (log: LogName, damage: ManifestDamage, bytes: Int, mayBeTorn: Bool)?
 
-    /// Bytes after the last good record of logs that others follow. A torn record is written over with a snapshot as soon
-    /// as it is found: nothing that the vault does leaves them.
+    /// Logs, not the last, with bytes after their last good record. The vault never leaves these itself: it supersedes
+    /// a torn record with a snapshot as soon as it finds one.
     private(set) var junk: [LogName] = []
 
-    /// Bytes of one log; a writer begins the next one long before.
+    /// The largest log, in bytes; a writer begins the next one long before.
     static let logLimit: Int64 = 64 << 20
 
     var head: ManifestHead { heads[heads.count - 1] }
 
-    /// - Throws: ``ManifestDamage`` for anything but a whole chain, the end of the last log excepted: see ``rest``.
+    /// - Throws: ``ManifestDamage`` for anything but a complete chain, except at the end of the last log: see ``rest``.
     init(_ folder: SealedVaultFolder, _ logs: [LogName], keys: VaultKeys, after start: ManifestHead) throws {
         heads = [start]
         for (index, name) in logs.enumerated() {
@@ -27,7 +27,7 @@ struct ManifestChain: Sendable {
             let contents = try LogContents(bytes, name: name, keys: keys, after: head)
             if contents.records.isEmpty, let found = contents.rest {
                 try refuse(bytes, name, keys, found)
-                // Cut off while it was begun: the agent's next life went on from the same head in the next log.
+                // Torn while it was begun: after a restart, the agent continued from the same head in the next log.
                 if rest == nil { rest = (name, found.damage, found.bytes, found.mayBeTorn) }
             } else {
                 if let rest { junk.append(rest.log) }
@@ -38,8 +38,7 @@ struct ManifestChain: Sendable {
         }
     }
 
-    /// Says what is wrong with a log of which not even the first record follows from the head, unless it may have been
-    /// cut off.
+    /// Throws the reason why not even the log's first record follows from the head, unless the log may be torn.
     private func refuse(_ bytes: [UInt8], _ name: LogName, _ keys: VaultKeys, _ found: LogContents.Rest) throws {
         if let origin = try LogContents.origin(of: bytes, name: name, keys: keys, among: heads.dropLast()) {
             throw ManifestDamage.fork("the records after \(origin)", name.description)
@@ -50,9 +49,9 @@ struct ManifestChain: Sendable {
         throw name.n == 0 ? found.damage : ManifestDamage.gap(before: name)
     }
 
-    /// Sees to it that an older generation, of which files are left, ended where the snapshot says.
+    /// Checks that an older generation with files left ended where the snapshot says.
     ///
-    /// - Throws: ``ManifestDamage/fork(_:_:)`` where it went on, or is none of this chain's generations.
+    /// - Throws: ``ManifestDamage/fork(_:_:)`` if it continued, or is not a generation of this chain.
     func checkForFork(
         of old: UInt64, in files: ManifestFiles, _ folder: SealedVaultFolder, keys: VaultKeys,
         _ content: SnapshotContent
@@ -62,7 +61,7 @@ struct ManifestChain: Sendable {
         }
         let (_, start) = try Snapshot.read(folder, gen: old, keys: keys)
         let chain = try ManifestChain(folder, files.logs(of: old), keys: keys, after: start)
-        // Its last logs may be removed already; what is there must lead to the head or stop before it.
+        // Its last logs may be removed already; the rest must lead to the head or stop before it.
         let isPrefix = chain.head.seq < end.seq || chain.head == end
         guard isPrefix else { throw ManifestDamage.fork("generation \(old)", "generation \(content.gen)") }
     }

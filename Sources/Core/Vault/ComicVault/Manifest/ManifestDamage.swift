@@ -1,25 +1,25 @@
 import Platform
 
-/// What is wrong with a manifest. Nothing is changed and nothing is guessed when one of these is found: the way out is a
-/// copy of the folder `manifest/` from a backup, or a person's decision.
+/// Damage to a manifest. Nothing is changed or guessed when it is found: the remedy is a copy of the folder `manifest/`
+/// from a backup, or a person's decision.
 package enum ManifestDamage: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The newest snapshot does not open, or holds what no snapshot holds; an older one is never taken instead.
+    /// The newest snapshot does not open, or its content is invalid; an older one is never used instead.
     case snapshot(gen: UInt64, why: String)
-    /// There are logs without the snapshot that they begin with.
+    /// There are logs without their snapshot.
     case snapshotMissing(gen: UInt64)
-    /// A log between others is gone, or the records at the end of the one before.
+    /// A log in the middle is missing, or the last records of the one before.
     case gap(before: LogName)
-    /// The first 72 bytes of a log are not those of this log of this vault.
+    /// The first 72 bytes of a log do not match this log of this vault.
     case header(LogName)
-    /// A record that was durable, or one with others after it, does not verify.
+    /// A record that was durable, or is followed by others, does not verify.
     case record(LogName, seq: UInt64)
-    /// Two logs, or two snapshots, go on from one and the same head.
+    /// Two logs, or two snapshots, continue from the same head.
     case fork(String, String)
-    /// The last record is incomplete, and whether it had ever been durable cannot be told without the high-water mark.
+    /// The last record is incomplete; without the high-water mark it is unknown whether it was ever durable.
     case tornTail(LogName, bytes: Int)
-    /// A name that the vault has not made.
+    /// A file name that the vault does not use.
     case strangeFile(BytePath)
-    /// The records verify and yet do not fit together: this or another version of the program is at fault.
+    /// The records verify but contradict one another: a bug in this or another version of the program.
     case contradiction(String)
 
     package var description: String {

@@ -1,32 +1,33 @@
 import Platform
 
-/// How a manifest stands to what this host remembers of it.
+/// How a manifest relates to this host's mark.
 package enum ManifestFreshness: Hashable, Sendable {
-    /// The mark lies on the chain.
+    /// The mark is on the chain.
     case known
-    /// There is no mark: whether this is the newest state of the vault, nobody can tell.
+    /// There is no mark: whether this is the newest state of the vault is unknown.
     case firstUse
-    /// The mark lies elsewhere: an older copy of the vault, or another branch of its life. Nothing may be written.
+    /// The mark is not on the chain: an older copy of the vault, or another branch of its history. Nothing may be
+    /// written.
     case rolledBack(mark: ManifestHead, disk: ManifestHead)
 }
 
-/// A manifest as it was read from the disk, every record verified, every rule of the chain kept.
+/// A manifest as read from disk, with every record verified and every rule of the chain checked.
 struct ManifestReading: Sendable {
     let content: SnapshotContent
     let state: ManifestState
     let head: ManifestHead
     let freshness: ManifestFreshness
-    /// The number that the next log must have.
+    /// The number of the next log.
     let nextLog: UInt64
     /// Records since the snapshot.
     let recordCount: Int
     /// The logs still hold the title of a comic that was removed.
     let hasRemovals: Bool
-    /// An incomplete record that was dropped, if there was one.
+    /// An incomplete record that was dropped, if any.
     let tornTail: (log: LogName, bytes: Int)?
-    /// Earlier logs that end in bytes of no record.
+    /// Earlier logs that end in bytes that are not a record.
     let junk: [LogName]
-    /// Logs and snapshots of generations that this one has taken the place of.
+    /// Logs and snapshots of superseded generations.
     let leftovers: [BytePath]
 
     /// - Parameter dropsTornTail: the answer to ``ManifestDamage/tornTail(_:bytes:)``.
@@ -99,7 +100,7 @@ struct ManifestFiles: Sendable {
     private var snapshots: Set<UInt64> = []
     private var logs: Set<LogName> = []
 
-    /// - Throws: ``ManifestDamage/strangeFile(_:)`` for a name that no vault makes: a sync program's conflicting copy is
+    /// - Throws: ``ManifestDamage/strangeFile(_:)`` for a name that no vault uses: a sync program's conflicting copy is
     ///   a fork of the manifest.
     init(_ folder: SealedVaultFolder) throws {
         let names: [BytePath]
@@ -121,7 +122,7 @@ struct ManifestFiles: Sendable {
 
     var generations: [UInt64] { snapshots.union(logs.map(\.gen)).sorted() }
 
-    /// The generation of the newest snapshot; nil where there is no file at all.
+    /// The generation of the newest snapshot; nil if there are no files at all.
     func newest(_ folder: SealedVaultFolder) throws -> UInt64? {
         guard let newest = generations.last else { return nil }
         guard snapshots.contains(newest) else { throw ManifestDamage.snapshotMissing(gen: newest) }
@@ -132,8 +133,8 @@ struct ManifestFiles: Sendable {
 
     func logs(of gen: UInt64) -> [LogName] { logs.filter { $0.gen == gen }.sorted() }
 
-    /// What an interrupted consolidation has left, in the order in which it removes them: a generation's last log first,
-    /// its snapshot last.
+    /// The leftovers of an interrupted consolidation, in the order in which it removes them: a generation's last log
+    /// first, its snapshot last.
     func leftovers(before gen: UInt64) -> [BytePath] {
         generations.filter { $0 < gen }.flatMap { old in
             logs(of: old).reversed().map(VaultLayout.log) + (hasSnapshot(old) ? [VaultLayout.snapshot(old)] : [])

@@ -1,6 +1,6 @@
 import Platform
 
-/// A point on the manifest's chain: the last record, or the snapshot itself, of which `seq` is 0.
+/// A point on the manifest's chain: the last record, or the snapshot itself, with `seq` 0.
 package struct ManifestHead: Hashable, Sendable, CustomStringConvertible {
     /// Counts the snapshots, from 1.
     package let gen: UInt64
@@ -30,12 +30,12 @@ package struct ManifestHead: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One change to what the vault holds.
+/// One change to the vault's content.
 package enum ManifestRecord: Hashable, Sendable {
-    /// The first of every log: the log before it, or nil for the snapshot, and the head that it ended with.
+    /// The first record of every log: the log before it, or nil for the snapshot, and that log's final head.
     case follows(log: UInt64?, ManifestHead)
     case added(ComicEntry)
-    /// The tombstone: these objects are destroyed wherever they turn up.
+    /// The tombstone: these objects are destroyed if they turn up again.
     case removed(ComicID, objects: [ObjectID], Timestamp)
     case renamed(ComicID, BytePath)
     case progress(ComicID, ReadingProgress?)
@@ -46,7 +46,7 @@ package enum ManifestRecord: Hashable, Sendable {
         case follows = 0, added, removed, renamed, progress, bookmarked, bookmarkRemoved
     }
 
-    /// What is sealed: one byte for the case, then its fields.
+    /// The plaintext to seal: one byte for the case, then its fields.
     package var encoded: [UInt8] {
         var encoder = RecordEncoder()
         switch self {
@@ -82,7 +82,7 @@ package enum ManifestRecord: Hashable, Sendable {
         return encoder.bytes
     }
 
-    /// - Throws: ``RecordDecoder/Mismatch`` for anything that ``encoded`` does not make.
+    /// - Throws: ``RecordDecoder/Mismatch`` for bytes that ``encoded`` does not produce.
     init(decoding bytes: [UInt8]) throws {
         var decoder = RecordDecoder(bytes)
         guard let tag = Tag(rawValue: try decoder.integer("record")) else {

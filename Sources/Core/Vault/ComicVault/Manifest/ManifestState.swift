@@ -1,12 +1,12 @@
 import Platform
 
-/// What the manifest says, folded from its snapshot and the records after it.
+/// The state of the manifest, folded from its snapshot and the records after it.
 package struct ManifestState: Sendable, Equatable {
     package private(set) var comics: [ComicID: ComicEntry] = [:]
     package private(set) var progress: [ComicID: ReadingProgress] = [:]
     /// By page.
     package private(set) var bookmarks: [ComicID: [UInt32: Bookmark]] = [:]
-    /// Objects that are destroyed wherever they turn up; kept for good.
+    /// Objects that are destroyed if they turn up again; kept forever.
     package private(set) var tombstones: Set<ObjectID> = []
 
     private var names: [BytePath: ComicID] = [:]
@@ -18,7 +18,7 @@ package struct ManifestState: Sendable, Equatable {
 
     package func comic(named name: BytePath) -> ComicEntry? { names[name].flatMap { comics[$0] } }
 
-    /// - Parameter key: as given when it was added; the empty one finds nothing.
+    /// - Parameter key: as given when it was added; the empty key finds nothing.
     package func comic(key: [UInt8]) -> ComicEntry? { keys[key].flatMap { comics[$0] } }
 
     /// The comics with this content, oldest first; see ``VaultKeys/duplicateTag(_:)``.
@@ -28,7 +28,7 @@ package struct ManifestState: Sendable, Equatable {
 
     package func comic(owning object: ObjectID) -> ComicEntry? { owners[object].flatMap { comics[$0] } }
 
-    /// Every object that must be there.
+    /// Every object that must exist.
     package var objects: [ObjectReference] { comics.values.flatMap(\.objects) }
 
     /// `name` itself if it is free, else the first free one of `name (1).cbz`, `name (2).cbz`, …
@@ -40,9 +40,9 @@ package struct ManifestState: Sendable, Equatable {
         return free
     }
 
-    /// Whether one change fits to what is there.
+    /// Checks that a change is consistent with the state.
     ///
-    /// - Throws: `Fault` where it does not.
+    /// - Throws: `Fault` if it is not.
     package func check(_ record: ManifestRecord) throws {
         switch record {
         case .follows: break
@@ -69,7 +69,7 @@ package struct ManifestState: Sendable, Equatable {
 
     /// Applies one change.
     ///
-    /// - Throws: as ``check(_:)``; nothing is changed then.
+    /// - Throws: like ``check(_:)``, with nothing changed.
     package mutating func apply(_ record: ManifestRecord) throws {
         try check(record)
         switch record {
@@ -90,7 +90,7 @@ package struct ManifestState: Sendable, Equatable {
         }
     }
 
-    /// Applies a tombstone of a snapshot, whose comic is long gone.
+    /// Applies a tombstone from a snapshot, whose comic is long gone.
     mutating func bury(_ object: ObjectID) { tombstones.insert(object) }
 
     private func entry(_ id: ComicID) throws -> ComicEntry {

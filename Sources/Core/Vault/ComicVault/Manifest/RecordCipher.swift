@@ -1,11 +1,11 @@
 import Platform
 
-/// How the records of a log are laid out; its header says which.
+/// The record layout of a log; the log's header says which.
 package enum LogForm: Sendable, CaseIterable {
-    /// A record has its text's own length, which tells what kind of change it is and how long a name. Read, and not written
-    /// any more.
+    /// A record is as long as its plaintext, which reveals the kind of change and the length of a name. Read, but no
+    /// longer written.
     case exact
-    /// Texts are filled up with zeros to sizes that many share.
+    /// Plaintexts are zero-padded to a few common sizes.
     case padded
 
     /// The first 8 bytes of the log.
@@ -15,15 +15,15 @@ package enum LogForm: Sendable, CaseIterable {
     fileprivate var purpose: [UInt8] { Array((self == .exact ? "log" : "lg2").utf8) }
 }
 
-/// Seals the records of one log. Each has a key of its own, which depends on the text: should the machine be copied and
-/// write two different records at one place of the chain, they still have two keys.
+/// Seals the records of one log. Each has its own key, which depends on the plaintext: if the machine is cloned and
+/// writes two different records at one place of the chain, they still have different keys.
 package struct RecordCipher: Sendable {
     /// `be32 length ‖ s16`, in front of ciphertext and tag.
     static let prefixSize = 4 + 16
     /// Bytes of ciphertext and tag.
     static let lengths = 17...65_536
 
-    /// Bytes of the least padded text: what most records fit into, so that they look alike.
+    /// The smallest padded size in bytes: most records fit into it, so that they look alike.
     private static let least = 1024
 
     private let form: LogForm
@@ -41,8 +41,8 @@ package struct RecordCipher: Sendable {
     }
 
     /// - Parameters:
-    ///   - seq: the record's own.
-    ///   - previous: the tag of the record, or the snapshot, before it.
+    ///   - seq: the record's number.
+    ///   - previous: the tag of the previous record, or of the snapshot.
     package func seal(_ plaintext: [UInt8], seq: UInt64, previous: [UInt8]) throws -> [UInt8] {
         let text = form == .padded ? Self.padded(plaintext) : plaintext
         let length = text.count + AESGCM.tagSize
@@ -58,7 +58,8 @@ package struct RecordCipher: Sendable {
 
     /// Opens the record that begins at `offset`.
     ///
-    /// - Returns: nil where none of this place in the chain begins there; an empty plaintext where it is padded as no record is.
+    /// - Returns: nil if no record for this place in the chain begins there; an empty plaintext if its padding is
+    ///   invalid.
     package func open(
         _ bytes: [UInt8], at offset: Int, seq: UInt64, previous: [UInt8]
     ) throws -> (plaintext: [UInt8], end: Int, tag: [UInt8])? {
@@ -82,7 +83,7 @@ package struct RecordCipher: Sendable {
         return text + [UInt8](repeating: 0, count: size - text.count)
     }
 
-    /// - Returns: an empty array for what ``padded(_:)`` does not make.
+    /// - Returns: an empty array for bytes that ``padded(_:)`` does not produce.
     private static func unpadded(_ text: [UInt8]) -> [UInt8] {
         guard text.count >= 4 else { return [] }
         let count = text.prefix(4).reduce(0) { $0 << 8 | Int($1) }
@@ -91,7 +92,7 @@ package struct RecordCipher: Sendable {
         return padded(plaintext) == text ? plaintext : []
     }
 
-    /// Where the record at `offset` would end, by its length alone; nil where it does not fit.
+    /// The end of the record at `offset`, by its length field alone; nil if it does not fit.
     static func end(of bytes: [UInt8], at offset: Int) -> Int? {
         guard bytes.count - offset >= prefixSize else { return nil }
         let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }

@@ -1,15 +1,15 @@
 import Platform
 
-/// Writes the fields of a record one after the other, integers big-endian.
+/// Writes the fields of a record in order, integers big-endian.
 struct RecordEncoder {
     private(set) var bytes: [UInt8] = []
 
     mutating func integer(_ value: some FixedWidthInteger) { bytes += value.bigEndianBytes }
 
-    /// Bytes whose number the format fixes.
+    /// Bytes of a fixed length.
     mutating func fixed(_ value: [UInt8]) { bytes += value }
 
-    /// Bytes that tell their number. What does not fit is refused by the checks on the types, before it comes here.
+    /// Length-prefixed bytes. The types' own checks have refused values that do not fit.
     mutating func counted(_ value: some Collection<UInt8>) {
         integer(UInt16(clamping: value.count))
         bytes += value.prefix(Int(UInt16.max))
@@ -28,9 +28,9 @@ struct RecordEncoder {
     }
 }
 
-/// Reads what ``RecordEncoder`` wrote, to the last byte and nothing beyond; one text has one reading.
+/// Reads the output of ``RecordEncoder``, exactly to its last byte; each encoding has a single reading.
 struct RecordDecoder {
-    /// The bytes are not what this version of the format writes.
+    /// The bytes are not valid in this version of the format.
     struct Mismatch: Error {
         let field: String
     }
@@ -73,7 +73,7 @@ struct RecordDecoder {
 
     mutating func list<T>(_ field: String, _ read: (inout RecordDecoder) throws -> T) throws -> [T] {
         let count = try integer(field, UInt32.self)
-        // An element takes a byte at least: a false count is seen before memory is taken for it.
+        // An element takes at least one byte: a false count is caught before memory is allocated for it.
         guard Int(count) <= reader.remaining else { throw Mismatch(field: field) }
         return try (0..<count).map { _ in try read(&self) }
     }

@@ -1,24 +1,24 @@
 import Glibc
 import Platform
 
-/// A log that this process has begun and appends to; nobody ever appends to one that was read from the disk.
-/// For one thread at a time; everything here blocks.
+/// A log that this process has begun and appends to; a log read from disk is never appended to. Not thread-safe;
+/// everything blocks.
 final class RecordLog {
     let name: LogName
     private(set) var head: ManifestHead
     /// Bytes.
     private(set) var size: Int64
-    /// After a failed write or sync the file's end is unknown, and no more is written to it.
+    /// After a failed write or sync the file's end is unknown, and nothing more is written to it.
     private(set) var isBroken = false
 
     private let folder: SealedVaultFolder
     private let file: Descriptor
     private let cipher: RecordCipher
 
-    /// Makes the file, with its first record; file and folder are synced.
+    /// Creates the file with its first record, and syncs file and folder.
     ///
-    /// - Parameter head: of the log before, or of the snapshot.
-    /// - Throws: `Fault` with errno EEXIST where the log exists.
+    /// - Parameter head: of the previous log, or of the snapshot.
+    /// - Throws: `Fault` with errno EEXIST if the log exists.
     init(_ name: LogName, in folder: SealedVaultFolder, keys: VaultKeys, after head: ManifestHead) throws {
         let header = LogHeader(salt: try SecureRandom.bytes(32))
         let cipher = try RecordCipher(keys, log: name, salt: header.salt)
@@ -31,7 +31,7 @@ final class RecordLog {
             try file.sync()
             try folder.sync(VaultLayout.manifest)
         } catch {
-            // Nothing rests on it yet; its name stays free for the next attempt.
+            // Nothing depends on it yet; its name stays free for the next attempt.
             try? folder.withdraw(VaultLayout.log(name))
             throw error
         }
@@ -42,9 +42,9 @@ final class RecordLog {
         size = Int64(bytes.count)
     }
 
-    /// Appends one record; it is on the disk when this returns.
+    /// Appends one record durably.
     ///
-    /// - Throws: `Fault`. Unless the record is too long the log is broken then: the record may or may not be there.
+    /// - Throws: `Fault`. Unless the record is too long, the log is broken then: the record may or may not be there.
     func append(_ record: ManifestRecord) throws {
         guard !isBroken else {
             throw Fault(.failed, "the manifest's \(name) could not be written before; please report this")
@@ -54,11 +54,11 @@ final class RecordLog {
         do {
             try file.write(sealed, at: size)
             try file.sync()
-            // Before the host's mark follows it: a record in a folder that was moved away does not count.
+            // Before the host's mark advances: a record in a folder that was moved away does not count.
             try folder.requireStanding()
         } catch {
             isBroken = true
-            // Only tidiness: what is left of the record beyond the mark is dropped by the next reader.
+            // Only cleanup: the next reader drops any remains of the record beyond the mark.
             ftruncate(file.raw, Int(size))
             throw error
         }

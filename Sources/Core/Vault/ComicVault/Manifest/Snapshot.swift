@@ -2,11 +2,11 @@ import Platform
 
 /// The sealed file of a snapshot: an object of kind 6, whose key belongs to its generation.
 enum Snapshot {
-    /// Bytes of content; a vault of a million comics stays below.
+    /// The maximum content in bytes; a vault of a million comics stays below it.
     private static let limit: Int64 = 1 << 30
 
-    /// - Returns: what it holds, and the head that the first log goes on from.
-    /// - Throws: ``ManifestDamage/snapshot(gen:why:)``; ``VaultError`` or `Fault` where it could not be read at all.
+    /// - Returns: the content, and the head that the first log continues from.
+    /// - Throws: ``ManifestDamage/snapshot(gen:why:)``; ``VaultError`` or `Fault` if it could not be read at all.
     static func read(_ folder: SealedVaultFolder, gen: UInt64, keys: VaultKeys) throws -> (
         SnapshotContent, ManifestHead
     ) {
@@ -28,9 +28,9 @@ enum Snapshot {
         }
     }
 
-    /// Seals, syncs, verifies, and only then gives it its name.
+    /// Seals, syncs, verifies, and only then renames it into place.
     ///
-    /// - Returns: the head that the first log goes on from.
+    /// - Returns: the head that the first log continues from.
     static func write(_ content: SnapshotContent, _ folder: SealedVaultFolder, keys: VaultKeys) throws -> ManifestHead {
         let target = VaultLayout.snapshot(content.gen)
         let temporary = try VaultTemporary(folder)

@@ -1,9 +1,9 @@
 import Platform
 
-/// What a snapshot holds: the whole state, and where every earlier generation ended.
+/// The content of a snapshot: the whole state, and the final head of every earlier generation.
 struct SnapshotContent: Sendable, Equatable {
     let gen: UInt64
-    /// Of the generations before this one, oldest first; a host's high-water mark may lag behind at one of them.
+    /// Of the generations before this one, oldest first; a host's high-water mark may still be at one of them.
     let heads: [ManifestHead]
     let state: ManifestState
 
@@ -30,7 +30,7 @@ struct SnapshotContent: Sendable, Equatable {
         self.state = state
     }
 
-    /// - Throws: ``ManifestDamage/snapshot(gen:why:)`` for anything that ``encoded`` does not make.
+    /// - Throws: ``ManifestDamage/snapshot(gen:why:)`` for bytes that ``encoded`` does not produce.
     init(decoding bytes: [UInt8], gen: UInt64) throws {
         do {
             var decoder = RecordDecoder(bytes)

@@ -1,11 +1,12 @@
 import Platform
 
-/// Says what a deposit's archive is and what belongs beside it in the vault. Whoever knows the public key has made it:
-/// it is as hostile as any file from outside.
+/// Validates a deposit's archive and makes the parts that belong beside it in the vault. Anyone who knows the public
+/// key can make a deposit: it is as hostile as any outside file.
 package protocol DepositJudge: Sendable {
-    /// Blocks for as long as it takes to read the archive.
+    /// Reads the archive, and blocks while it does.
     ///
-    /// - Parameter deposit: no part of it may be written to a disk. Of what the depositor says of it nothing is believed.
-    /// - Throws: `Fault(.refused)` for what is no comic; what reading the deposit throws.
+    /// - Parameter deposit: no part of it may be written to disk. Nothing that the depositor claims about it is
+    ///   trusted.
+    /// - Throws: `Fault(.refused)` if it is not a comic; any error from reading the deposit.
     func judge(_ deposit: DropContent) throws -> DropVerdict
 }

@@ -1,4 +1,4 @@
-/// How long is waited between tries: twice as long each time, up to ten minutes.
+/// The backoff between retries: doubled each time, up to ten minutes.
 struct Pauses {
     private var following: Duration
 

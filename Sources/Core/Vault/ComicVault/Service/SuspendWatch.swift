@@ -3,16 +3,16 @@ import Dispatch
 import Glibc
 import Platform
 
-/// Says when the machine has been suspended, as soon as it runs again: no timer, nothing wakes up for it meanwhile.
+/// Reports a suspend of the machine as soon as it runs again, without a timer and without wake-ups in between.
 final class SuspendWatch: Sendable {
     // Set in the initialiser, cancelled once; libdispatch allows that from any thread.
     nonisolated(unsafe) private let source: any DispatchSourceRead
 
-    /// Nanoseconds of suspension below which the clocks merely do not agree.
+    /// The suspend in nanoseconds below which the difference is only clock skew.
     private static let least: Int64 = 500_000_000
 
-    /// - Parameter resumed: is called once, on a queue of its own.
-    /// - Throws: `Fault` where the kernel has no such timer.
+    /// - Parameter resumed: called once, on a private queue.
+    /// - Throws: `Fault` if the kernel has no such timer.
     init(_ resumed: @Sendable @escaping () -> Void) throws {
         let raw = steward_open_clock_watch()
         guard raw >= 0 else { throw Fault.system("watch for a suspend of the machine") }
@@ -22,7 +22,7 @@ final class SuspendWatch: Sendable {
         let source = DispatchSource.makeReadSource(fileDescriptor: raw, queue: queue)
         source.setEventHandler {
             var count: UInt64 = 0
-            // Fails with ECANCELED: this is what it is for.
+            // Fails with ECANCELED, as intended.
             _ = read(timer.raw, &count, 8)
             if steward_time_suspended() - start >= Self.least {
                 source.cancel()

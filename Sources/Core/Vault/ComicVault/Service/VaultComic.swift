@@ -1,20 +1,20 @@
 import Platform
 
-/// A comic that has been validated and is to go into a vault, whether that is locked or not.
+/// A validated comic for a vault, locked or unlocked.
 package struct VaultComic: Sendable {
     /// Open for reading, as it was validated.
     package let archive: Descriptor
     /// SHA-256 of the archive, from the validating pass.
     package let hash: ContentHash
-    /// One file name.
+    /// A single file name.
     package let name: BytePath
     package let summary: ComicSummary
-    /// Where it comes from, in words; at most 8,192 bytes.
+    /// A description of the source; at most 8,192 bytes.
     package let source: String
-    /// What the caller knows the import by; see ``NewComic/key``.
+    /// The caller's idempotency key; see ``NewComic/key``.
     package let key: [UInt8]
     package let duplicates: DuplicatePolicy
-    /// Makes metadata, thumbnails and page pack, one of each kind at most. Called only where the vault is unlocked; a
+    /// Makes metadata, thumbnails and page pack, at most one of each kind. Called only if the vault is unlocked; a
     /// deposit gets its parts when it is ingested.
     package let parts: @Sendable () throws -> [(kind: ObjectKind, content: ObjectContent)]
 
@@ -34,15 +34,15 @@ package struct VaultComic: Sendable {
     }
 }
 
-/// How a vault has taken a comic. Either way it is durable, read back and verified, and its source may go.
+/// The result of an import. Either way the comic is durable, read back and verified, and its source may be removed.
 package enum VaultImportOutcome: Sendable {
     /// The vault was unlocked.
     case sealed(AddOutcome)
-    /// The vault is locked here: the comic lies in `drop/`, sealed to the public key, and is ingested at the next unlock.
+    /// The vault is locked here: the comic is in `drop/`, sealed to the public key, and is ingested at the next unlock.
     case deposited(HostDeposit)
 }
 
-/// What an import has made in the vault's folder.
+/// What an import has created in the vault's folder.
 package enum VaultMade: Sendable, Equatable {
     /// The archive of a comic.
     case object(ObjectID)
@@ -50,21 +50,20 @@ package enum VaultMade: Sendable, Equatable {
 }
 
 extension VaultService {
-    /// Whether that lies in the vault of which the configuration names the folder now, be it locked or not: asked before a
-    /// source goes.
+    /// Whether the vault at the configured folder, locked or unlocked, holds this. Checked before a source is removed.
     ///
-    /// - Throws: `Fault`; `.transient` with the code ``StandingFolder/displaced`` where the vault is away.
+    /// - Throws: `Fault`; `.transient` with the code ``StandingFolder/displaced`` if the vault is away.
     package nonisolated func holds(_ made: VaultMade) async throws -> Bool {
         let place = place
         do {
             return try await work.run {
-                // By the name, and not through the folder that was opened when the vault was unlocked.
+                // By path, not through the folder opened when the vault was unlocked.
                 let vault = try place.open()
                 switch made {
                 case .object(let id): return try vault.folder.status(VaultLayout.object(id))?.kind == .file
                 case .deposit(let id):
                     if try vault.folder.status(VaultLayout.drop(id))?.kind == .file { return true }
-                    // One that has been ingested is on this host's list no more.
+                    // Ingested deposits are no longer on this host's list.
                     guard let deposit = try vault.host.deposits()[id] else { return true }
                     return deposit.stage == .resolved
                 }
@@ -74,10 +73,10 @@ extension VaultService {
         }
     }
 
-    /// Seals a comic: as an object of the vault where that is unlocked here, else as a deposit.
+    /// Seals a comic: as an object if the vault is unlocked here, else as a deposit.
     ///
-    /// - Throws: `Fault`: `.transient` while a rekey is at work or the content changed, `.refused` for a name that cannot
-    ///   be one, `.failed` where this host does not trust the vault, or the vault is not as this host left it.
+    /// - Throws: `Fault`: `.transient` during a rekey or if the content changed, `.refused` for an invalid name,
+    ///   `.failed` if this host does not trust the vault, or the vault is not as this host left it.
     package func importComic(_ comic: VaultComic) async throws -> VaultImportOutcome {
         do {
             do {
@@ -100,7 +99,7 @@ extension VaultService {
     private nonisolated func deposit(_ comic: VaultComic) async throws -> HostDeposit {
         let place = place
         return try await work.run {
-            // One that is away is waited for.
+            // Throws if the vault is away, so that the import is retried later.
             _ = try place.open()
             return try VaultDeposit.seal(
                 comic.archive,
@@ -111,10 +110,10 @@ extension VaultService {
         }
     }
 
-    /// The comic that was imported under this key, for a caller that does not know whether it had finished.
+    /// The comic that was imported under this key, for a caller that does not know whether its import completed.
     ///
-    /// - Returns: nil where there is none, and also while the vault is locked: a deposit that is made again becomes one
-    ///   comic with the first.
+    /// - Returns: nil if there is none, and also while the vault is locked: a repeated deposit is merged with the
+    ///   first.
     package func comic(key: [UInt8]) async throws -> ComicEntry? {
         do {
             return try await use { try $0.comic(key: key) }

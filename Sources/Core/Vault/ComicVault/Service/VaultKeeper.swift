@@ -1,15 +1,15 @@
 import Platform
 
-/// The vaults of a configuration, by name.
+/// The configured vaults, by name.
 package final class VaultKeeper: Sendable {
-    /// The ``Fault/code`` of a name that none has.
+    /// The ``Fault/code`` for an unknown name.
     package static let unknown = "unknown-vault"
 
     package let services: [VaultService]
 
     package init(_ services: [VaultService] = []) { self.services = services }
 
-    /// - Throws: `Fault(.usage)` where none has that name.
+    /// - Throws: `Fault(.usage)` if there is no vault of that name.
     package func service(_ name: String = VaultPlace.standardName) throws -> VaultService {
         if let found = services.first(where: { $0.place.name == name }) { return found }
         let names = services.map(\.place.name)
@@ -20,7 +20,7 @@ package final class VaultKeeper: Sendable {
                 : "no vault is called “\(name)”; there are \(names.joined(separator: ", "))", code: Self.unknown)
     }
 
-    /// Locks all, and returns when their keys are forgotten.
+    /// Locks all vaults; returns when their keys are wiped.
     package func lock(_ reason: LockReason) async {
         for service in services { await service.lock(reason) }
     }

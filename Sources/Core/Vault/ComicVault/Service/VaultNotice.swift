@@ -3,7 +3,7 @@ import Platform
 /// Why a vault was locked.
 package enum LockReason: String, Sendable, Codable {
     case asked, idle, suspend, signal, stop
-    /// Its path leads to another folder, or to none, or its disk gives errors.
+    /// Its path leads to another folder or to none, or its disk gives errors.
     case displaced
 
     package var text: String {
@@ -18,16 +18,16 @@ package enum LockReason: String, Sendable, Codable {
     }
 }
 
-/// What an agent has to say about a vault. Nothing in it tells what a comic is called: it stands in logs.
+/// An event of a vault for the agent's log. It never includes a comic's title.
 package enum VaultNotice: Sendable {
     case unlocked(UnlockReport)
     case locked(LockReason)
-    /// A deposit became a comic, or was one already.
+    /// A deposit became a comic, or already was one.
     case ingested(ObjectID)
-    /// A deposit waits, with the reason in one word; ``VaultService/refusals`` has it in full.
+    /// A deposit waits, with a one-word reason; ``VaultService/refusals`` has it in full.
     case notIngested(ObjectID, code: String)
     /// Deposits of this host that are gone.
     case missing(Int)
-    /// What went wrong in the background.
+    /// An error in the background.
     case problem(String)
 }

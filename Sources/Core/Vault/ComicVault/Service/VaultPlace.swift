@@ -3,15 +3,15 @@ import Platform
 
 /// A vault as the configuration names it.
 package struct VaultPlace: Hashable, Sendable {
-    /// The name of the one that a rule or a command means where it names none.
+    /// The vault that rules and commands use by default.
     package static let standardName = "main"
 
     package let name: String
     /// The vault's folder.
     package let path: BytePath
-    /// Where this host keeps what it remembers of the vault; see ``HostState``.
+    /// The folder for this host's state of the vault; see ``HostState``.
     package let host: BytePath
-    /// Seconds without use after which an unlocked vault is locked; nil for never.
+    /// Idle seconds after which an unlocked vault is locked; nil for never.
     package let idle: Double?
 
     package init(name: String, path: BytePath, host: BytePath, idle: Double? = 900) {
@@ -21,12 +21,13 @@ package struct VaultPlace: Hashable, Sendable {
         self.idle = idle
     }
 
-    /// What the host remembers; its folder is made. Blocks.
+    /// This host's state; its folder is created. Blocks.
     package func hostState() throws -> HostState { try HostState(host) }
 
-    /// The vault that lies there, locked. Blocks.
+    /// The vault at this path, locked. Blocks.
     ///
-    /// - Throws: as ``SealedVault/init(at:host:)``; ``VaultError/away(_:)`` where this host knows a vault here, and none is there.
+    /// - Throws: like ``SealedVault/init(at:host:)``; ``VaultError/away(_:)`` if this host knows a vault here, and
+    ///   there is none.
     package func open() throws -> SealedVault {
         let host = try hostState()
         do {

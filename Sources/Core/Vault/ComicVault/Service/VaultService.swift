@@ -1,51 +1,52 @@
 import Platform
 import Synchronization
 
-/// One vault in the hands of an agent: locked, until somebody unlocks it; then until it is locked, or was not used for
-/// a while, or the machine was suspended, or its folder is not the one that the configuration names any more. All that blocks
-/// runs on threads of its own.
+/// One vault as managed by an agent. It is locked until a person or a key at hand unlocks it. It locks again on
+/// request, when idle, after a suspend, or when its folder is no longer the configured one. All blocking work runs on
+/// its own threads.
 ///
-/// Where it has nothing to do and is locked it holds no timer and no thread.
+/// While locked with nothing to do, it holds no timer and no thread.
 package actor VaultService {
-    /// The key that an agent was given for itself, by a credential of systemd. nil where there is none. Blocks.
+    /// The key that systemd passed to the agent as a credential; nil if there is none. Blocks.
     package typealias KeyAtHand = @Sendable () throws -> Credential?
 
     package nonisolated let place: VaultPlace
     private nonisolated let judge: any DepositJudge
     private nonisolated let key: KeyAtHand
-    /// How long what failed by itself waits at first, before it is tried again.
+    /// The initial backoff after a failure that may resolve without a person.
     private nonisolated let pause: Duration
     nonisolated let notice: @Sendable (VaultNotice) -> Void
     private nonisolated let gate: BlockingPool
     nonisolated let work: BlockingPool
-    /// Apart from the work: whoever asks how the vault stands waits for no import, and is told where its disk does not answer.
+    /// Separate from the work: a status query waits for no import, and still gets an answer if the vault's disk hangs.
     private nonisolated let looks: BlockingPool
 
     private var session: Session?
     private var isUnlocking = false
-    /// How often it has been locked: an unlock that was overtaken by a lock must not win.
+    /// Counts locks: an unlock overtaken by a lock must not win.
     private var locks = 0
-    /// Calls at work; while there are any the vault is in use.
+    /// Calls in flight; the vault is in use while there are any.
     private var users = 0
     private var lastUse = ContinuousClock.now
-    /// Waits for a vault that is away, where its key is at hand.
+    /// Waits for a vault that is away, if its key is at hand.
     private var returning: Task<Void, Never>?
-    /// When the vault was locked because its folder was moved, replaced or unmounted; nil once it was unlocked or locked again.
+    /// When the vault was locked because its folder was moved, replaced or unmounted; reset to nil when it is next
+    /// unlocked or locked.
     package private(set) var displacedSince: Timestamp?
 
-    /// All that is known while the vault is unlocked; ``lock(_:)`` lets go of it. Work that ends later still finds its own
-    /// session, and leaves nothing in the next one.
+    /// All state of an unlocked vault, released by ``lock(_:)``. Work that ends later still finds its own session, and
+    /// leaves nothing in the next one.
     private final class Session {
         let vault: SealedVault
         let since = Timestamp.now()
-        /// Why deposits were not ingested. May name what is in them.
+        /// Why deposits were not ingested. May name their content.
         var refusals: [ObjectID: String] = [:]
-        /// What was found out about contents that are to be sealed; the oldest first.
+        /// Cached findings about contents to be sealed, oldest first.
         var kept: [(content: ContentHash, found: any Sendable)] = []
         var suspendWatch: SuspendWatch?
         var idleTimer: Task<Void, Never>?
         var ingestion: Task<Void, Never>?
-        /// Waits until deposits that failed by themselves are tried again.
+        /// The backoff before failed deposits are retried.
         var retry: Task<Void, Never>?
 
         init(_ vault: SealedVault) { self.vault = vault }
@@ -60,12 +61,12 @@ package actor VaultService {
         }
     }
 
-    /// Touches nothing on the disk.
+    /// Touches nothing on disk.
     ///
     /// - Parameters:
-    ///   - pause: how long the service waits at first for a vault that is away, or for room; doubled up to ten minutes.
-    ///   - notice: told what happens; it is called on any thread.
-    ///   - key: asked for where the vault is to be unlocked without a person.
+    ///   - pause: the initial backoff while a vault is away or a disk is full; doubled up to ten minutes.
+    ///   - notice: receives events; called on any thread.
+    ///   - key: called to unlock the vault without a person.
     package init(
         _ place: VaultPlace, judge: any DepositJudge, pause: Duration = .seconds(1),
         notice: @Sendable @escaping (VaultNotice) -> Void = { _ in }, key: @escaping KeyAtHand = { nil }
@@ -88,14 +89,14 @@ package actor VaultService {
     /// Whether deposits are being ingested.
     package var isIngesting: Bool { session?.ingestion != nil }
 
-    /// Why deposits were not ingested since the vault was unlocked, for the person who asks. May name what is in them.
+    /// Why deposits were not ingested since the vault was unlocked, for a person's query. May name their content.
     package var refusals: [ObjectID: String] { session?.refusals ?? [:] }
 
     // MARK: Unlocking
 
     /// Unlocks the vault, and begins to ingest this host's deposits in the background.
     ///
-    /// - Returns: nil where it is unlocked already; the credential was not looked at then.
+    /// - Returns: nil if it is unlocked already; the credential is not checked then.
     /// - Throws: `VaultError`, `Fault`.
     @discardableResult
     package func unlock(_ credential: Credential, dropsTornTail: Bool = false) async throws -> UnlockReport? {
@@ -124,9 +125,9 @@ package actor VaultService {
         return report
     }
 
-    /// Unlocks the vault with the key that is at hand, if one is. A vault that is away is unlocked when it is there.
+    /// Unlocks the vault with the key at hand, if there is one. A vault that is away is unlocked when it returns.
     ///
-    /// - Throws: as ``unlock(_:dropsTornTail:)``; ``VaultError/away(_:)`` where it waits for the vault.
+    /// - Throws: like ``unlock(_:dropsTornTail:)``; ``VaultError/away(_:)`` if it waits for the vault.
     package func unlockWithKeyAtHand() async throws {
         let key = key
         guard let credential = try await BlockingPool("credential").run({ try key() }) else { return }
@@ -153,7 +154,7 @@ package actor VaultService {
         session.idleTimer = Task { await self.lockWhenIdle(after: .seconds(idle)) }
     }
 
-    /// Forgets the keys and gives up the vault's lock; when it returns that is done. Work that needs them fails.
+    /// Wipes the keys and releases the vault's lock before it returns. Work that needs them fails.
     ///
     /// - Returns: whether it had been unlocked.
     @discardableResult
@@ -176,7 +177,7 @@ package actor VaultService {
         while !Task.isCancelled {
             let due = lastUse + idle
             if users == 0, due <= .now {
-                // The timer's own task must not be cancelled in the midst of it.
+                // This may run in the timer's own task, which must not be cancelled halfway.
                 session?.idleTimer = nil
                 await lock(.idle)
                 return
@@ -191,8 +192,8 @@ package actor VaultService {
 
     // MARK: A folder that is not the one of that name any more
 
-    /// Locks the vault where its path leads to another folder, or to none, or its disk gives errors: nothing more is written to
-    /// the one that was opened. Where the key is at hand, the vault is unlocked when one is there again.
+    /// Locks the vault if its path leads to another folder or to none, or its disk gives errors: nothing more is
+    /// written to the opened folder. If the key is at hand, the vault is unlocked again when it returns.
     package func endIfDisplaced() async throws {
         guard let vault = session?.vault else { return }
         if try await look({ try vault.folder.answers() }) { return }
@@ -200,7 +201,7 @@ package actor VaultService {
     }
 
     private func end(_ vault: SealedVault) async {
-        // Others may have found it at the same time.
+        // Another caller may have found it at the same time.
         guard session?.vault === vault else { return }
         await lock(.displaced)
         guard session == nil else { return }
@@ -222,12 +223,12 @@ package actor VaultService {
 
     /// Tries to unlock a vault that was away.
     ///
-    /// - Returns: false where it is still away.
+    /// - Returns: false if it is still away.
     private func isSettled(_ asked: Int) async -> Bool {
         guard locks == asked, session == nil else { return true }
         let (key, place) = (key, place)
         do {
-            // Its disk first: a key is not fetched in vain each time.
+            // Check the disk first, so that the key is not fetched in vain each time.
             _ = try await look { try place.open() }
             guard let credential = try await BlockingPool("credential").run({ try key() }) else { return true }
             try await unlock(credential)
@@ -250,13 +251,12 @@ package actor VaultService {
         returning = nil
     }
 
-    // MARK: Using it
+    // Works with the unlocked vault, on a thread that may block.
 
     /// Works with the unlocked vault, on a thread that may block.
     ///
-    /// - Parameter lanes: for work that may wait for a person; nil takes the vault's own, which imports need.
-    /// - Throws: ``VaultError/locked``, also where the vault's folder turned out not to be the one of its name any more, and
-    ///   what `body` throws.
+    /// - Parameter lanes: for work that may wait for a person; nil uses the vault's own threads, which imports need.
+    /// - Throws: ``VaultError/locked``, also if the vault's folder has been displaced; any error from `body`.
     package func use<R: Sendable>(
         on lanes: BlockingPool? = nil, _ body: @Sendable (SealedVault) throws -> R
     ) async throws -> R {
@@ -271,7 +271,8 @@ package actor VaultService {
                 try vault.folder.requireStanding()
                 return .done(try body(vault))
             } catch {
-                // A disk that is gone makes any call fail, in any way; where nobody can tell, the error itself says more.
+                // If a disk is gone, a call may fail in any way; if that cannot be established, the original error says
+                // more.
                 return (try? Self.isGone(vault.folder, error)) == true ? .displaced : .failed(error)
             }
         }
@@ -284,8 +285,8 @@ package actor VaultService {
         }
     }
 
-    /// Whether the folder is another by now, or the error was its disk's and not that of one place on it: then the session has
-    /// nothing to go on with, and what it holds open only keeps others from mending or mounting the disk.
+    /// Whether the folder was replaced, or the error concerns its whole disk rather than one place on it. The session
+    /// is useless then, and its open files would only prevent a repair or a remount.
     private static func isGone(_ folder: SealedVaultFolder, _ error: any Error) throws -> Bool {
         guard try folder.stands() else { return true }
         guard let fault = error as? Fault ?? (error as? VaultError)?.fault, SealedVaultFolder.isDead(fault) else {
@@ -300,15 +301,15 @@ package actor VaultService {
         case displaced
     }
 
-    /// Remembers what was found out about a content that is to be sealed, for as long as the vault stays unlocked; of a
-    /// locked vault nothing is remembered. The oldest is forgotten for the 65th.
+    /// Caches a finding about a content to be sealed while the vault stays unlocked; a locked vault caches nothing.
+    /// Holds 64 entries; the oldest is evicted.
     package func keep(_ found: any Sendable, of content: ContentHash) {
         guard let session else { return }
         session.kept.removeAll { $0.content == content }
         session.kept = session.kept.suffix(63) + [(content, found)]
     }
 
-    /// What ``keep(_:of:)`` was given, once.
+    /// Removes and returns the value given to ``keep(_:of:)``.
     package func takeKept(_ content: ContentHash) -> (any Sendable)? {
         guard let session, let index = session.kept.firstIndex(where: { $0.content == content }) else { return nil }
         return session.kept.remove(at: index).found
@@ -324,21 +325,21 @@ package actor VaultService {
             session?.refusals[id] = nil
             return outcome
         } catch {
-            // One that has ended meanwhile is not told any more.
+            // A session that has ended meanwhile is not updated.
             if session === self.session { session?.refusals[id] = explain(error) }
             throw error
         }
     }
 
-    /// Begins to ingest the deposits that this host has made. What fails for want of room, or of what else may come by itself,
-    /// is tried again for as long as the vault is unlocked.
+    /// Begins to ingest this host's deposits. Failures from lack of space, and others that may resolve without a
+    /// person, are retried while the vault is unlocked.
     private func ingestOwn(_ pauses: Pauses? = nil) {
         guard let session else { return }
         let (unlocked, isFirst) = (locks, pauses == nil)
         var pauses = pauses ?? Pauses(pause)
         session.ingestion = Task {
             let waits = await self.ingestAll(isFirst: isFirst)
-            // Locked and unlocked meanwhile: then it is another one's turn.
+            // Locked and unlocked meanwhile: the new session does this itself.
             guard self.locks == unlocked, let session = self.session else { return }
             session.ingestion = nil
             guard waits else { return }
@@ -351,7 +352,7 @@ package actor VaultService {
         }
     }
 
-    /// - Returns: whether one is to be tried again.
+    /// - Returns: whether any needs a retry.
     private func ingestAll(isFirst: Bool) async -> Bool {
         do {
             let drops = try await use { try $0.drops() }
@@ -388,7 +389,7 @@ package actor VaultService {
         return try await look { try vault.state().comics.count }
     }
 
-    /// How the vault stands to what this host remembers of it. Does not count as use.
+    /// How the vault relates to this host's memory of it. Does not count as use.
     ///
     /// - Throws: ``VaultError/locked``.
     package func freshness() async throws -> ManifestFreshness {
@@ -399,7 +400,7 @@ package actor VaultService {
 
 extension SealedVault {
     /// Ingests a deposit that `judge` accepts; see ``ingest(_:isApproved:limit:validate:)``. One deposit at a time,
-    /// whichever vault they are in.
+    /// across all vaults.
     package func ingest(_ id: ObjectID, isApproved: Bool = false, judge: any DepositJudge) throws -> AddOutcome {
         try ingesting.withLock { _ in
             try ingest(id, isApproved: isApproved) { try judge.judge($0) }
@@ -411,15 +412,15 @@ extension SealedVault {
 private let ingesting = Mutex(())
 
 extension VaultService {
-    /// Looks at the locked vault's files, on a thread that may block. Does not count as use.
+    /// Reads the locked vault's files, on a thread that may block. Does not count as use.
     ///
-    /// - Throws: what `body` throws; `Fault(.transient)` with the code ``Fault/hanging`` where the vault's disk does not
-    ///   answer.
+    /// - Throws: any error from `body`; `Fault(.transient)` with the code ``Fault/hanging`` if the vault's disk does
+    ///   not answer.
     package nonisolated func look<R: Sendable>(_ body: @Sendable () throws -> R) async throws -> R {
         try await Bulkhead.$current.withValue(.vault(place.name)) { try await looks.run(body) }
     }
 
-    /// Changes the locked vault's files, on a thread that may block, and keeps nobody waiting who looks at them. Does not count
+    /// Changes the locked vault's files, on a thread that may block, without delaying readers of them. Does not count
     /// as use.
     package nonisolated func change<R: Sendable>(_ body: @Sendable () throws -> R) async throws -> R {
         try await work.run(body)

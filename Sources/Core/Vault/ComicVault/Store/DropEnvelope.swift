@@ -1,17 +1,17 @@
 import OwnFiles
 import Platform
 
-/// What a deposit says about its archive. It was written by whoever knows the public key, that is by anybody: nothing in
-/// it is believed but what the archive itself bears out.
+/// A deposit's description of its archive. Anyone who knows the public key could have written it, so only claims that
+/// the archive itself confirms are trusted.
 package struct DropEnvelope: Hashable, Sendable {
     package let name: BytePath
     package let source: String
     /// Of the archive.
     package let hash: ContentHash
     package let time: Timestamp
-    /// What the depositor knows the import by; see ``NewComic/key``.
+    /// The depositor's idempotency key; see ``NewComic/key``.
     package let key: [UInt8]
-    /// What becomes of it where the vault has the very same. Believed of this host's own deposits only.
+    /// The policy if the vault has the same bytes. Trusted for this host's own deposits only.
     package let duplicates: DuplicatePolicy
 
     /// Bytes.
@@ -37,14 +37,14 @@ package struct DropEnvelope: Hashable, Sendable {
         encoder.fixed(hash.bytes)
         encoder.integer(time.nanoseconds)
         encoder.counted(key)
-        // A byte that older envelopes do not have, nor those that skip: these read the same everywhere.
+        // A byte absent from older envelopes and from those that skip, so that both read the same everywhere.
         if duplicates == .keep { encoder.integer(Self.keeps) }
         return UInt32(encoder.bytes.count).bigEndianBytes + encoder.bytes
     }
 
     /// Reads the envelope in front of a deposit's content.
     ///
-    /// - Returns: nil where there is none; else the envelope, and where the archive begins.
+    /// - Returns: nil if there is none; else the envelope and the offset of the archive.
     static func read(_ reader: ObjectReader) throws -> (DropEnvelope, archive: Int64)? {
         let count = try reader.read(at: 0, count: 4).reduce(0) { $0 << 8 | Int($1) }
         guard reader.length >= 4, count <= limit, Int64(4 + count) <= reader.length else { return nil }
@@ -84,23 +84,24 @@ package struct DropEnvelope: Hashable, Sendable {
     }
 }
 
-/// Sealing to a locked vault: with its public key alone, which must be the one that this host has been told to trust.
+/// Sealing to a locked vault: with its public key alone, which this host must trust.
 package enum VaultDeposit {
-    /// Bytes of an archive that is sealed while the vault is locked: more would not be ingested at the unlock, and its
-    /// source would be gone.
+    /// The largest archive, in bytes, that is sealed while the vault is locked: a larger one would not be ingested at
+    /// the unlock, with its source gone.
     package static let archiveLimit: Int64 = 2 << 30
 
-    /// The ``Fault/code`` of an archive beyond ``archiveLimit``.
+    /// The ``Fault/code`` for an archive beyond ``archiveLimit``.
     package static let tooLarge = "too-large"
 
-    /// Seals a validated archive into the vault's `drop/`. When this returns the deposit is durable, read back, verified
-    /// and on the host's list, and its source may go. Blocks.
+    /// Seals a validated archive into the vault's `drop/`. When this returns, the deposit is durable, read back,
+    /// verified and on the host's list, and its source may be removed. Blocks.
     ///
     /// - Parameters:
-    ///   - path: the vault's folder; opened anew each time, for a rekey puts another in its place.
+    ///   - path: the vault's folder; opened each time, because a rekey replaces it.
     ///   - archive: open for reading, as it was validated.
-    /// - Throws: `Fault(.refused)` for an archive of more than ``archiveLimit``, and ``VaultError/notTrusted(_:why:)``, and
-    ///   nothing is sealed; ``VaultError/inUse(_:holder:)`` during a rekey; ``VaultError/contentChanged(_:)``; `Fault`.
+    /// - Throws: `Fault(.refused)` for an archive of more than ``archiveLimit``, and ``VaultError/notTrusted(_:why:)``,
+    ///   both with nothing sealed; ``VaultError/inUse(_:holder:)`` during a rekey; ``VaultError/contentChanged(_:)``;
+    ///   `Fault`.
     package static func seal(
         _ archive: Descriptor, _ envelope: DropEnvelope, into path: BytePath, host: HostState
     ) throws -> HostDeposit {
@@ -130,7 +131,7 @@ package enum VaultDeposit {
             FaultPoint.reach("verified")
             let deposit = HostDeposit(
                 drop: sealed.id, vault: pin.vault, length: UInt64(sealed.length), headerMAC: sealed.headerMAC)
-            // Before it has its name: what this host does not know of is somebody else's.
+            // Before it is renamed into place: a deposit not on this host's list counts as foreign.
             try host.remember(deposit.at(.making))
             try temporary.become(VaultLayout.drop(sealed.id))
             try host.remember(deposit)
@@ -138,11 +139,11 @@ package enum VaultDeposit {
         }
     }
 
-    /// Makes this host trust the vault that lies at `path`, for deposits: to be done once, by a person who has compared
-    /// ``HostPin/fingerprint`` with what the vault's own host shows.
+    /// Makes this host trust the vault at `path` for deposits. Done once, by a person who has compared
+    /// ``HostPin/fingerprint`` with the one shown by the vault's own host.
     package static func trust(_ pin: HostPin, host: HostState) throws { try host.replacePins([pin]) }
 
-    /// The vault and key that lie at `path`, trusted or not.
+    /// The vault and key at `path`, trusted or not.
     package static func offered(at path: BytePath, host: HostState) throws -> HostPin {
         let vault = try SealedVault(at: path, host: host)
         let key = try vault.folder.open(VaultLayout.publicKey).read(at: 0, count: X25519.size + 1)
@@ -167,7 +168,7 @@ package enum VaultDeposit {
 }
 
 extension HostPin {
-    /// What two people compare: 128 bits of a hash over vault and key, in four groups.
+    /// For comparison by people: 128 bits of a hash over vault and key, in four groups.
     package var fingerprint: String {
         let digits = ContentHash(of: vault.bytes + publicKey).description.prefix(32)
         return stride(from: 0, to: 32, by: 8).map { start in

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A vault of comics in a folder: locked, or unlocked with its keys in memory.
 ///
-/// Every call blocks, long ones for as long as the bytes take: use a ``BlockingPool``. Calls may come from several
-/// threads; what they add is sealed side by side and recorded one after the other. Errors are ``VaultError`` and `Fault`.
+/// Every call blocks, long ones for as long as the bytes take: use a ``BlockingPool``. Thread-safe: concurrent
+/// additions are sealed in parallel and recorded serially. Errors are ``VaultError`` and `Fault`.
 package final class SealedVault: Sendable {
     package let folder: SealedVaultFolder
     package let host: HostState
@@ -16,7 +16,7 @@ package final class SealedVault: Sendable {
     package var id: VaultID { description.id }
     package var isUnlocked: Bool { session.withLock { $0 != nil } }
 
-    /// A vault that is there, locked.
+    /// An existing vault, locked.
     ///
     /// - Throws: ``VaultError/notAVault(_:why:)``.
     package init(at path: BytePath, host: HostState) throws {
@@ -29,11 +29,11 @@ package final class SealedVault: Sendable {
         self.host = host
     }
 
-    /// Reads the keys, takes the vault's lock, checks the manifest against this host's mark and puts in order what an
-    /// interrupted life has left.
+    /// Reads the keys, takes the vault's lock, checks the manifest against this host's mark and cleans up after an
+    /// interrupted process.
     ///
     /// - Parameter dropsTornTail: the answer to ``ManifestDamage/tornTail(_:bytes:)``.
-    /// - Returns: what there is to say about it; with ``UnlockReport/freshness`` rolled back the vault can only be read.
+    /// - Returns: the findings; if ``UnlockReport/freshness`` is rolled back, the vault can only be read.
     @discardableResult
     package func unlock(_ credential: Credential, dropsTornTail: Bool = false) throws -> UnlockReport {
         try begin {
@@ -42,7 +42,7 @@ package final class SealedVault: Sendable {
             let opened = try slots.open(credential)
             let isRekeyed = try followRekey(opened.secrets)
             let isPinned = try !isKnown(opened.secrets)
-            // Who has opened a slot has the right key: nothing better could be compared.
+            // Opening a slot proves that the key is right; there is no better check.
             if isPinned { try host.replacePins([HostPin(vault: id, publicKey: opened.secrets.keyPair.publicKey)]) }
             try noteSlots(opened.slot)
             let isKeyReplaced = try restorePublicKey(opened.secrets)
@@ -65,7 +65,7 @@ package final class SealedVault: Sendable {
         }
     }
 
-    /// What a full disk has no room for is done another time: it must not keep anybody from removing something.
+    /// If the disk is full, retry this later: it must not prevent the removal of a comic.
     private func tidy(_ manifest: Manifest) throws {
         do {
             try manifest.consolidate()
@@ -74,8 +74,8 @@ package final class SealedVault: Sendable {
         }
     }
 
-    /// - Parameter open: makes the session, while nobody else makes one.
-    /// - Throws: `Fault(.usage)` where there is one already.
+    /// - Parameter open: makes the session, under the lock.
+    /// - Throws: `Fault(.usage)` if there is one already.
     func begin(_ open: () throws -> (VaultSession, UnlockReport)) throws -> UnlockReport {
         try session.withLock { session in
             guard session == nil else { throw Fault(.usage, "the vault \(folder.path) is unlocked already") }
@@ -85,8 +85,8 @@ package final class SealedVault: Sendable {
         }
     }
 
-    /// Gives up the keys and the vault's lock: when it returns the keys are wiped. What is being added at the moment fails
-    /// and leaves nothing; objects that are open stay readable, each with its own key, until their readers go.
+    /// Wipes the keys and releases the vault's lock before it returns. Additions in flight fail and leave nothing. Open
+    /// objects stay readable, each with its own key, until their readers are released.
     package func lock() {
         session.withLock { session in
             session?.close()
@@ -94,8 +94,7 @@ package final class SealedVault: Sendable {
         }
     }
 
-    /// Takes an older copy of the vault, as it lies there, for the vault; objects that only the other branch knew go to
-    /// the quarantine.
+    /// Accepts the older copy of the vault on disk; objects known only to the other branch go to the quarantine.
     package func acceptRollback() throws -> RecoveryReport {
         let session = try unlocked()
         return try session.withManifest { manifest in
@@ -110,10 +109,10 @@ package final class SealedVault: Sendable {
         return session
     }
 
-    /// Takes over a session that exists already: that of a vault which has just been made.
+    /// Takes over an existing session, of a vault that has just been created.
     func begin(_ new: VaultSession) { session.withLock { $0 = new } }
 
-    /// The lock of the one that may change the vault (fcntl(2), an open file's lock on `vault.json`).
+    /// The vault's write lock (fcntl(2), an open file's lock on `vault.json`).
     func acquireLock() throws -> Descriptor {
         let file = try folder.open(VaultLayout.description, O_RDWR)
         guard try FileLock.acquireSoon(.exclusive, on: file) else {
@@ -125,7 +124,7 @@ package final class SealedVault: Sendable {
         return file
     }
 
-    /// - Returns: false where this host knows no vault here.
+    /// - Returns: false if this host knows no vault here.
     /// - Throws: ``VaultError/strangeVault(expected:found:)``.
     func isKnown(_ secrets: VaultSecrets) throws -> Bool {
         let pins = try host.pins()
@@ -139,7 +138,7 @@ package final class SealedVault: Sendable {
         (try? folder.open(VaultLayout.publicKey).read(at: 0, count: own.count + 1)) == own
     }
 
-    /// - Returns: whether another key had been put in place of the vault's.
+    /// - Returns: whether another key had replaced the vault's.
     private func restorePublicKey(_ secrets: VaultSecrets) throws -> Bool {
         let own = secrets.keyPair.publicKey
         if isPublicKeyRight(own) { return false }
@@ -151,27 +150,27 @@ package final class SealedVault: Sendable {
     }
 }
 
-/// What unlocking has found and done.
+/// The findings and actions of an unlock.
 package struct UnlockReport: Sendable {
     /// The slot that opened.
     package let slot: SlotID
     package let damagedSlots: [VaultError]
     package let freshness: ManifestFreshness
-    /// The log of which an incomplete last record was dropped.
+    /// The log whose incomplete last record was dropped.
     package let tornTail: LogName?
-    /// Logs with bytes of no record after their last one, though others follow: not the vault's doing.
+    /// Logs with trailing bytes that are not a record, though other logs follow: not written by the vault.
     package let junk: [LogName]
     /// The host knew no vault here until now.
     package let isNewlyPinned: Bool
-    /// `vault.pub` had been replaced or lost: deposits of other hosts since then may be sealed to somebody else.
+    /// `vault.pub` had been replaced or lost: other hosts' deposits since then may be sealed to a stranger's key.
     package let isPublicKeyRestored: Bool
     package internal(set) var recovery = RecoveryReport()
-    /// The vault of before a rekey, which was not removed: the new one is not known to be whole.
+    /// The vault from before a rekey, kept because the new one is not known to be complete.
     package internal(set) var keptOld: BytePath?
 }
 
-/// The keys of an unlocked vault, its lock, and its manifest. Keys are lent for single steps, never for the time that an
-/// object takes: whoever closes the session waits for those steps, and then nobody has them.
+/// The keys of an unlocked vault, its lock, and its manifest. Keys are lent for single steps, never for the duration of
+/// an object: closing the session waits for those steps, and then no copy is left.
 final class VaultSession: Sendable {
     let publicKey: [UInt8]
     let end = SessionEnd()
@@ -190,8 +189,7 @@ final class VaultSession: Sendable {
         state = Mutex(State(manifest: manifest))
     }
 
-    /// No more changes and no more keys, whoever still holds the session: they are wiped, and the lock is free, when this
-    /// returns.
+    /// Ends changes and wipes the keys, even if others still hold the session. When this returns, the lock is free.
     func close() {
         end.reach()
         state.withLock { $0.manifest = nil }
@@ -209,8 +207,8 @@ final class VaultSession: Sendable {
         }
     }
 
-    /// Lends the keys, to one at a time: for as long as it takes to open or begin an object. No key may leave `body`, and
-    /// the manifest must not be asked for within it.
+    /// Lends the keys to one caller at a time, long enough to open or begin an object. No key may leave `body`, and
+    /// `body` must not use the manifest.
     ///
     /// - Throws: ``VaultError/locked`` once the vault has been locked.
     func withSecrets<R: Sendable>(_ body: (VaultSecrets) throws -> R) throws -> R {

@@ -3,12 +3,12 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The vault's folder, in which every file is reached through no symbolic link and only if it is a regular file
-/// (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS): a writer to the folder cannot send the agent elsewhere.
-/// Changes are on the disk when the calls return. Everything here blocks.
+/// The vault's folder. Every file is opened without following symlinks and only if it is a regular file (openat2(2),
+/// RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS), so that a writer to the folder cannot redirect the agent. Changes are
+/// durable when the calls return. Everything blocks.
 ///
-/// This is the one door through which a vault is written to: each change first looks whether the folder still has its
-/// name, and throws `Fault` with the code ``StandingFolder/displaced`` where it does not.
+/// All writes to a vault go through this type: each change first checks whether the folder still has its name, and
+/// throws `Fault` with the code ``StandingFolder/displaced`` if it does not.
 package final class SealedVaultFolder: Sendable {
     package var path: BytePath { standing.path }
     private let standing: StandingFolder
@@ -21,13 +21,13 @@ package final class SealedVaultFolder: Sendable {
     /// Whether the vault's path still leads to this folder.
     package func stands() throws -> Bool { try standing.stands() }
 
-    /// - Throws: `Fault(.transient)` with the code ``StandingFolder/displaced`` where it does not.
+    /// - Throws: `Fault(.transient)` with the code ``StandingFolder/displaced`` if it does not.
     package func requireStanding() throws { try standing.check() }
 
-    /// Whether the vault's path still leads to this folder and its disk can still be read, past what is cached of it.
+    /// Whether the vault's path still leads to this folder and its disk can still be read, bypassing the cache.
     package func answers() throws -> Bool {
         guard try stands() else { return false }
-        // What lies in no file system on a disk has nothing to read past.
+        // Files outside a disk file system have no cache to bypass.
         let file: Descriptor
         do {
             file = try open(VaultLayout.description, O_RDONLY | openDirect)
@@ -42,7 +42,7 @@ package final class SealedVaultFolder: Sendable {
         return !Self.isDead(Fault.system("read", file.path))
     }
 
-    /// The same of writing: a disk of which the file system was shut down may still be read.
+    /// Like ``answers()``, for writing: a disk whose file system was shut down may still be readable.
     package func takesFiles() throws -> Bool {
         do {
             let temporary = try VaultTemporary(self)
@@ -56,14 +56,15 @@ package final class SealedVaultFolder: Sendable {
         }
     }
 
-    /// Whether a call failed as calls do on a disk that is gone or gives errors, and on a file system that was shut down.
+    /// Whether a call failed in a way typical of a disk that is gone or gives errors, or of a file system that was shut
+    /// down.
     static func isDead(_ fault: Fault) -> Bool {
         fault.errno.map { [EIO, EROFS, ENXIO, ENODEV, ESTALE, ENOTCONN, ESHUTDOWN, EUCLEAN].contains($0) } ?? false
     }
 
     package func full(_ relative: BytePath) -> BytePath { path.appending(relative) }
 
-    /// Opens a file that is there; for writing only in the folder that has the name.
+    /// Opens an existing file; for writing only if the folder still has its name.
     ///
     /// - Throws: `Fault(.refused)` for anything but a regular file.
     package func open(_ relative: BytePath, _ flags: Int32 = O_RDONLY) throws -> Descriptor {
@@ -76,7 +77,7 @@ package final class SealedVaultFolder: Sendable {
         return file
     }
 
-    /// Makes a file that nobody has, for writing.
+    /// Creates a new file for writing.
     package func create(_ relative: BytePath) throws -> Descriptor {
         let file = try SafePath.openExactly(
             relative, beneath: standing.writing(), O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
@@ -84,7 +85,7 @@ package final class SealedVaultFolder: Sendable {
         return file
     }
 
-    /// nil where nothing has that name.
+    /// nil if there is no such file.
     package func status(_ relative: BytePath) throws -> FileStatus? {
         do {
             return try SafePath.locateExactly(relative, beneath: root).status()
@@ -99,7 +100,7 @@ package final class SealedVaultFolder: Sendable {
         return try listDirectory(BytePath("/proc/self/fd/\(folder.raw)/.")).map { BytePath(bytes: $0.name) }.sorted()
     }
 
-    /// Makes a folder with mode 0700 unless it is there.
+    /// Creates a folder with mode 0700 unless it exists.
     package func makeDirectory(_ relative: BytePath) throws {
         try standing.check()
         let parent = try directory(relative.parent)
@@ -117,21 +118,22 @@ package final class SealedVaultFolder: Sendable {
 
     /// Renames without replacing, and syncs both folders.
     ///
-    /// - Returns: false where `target` exists.
+    /// - Returns: false if `target` exists.
     package func renameNew(_ source: BytePath, to target: BytePath) throws -> Bool {
         try move(source, to: target, STEWARD_RENAME_NOREPLACE)
     }
 
-    /// Renames over what may be there, and syncs both folders.
+    /// Renames, replacing an existing file, and syncs both folders.
     package func replace(_ target: BytePath, with source: BytePath) throws { _ = try move(source, to: target, 0) }
 
-    /// Unlinks a file, or nothing if it is gone. The folder is not synced.
+    /// Unlinks a file; a no-op if it is gone. The folder is not synced.
     package func remove(_ relative: BytePath) throws {
         try standing.check()
         try withdraw(relative)
     }
 
-    /// As ``remove(_:)``, for what this process has made and nothing names yet: it goes wherever the folder lies by now.
+    /// Like ``remove(_:)``, for a file that this process has made and nothing names yet: it is removed even if the
+    /// folder was moved.
     func withdraw(_ relative: BytePath) throws {
         let parent = try directory(relative.parent)
         guard Self.withName(relative, { unlinkat(parent.raw, $0, 0) }) == 0 || errno == ENOENT else {
@@ -140,7 +142,7 @@ package final class SealedVaultFolder: Sendable {
         FaultPoint.reach("removed")
     }
 
-    /// Removes an empty folder; one with something in it stays.
+    /// Removes an empty folder; one with content stays.
     package func removeDirectory(_ relative: BytePath) throws {
         try standing.check()
         let parent = try directory(relative.parent)
@@ -169,7 +171,7 @@ package final class SealedVaultFolder: Sendable {
         FaultPoint.reach("renamed")
         try to.sync()
         if from !== to { try from.sync() }
-        // What was moved away meanwhile does not count as done.
+        // A change in a folder that was moved away meanwhile does not count as done.
         try standing.check()
         return true
     }

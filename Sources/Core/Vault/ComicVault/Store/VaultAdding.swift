@@ -11,7 +11,7 @@ package struct NewComic {
     package let parts: [(kind: ObjectKind, content: ObjectContent)]
     package let summary: ComicSummary
     package let source: String
-    /// What the caller knows the import by: the same key adds nothing a second time. May be empty.
+    /// The caller's idempotency key: the same key adds nothing a second time. May be empty.
     package let key: [UInt8]
     package let drop: ObjectID?
 
@@ -31,7 +31,7 @@ package struct NewComic {
     }
 }
 
-/// What is done with a comic whose bytes are in the vault already.
+/// The policy for a comic whose bytes are in the vault already.
 package enum DuplicatePolicy: Sendable { case skip, keep }
 
 package enum AddOutcome: Sendable, Equatable {
@@ -51,12 +51,12 @@ package enum AddOutcome: Sendable, Equatable {
 }
 
 extension SealedVault {
-    /// Seals a comic and records it. When this returns the comic is durable, read back and verified, and its source may
-    /// go. A name that is taken is numbered: `name (1).cbz`.
+    /// Seals a comic and records it. When this returns, the comic is durable, read back and verified, and its source
+    /// may be removed. A name that is taken is numbered: `name (1).cbz`.
     ///
     /// - Throws: ``VaultError/contentChanged(_:)``, ``VaultError/encryptionFailed(underlying:)``,
-    ///   ``VaultError/rolledBack(mark:disk:)``, `Fault`. Nothing is in the vault then, unless the failure came after the
-    ///   record: the same ``NewComic/key`` finds it.
+    ///   ``VaultError/rolledBack(mark:disk:)``, `Fault`. Nothing is in the vault then, unless the failure came after
+    ///   the record: the same ``NewComic/key`` finds it.
     package func add(_ comic: NewComic, duplicates: DuplicatePolicy = .skip) throws -> AddOutcome {
         try ComicEntry.check(name: comic.name)
         let session = try unlocked()

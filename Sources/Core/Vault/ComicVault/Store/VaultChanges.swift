@@ -1,9 +1,9 @@
 import Platform
 
-/// What removing a comic has done.
+/// The result of removing a comic.
 package struct RemovalReport: Sendable {
     package let entry: ComicEntry
-    /// Objects of which the header was left as it is, for their files have other hard links: a backup still holds them.
+    /// Objects whose header was left intact because their files have other hard links: a backup still holds them.
     package let shared: [ObjectID]
 }
 
@@ -13,7 +13,7 @@ extension SealedVault {
         try unlocked().withManifest { $0.state.comics.values.sorted { ($0.name, $0.id) < ($1.name, $1.id) } }
     }
 
-    /// What the manifest says now.
+    /// The current state of the manifest.
     package func state() throws -> ManifestState { try unlocked().withManifest { $0.state } }
 
     package func freshness() throws -> ManifestFreshness { try unlocked().withManifest { $0.freshness } }
@@ -41,10 +41,10 @@ extension SealedVault {
         return try session.withManifest { $0.state.comics(duplicateTag: tag) }
     }
 
-    /// A comic with this content that can be read to its last byte: what is left where another copy of it goes. Reads it.
+    /// A comic with this content that reads completely, so that another copy may be removed. Reads all of it.
     ///
-    /// - Returns: nil where there is none, or every one is missing or damaged.
-    /// - Throws: ``VaultError/locked``; what passes by itself.
+    /// - Returns: nil if there is none, or every one is missing or damaged.
+    /// - Throws: ``VaultError/locked``; transient errors.
     package func wholeComic(content: ContentHash) throws -> ComicEntry? {
         try comics(content: content).first { try isWhole($0, content) }
     }
@@ -61,8 +61,8 @@ extension SealedVault {
 
     /// Renames a comic inside the vault; no object is touched.
     ///
-    /// - Parameter numbers: whether a name that is taken is numbered, instead of refused.
-    /// - Returns: the comic with the name that it has now.
+    /// - Parameter numbers: whether a name that is taken is numbered instead of refused.
+    /// - Returns: the comic with its new name.
     package func rename(_ id: ComicID, to name: BytePath, numbers: Bool = false) throws -> ComicEntry {
         let entry = try comic(id)
         if entry.name == name { return entry }
@@ -88,9 +88,9 @@ extension SealedVault {
     }
 
     /// Removes a comic for good: a tombstone, its objects' headers overwritten, the files unlinked, and a new snapshot
-    /// in which its title does not stand. Copies that a backup, a copy-on-write file system or a flash drive keeps still
-    /// open with the vault's key. On a full disk the objects go first: they make the room that the tombstone takes; should
-    /// the process die between the two, the comic is there without its files, and can be removed once more.
+    /// without its title. Copies kept by a backup, a copy-on-write file system or a flash drive still open with the
+    /// vault's key. On a full disk the objects go first, to make room for the tombstone; if the process dies in
+    /// between, the comic is listed without its files and can be removed again.
     package func remove(_ id: ComicID) throws -> RemovalReport {
         try unlocked().withManifest { manifest in
             guard let entry = manifest.state.comics[id] else { throw VaultError.noSuchComic(id.description) }
@@ -101,7 +101,7 @@ extension SealedVault {
                 shared = try destroy(entry)
             } catch  where isFullDisk(error) {
                 shared = try destroy(entry)
-                // It was recorded, and what failed was the mark.
+                // It was recorded; only the mark failed.
                 if manifest.state.comics[id] == nil { try manifest.confirm() } else { try manifest.append(record) }
             }
             try manifest.consolidate()
@@ -109,11 +109,11 @@ extension SealedVault {
         }
     }
 
-    /// - Returns: objects of which the header was left as it is.
+    /// - Returns: objects whose header was left intact.
     private func destroy(_ entry: ComicEntry) throws -> [ObjectID] {
         try entry.objects.filter { try !objects.destroy(VaultLayout.object($0.id)) }.map(\.id)
     }
 
-    /// Writes a new snapshot, after which no file of the manifest holds what was renamed or removed.
+    /// Writes a new snapshot, after which no manifest file holds removed or former names.
     package func consolidate() throws { try unlocked().withManifest { try $0.consolidate() } }
 }

@@ -3,12 +3,12 @@ import OwnFiles
 import Platform
 
 extension SealedVault {
-    /// Makes a vault, unlocked: put together beside its place and renamed there when it is whole.
+    /// Creates a vault, unlocked: built beside its final path and renamed into place when complete.
     ///
     /// - Parameters:
     ///   - path: must not exist, or be an empty folder.
     ///   - credentials: a slot for each; 1 to 8.
-    /// - Throws: `Fault(.refused)` where something lies there, or where this host knows a vault already.
+    /// - Throws: `Fault(.refused)` if the path is taken, or if this host knows a vault there already.
     package static func create(
         at path: BytePath, host: HostState, credentials: [Credential]
     ) throws -> SealedVault {
@@ -24,7 +24,7 @@ extension SealedVault {
         return vault
     }
 
-    /// Makes a vault that the host does not trust yet.
+    /// Creates a vault that the host does not trust yet.
     static func build(at path: BytePath, host: HostState, credentials: [Credential]) throws -> SealedVault {
         guard (1...KeySlot.limit).contains(credentials.count) else {
             throw Fault(.usage, "a vault has 1 to \(KeySlot.limit) passwords or key files")
@@ -48,10 +48,10 @@ extension SealedVault {
         }
     }
 
-    /// A vault is put together beside its place, and a rekey exchanges the two folders: where a file system is mounted just
-    /// there, the folder beside it lies in another one.
+    /// A vault is built beside its path, and a rekey exchanges the two folders. Neither works on a mount point, because
+    /// the folder beside it is on another file system.
     ///
-    /// - Throws: `Fault(.refused)` for such a path; nothing was changed.
+    /// - Throws: `Fault(.refused)` for such a path, with nothing changed.
     package static func requireRoomBeside(_ path: BytePath) throws {
         guard let folder = try FolderIdentity.open(path), try FolderIdentity(folder).isMount else { return }
         throw Fault(
@@ -67,7 +67,7 @@ extension SealedVault {
         let folder = try SealedVaultFolder(building)
         let description = VaultDescription(id: try .random())
         let file = try folder.create(VaultLayout.description)
-        // Held for as long as it is being made.
+        // Held during the construction.
         _ = try FileLock.acquire(.exclusive, on: file)
         try file.write(description.bytes, at: 0)
         try file.sync()
@@ -80,7 +80,7 @@ extension SealedVault {
         for credential in credentials {
             try KeySlots(folder, description).write(secrets, .random(), for: credential, replaces: false)
         }
-        // The host's own mark is of no vault that does not exist yet.
+        // The host's real mark must not belong to a vault that does not exist yet.
         let scratch = try host.unmade()
         let head = try Manifest.create(folder, keys: secrets.keys, host: scratch).head
         try moveIntoPlace(building, path, replacingEmpty: isThere)
@@ -96,7 +96,7 @@ extension SealedVault {
         return vault
     }
 
-    /// An empty folder gives way to a rename; anything else does not.
+    /// A rename replaces an empty folder, but nothing else.
     private static func moveIntoPlace(_ building: BytePath, _ path: BytePath, replacingEmpty: Bool) throws {
         if replacingEmpty {
             guard building.withCString({ from in path.withCString { to in Glibc.rename(from, to) } }) == 0 else {
@@ -109,8 +109,8 @@ extension SealedVault {
         }
     }
 
-    /// Removes vaults beside this one, and copies of it for a rekey, whose making a process has not survived. Only tidiness:
-    /// what cannot be seen or removed stays.
+    /// Removes vaults beside this one, and rekey copies of it, left by processes that died while making them. Only
+    /// cleanup: those that cannot be seen or removed stay.
     static func removeUnmade(beside path: BytePath) {
         let names = [path, siblingPath(path)].map { $0.name + Array(".making-".utf8) }
         guard let entries = try? listDirectory(path.parent) else { return }
@@ -121,12 +121,12 @@ extension SealedVault {
             if let file = try? Descriptor(description, O_RDWR), (try? FileLock.acquire(.exclusive, on: file)) == true {
                 try? removeVaultFiles(unmade)
             }
-            // One that has no file yet.
+            // Empty: it died before its first file.
             _ = unmade.withCString { rmdir($0) }
         }
     }
 
-    /// Unlinks a vault's files and folders, and nothing else: a folder with other files stays, with them in it.
+    /// Unlinks only a vault's own files and folders: a folder with other files stays, with them in it.
     static func removeVaultFiles(_ path: BytePath) throws {
         guard try FileStatus.of(path) != nil else { return }
         let folder = try SealedVaultFolder(path)

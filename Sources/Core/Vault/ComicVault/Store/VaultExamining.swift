@@ -3,11 +3,11 @@ import OwnFiles
 import Platform
 
 extension SealedVault {
-    /// Opens the vault to be looked at: nothing is changed, neither in its folder nor in what this host remembers of it,
-    /// and nobody else changes it meanwhile.
+    /// Opens the vault read-only: nothing is changed in its folder or in this host's state, and the lock keeps others
+    /// from changing it.
     ///
-    /// - Returns: what unlocking would have had to say; an incomplete last record is left out.
-    /// - Throws: as ``unlock(_:dropsTornTail:)``.
+    /// - Returns: the report of an unlock; an incomplete last record is left out.
+    /// - Throws: like ``unlock(_:dropsTornTail:)``.
     package func examine(_ credential: Credential) throws -> UnlockReport {
         try begin {
             let lock = try folder.open(VaultLayout.description)
@@ -25,16 +25,17 @@ extension SealedVault {
         }
     }
 
-    /// What is not in the manifest does not come along into a new vault, and is destroyed with the old one.
+    /// Checks that nothing would be lost: content outside the manifest is not copied to a new vault, and is destroyed
+    /// with the old one.
     ///
-    /// - Parameter report: of the unlocking.
-    /// - Throws: `Fault(.refused)` where this host does not know the manifest to be the newest, an object of a comic is gone,
-    ///   or there is one that no comic has, in the quarantine or elsewhere; ``VaultError/locked``.
+    /// - Parameter report: from the unlock.
+    /// - Throws: `Fault(.refused)` if this host does not know the manifest to be the newest, an object of a comic is
+    ///   missing, or an object in the quarantine or elsewhere belongs to no comic; ``VaultError/locked``.
     package func requireWhole(_ report: UnlockReport) throws {
         func refused(_ message: String) -> Fault { Fault(.refused, message, path: folder.path) }
         let (present, strange) = try objects.present()
         let state = try state()
-        // What a life has left that ended before its record is no comic's.
+        // Leftovers of a process that died before its record belong to no comic.
         let unfinished = report.freshness == .known ? Set(try host.sealing().values.joined()) : []
         let unknown = present.subtracting(unfinished).filter {
             state.comic(owning: $0) == nil && !state.tombstones.contains($0)

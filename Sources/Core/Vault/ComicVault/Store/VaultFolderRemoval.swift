@@ -2,7 +2,7 @@ import Glibc
 import Platform
 
 extension SealedVaultFolder {
-    /// No names where the folder is not there.
+    /// An empty list if the folder is missing.
     func namesIfThere(_ relative: BytePath) throws -> [BytePath] {
         do {
             return try names(in: relative)
@@ -11,7 +11,7 @@ extension SealedVaultFolder {
         }
     }
 
-    /// Unlinks the files in a folder, and the folder if it is empty then.
+    /// Unlinks the files in a folder, then the folder if it is empty.
     func removeAll(in relative: BytePath) throws {
         guard try status(relative)?.kind == .directory else { return }
         for name in try names(in: relative) where try status(relative.appending(name))?.kind == .file {

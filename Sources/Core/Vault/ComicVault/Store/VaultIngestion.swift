@@ -6,9 +6,9 @@ package struct DropInfo: Sendable {
     package enum Origin: Sendable {
         /// On this host's own list, and unchanged since.
         case ownDeposit
-        /// Nobody here has made it: it is ingested only when a person says so.
+        /// Not made by this host: it is ingested only if a person approves.
         case unknown
-        /// On the list, but the file is another now.
+        /// On the list, but the file has changed.
         case changed
     }
 
@@ -18,17 +18,16 @@ package struct DropInfo: Sendable {
     package let size: Int64
 }
 
-/// What lies in `drop/`, and what should.
+/// The deposits in `drop/`, and those that are missing.
 package struct DropReport: Sendable {
     package let waiting: [DropInfo]
     /// Own deposits that are gone.
     package let missing: [HostDeposit]
-    /// Names in `drop/` that no deposit has.
+    /// Names in `drop/` that are not a deposit's.
     package let strange: [BytePath]
 }
 
-/// An opened deposit, for the caller to validate: every byte of it is somebody else's. Calls block, and may come from
-/// several threads.
+/// An opened deposit, for the caller to validate: all of it is untrusted. Calls block; thread-safe.
 package struct DropContent: Sendable {
     package let id: ObjectID
     package let envelope: DropEnvelope
@@ -38,23 +37,22 @@ package struct DropContent: Sendable {
     fileprivate let start: Int64
     fileprivate let end: SessionEnd
 
-    /// Of the archive, as the envelope says: the deposit is not ingested where it is another.
+    /// The archive's hash, as the envelope claims: the deposit is not ingested if it differs.
     package var hash: ContentHash { envelope.hash }
 
-    /// What messages call it.
+    /// Its name in messages.
     package var path: BytePath { BytePath("the deposit \(id)") }
 
-    /// Fills `buffer` from `offset` in the archive on, opening only the chunks that it takes; fewer bytes only at its end.
+    /// Fills `buffer` from `offset` in the archive, opening only the chunks it needs; fewer bytes only at its end.
     ///
-    /// - Throws: ``VaultError/damagedObject(_:_:)``, ``VaultError/locked`` and what else can go wrong.
+    /// - Throws: ``VaultError/damagedObject(_:_:)``, ``VaultError/locked`` and other read errors.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         try end.check()
         guard offset >= 0 else { return 0 }
         return try reader.read(into: buffer, at: start + offset)
     }
 
-    /// Hands out the archive from its start, in parts that are valid during the call only, and checks every byte of the
-    /// deposit.
+    /// Passes the archive on from its start, in parts valid during the call only, and checks every byte of the deposit.
     package func stream(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
         var skip = Int(start)
         try reader.stream { part in
@@ -65,7 +63,7 @@ package struct DropContent: Sendable {
         }
     }
 
-    /// Its archive, whose hash is proven when what was sealed of it is read back.
+    /// Its archive; the hash is proven when the sealed object is read back.
     fileprivate func content(_ path: BytePath) -> ObjectContent {
         ObjectContent(streamOf: path, length: length, identity: hash, hash: hash) { try read(into: $0, at: $1) }
     }
@@ -77,7 +75,7 @@ package struct DropContent: Sendable {
     }
 }
 
-/// What the caller's validation says about a deposit.
+/// The result of the caller's validation of a deposit.
 package struct DropVerdict {
     package let name: BytePath
     package let parts: [(kind: ObjectKind, content: ObjectContent)]
@@ -91,7 +89,7 @@ package struct DropVerdict {
 }
 
 extension SealedVault {
-    /// What waits in `drop/`, of a locked vault too.
+    /// The pending deposits in `drop/`; also works while the vault is locked.
     package func drops() throws -> DropReport {
         let own = try host.deposits()
         var waiting: [DropInfo] = []
@@ -119,16 +117,16 @@ extension SealedVault {
         return .ownDeposit
     }
 
-    /// Ingests a deposit: validated by the caller, sealed anew as an object of the vault, recorded, and only then
-    /// unlinked. Memory stays the same whatever its size.
+    /// Ingests a deposit: validated by the caller, resealed as an object of the vault, recorded, and only then
+    /// unlinked. Memory use does not depend on its size.
     ///
-    /// The vault's own copy of the same takes its place only where it can be read to its last byte.
+    /// An identical comic in the vault makes the deposit redundant only if that copy reads completely.
     ///
     /// - Parameters:
-    ///   - isApproved: that a person has said so, which a deposit of unknown origin needs, and one beyond the limit.
-    ///   - limit: bytes of the archive; what must be larger is refused before anything of it is opened.
-    ///   - validate: throws for what is no comic; the deposit stays where it is then.
-    /// - Throws: `Fault(.refused)`, ``VaultError/damagedObject(_:_:)``, what `validate` throws.
+    ///   - isApproved: whether a person has approved; required for a deposit of unknown origin, or beyond the limit.
+    ///   - limit: the maximum archive size in bytes; a larger deposit is refused before any of it is opened.
+    ///   - validate: throws if it is not a comic; the deposit stays in place then.
+    /// - Throws: `Fault(.refused)`, ``VaultError/damagedObject(_:_:)``, any error from `validate`.
     package func ingest(
         _ id: ObjectID, isApproved: Bool = false, limit: Int64 = VaultDeposit.archiveLimit,
         validate: (DropContent) throws -> DropVerdict
@@ -156,7 +154,7 @@ extension SealedVault {
         do {
             var outcome = try add(comic(envelope.key), duplicates: origin == .ownDeposit ? envelope.duplicates : .skip)
             if !outcome.isNew {
-                // Nothing was sealed, so that nobody has seen yet whether the hash is the archive's.
+                // Nothing was sealed, so the claimed hash has not been checked yet.
                 guard try content.hasItsHash() else { throw another }
                 if try wholeComic(content: content.hash) == nil {
                     let isKnown = try self.comic(key: envelope.key) != nil
@@ -170,10 +168,10 @@ extension SealedVault {
         }
     }
 
-    /// Removes a deposit that is not wanted, or forgets one that is missing.
+    /// Removes an unwanted deposit, or forgets a missing one.
     package func removeDrop(_ id: ObjectID) throws {
         try folder.requireStanding()
-        // Should the process end between the two, the file is not missed.
+        // If the process dies between the two, the file is not reported as missing.
         if let deposit = try host.deposits()[id] { try host.remember(deposit.at(.resolved)) }
         try folder.remove(VaultLayout.drop(id))
         try folder.sync(VaultLayout.drops)
@@ -184,7 +182,7 @@ extension SealedVault {
         _ id: ObjectID, _ file: Descriptor, _ isApproved: Bool, _ limit: Int64
     ) throws -> DropInfo.Origin {
         let size = try file.status().size
-        // Of the largest archive with the longest envelope.
+        // For the largest archive with the longest envelope.
         let most = ObjectSize(content: limit + Int64(4 + DropEnvelope.limit))?.file ?? .max
         guard isApproved || size <= most else {
             throw Fault(

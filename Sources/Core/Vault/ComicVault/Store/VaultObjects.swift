@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// An object that is sealed and verified, and has no name yet; it goes with this.
+/// A sealed and verified object without its final name; its file is removed when this is released.
 struct UnnamedObject {
     let sealed: SealedObject
     fileprivate let temporary: VaultTemporary
@@ -15,7 +15,7 @@ struct VaultObjects {
 
     /// Seals, syncs, reads back and verifies. Without ``name(_:_:)`` nothing is left of it.
     ///
-    /// - Throws: ``VaultError/locked`` soon after the session has ended, besides what else can go wrong.
+    /// - Throws: ``VaultError/locked`` soon after the session has ended, besides other errors.
     func seal(_ kind: ObjectKind, _ content: ObjectContent, _ session: VaultSession) throws -> UnnamedObject {
         let temporary = try VaultTemporary(folder)
         let path = temporary.file.path
@@ -30,11 +30,11 @@ struct VaultObjects {
         return UnnamedObject(sealed: sealed, temporary: temporary)
     }
 
-    /// Gives the objects their names, durably, and has `record` name them in the manifest. Where it does not, nothing of
-    /// them is left, neither now nor after a crash.
+    /// Renames the objects into place durably, and has `record` name them in the manifest. If it does not, none of them
+    /// remain, even after a crash.
     ///
-    /// - Parameter record: given what to call right before a record may name them.
-    /// - Returns: false of what it returns means that no record names them.
+    /// - Parameter record: receives a closure to call right before a record may name them.
+    /// - Returns: the result of `record`; false in it means that no record names them.
     func name<R>(
         _ objects: [UnnamedObject], _ host: HostState, _ session: VaultSession,
         _ record: (_ willName: () -> Void) throws -> (R, isNamed: Bool)
@@ -53,7 +53,7 @@ struct VaultObjects {
             try host.forgetSealing(note)
             return result
         } catch {
-            // What cannot be removed now is removed at the next start, as the note says.
+            // Files that cannot be removed now are removed at the next start, as noted.
             if !mayBeNamed { discard(objects) }
             throw error
         }
@@ -63,10 +63,10 @@ struct VaultObjects {
         for object in objects { try? folder.withdraw(VaultLayout.object(object.sealed.id)) }
     }
 
-    /// Opens an object and sees that it is the one that the manifest names.
+    /// Opens an object and checks that it is the one that the manifest names.
     ///
-    /// - Throws: ``VaultError/missingObject(_:)``, ``VaultError/damagedObject(_:_:)`` and its like, also for what is not a
-    ///   file or may not be read; ``VaultError/locked``.
+    /// - Throws: ``VaultError/missingObject(_:)``, ``VaultError/damagedObject(_:_:)`` and similar, also if it is not a
+    ///   regular file or cannot be read; ``VaultError/locked``.
     func open(_ reference: ObjectReference, _ session: VaultSession) throws -> ObjectReader {
         try open(reference) { file in
             try session.withSecrets { try ObjectReader(file, reference.id, reference.kind, with: .vault($0.keys)) }
@@ -91,10 +91,10 @@ struct VaultObjects {
         return reader
     }
 
-    /// Makes an object unreadable for good and removes it: without its header nobody gets at its key. Where the file has
-    /// other hard links (a backup shares it) the header stays as it is.
+    /// Makes an object unreadable for good and removes it: without its header its key is lost. If the file has other
+    /// hard links (a backup shares it), the header is left intact.
     ///
-    /// - Parameter path: one that is gone is fine.
+    /// - Parameter path: may be gone already.
     /// - Returns: whether the header was destroyed.
     func destroy(_ path: BytePath) throws -> Bool {
         guard let status = try folder.status(path) else { return true }
@@ -120,7 +120,7 @@ struct VaultObjects {
         return destroyed
     }
 
-    /// The objects that are there, and the names in the folder that are none.
+    /// The existing objects, and the other names in the folder.
     func present() throws -> (objects: Set<ObjectID>, strange: [BytePath]) {
         var objects: Set<ObjectID> = []
         var strange: [BytePath] = []

@@ -5,7 +5,7 @@ package struct QuarantinedObject: Sendable {
     package let id: ObjectID
     /// Bytes of the file.
     package let size: Int64
-    /// nil where it does not open with the vault's keys.
+    /// nil if it does not open with the vault's keys.
     package let kind: ObjectKind?
 }
 
@@ -24,7 +24,7 @@ extension SealedVault {
 
     /// Makes a comic of an archive in the quarantine, after reading all of it.
     ///
-    /// - Throws: ``VaultError/duplicate(_:_:)`` where its bytes are in the vault; ``VaultError/damagedObject(_:_:)``.
+    /// - Throws: ``VaultError/duplicate(_:_:)`` if its bytes are in the vault; ``VaultError/damagedObject(_:_:)``.
     package func adopt(
         _ id: ObjectID, as name: BytePath, summary: ComicSummary = ComicSummary()
     ) throws -> ComicEntry {
@@ -51,7 +51,7 @@ extension SealedVault {
 
     /// Destroys an object of the quarantine.
     ///
-    /// - Returns: whether its header was overwritten, too: not where the file has other hard links.
+    /// - Returns: whether its header was overwritten as well; not if the file has other hard links.
     package func discardQuarantined(_ id: ObjectID) throws -> Bool {
         _ = try unlocked()
         return try objects.destroy(VaultLayout.quarantined(id))

@@ -3,9 +3,9 @@ import OwnFiles
 import Platform
 
 extension SealedVault {
-    /// Opens one of a comic's objects for reading at any place.
+    /// Opens one of a comic's objects for random access.
     ///
-    /// - Throws: ``VaultError/noSuchComic(_:)`` also where the comic has none of that kind.
+    /// - Throws: ``VaultError/noSuchComic(_:)``, also if the comic has none of that kind.
     package func open(_ kind: ObjectKind, of id: ComicID) throws -> ObjectReader {
         let session = try unlocked()
         guard let reference = try comic(id).object(kind) else {
@@ -16,8 +16,8 @@ extension SealedVault {
 
     /// Writes a comic's archive out of the vault, in the clear; durable and verified when it returns.
     ///
-    /// - Parameter target: where it exists already, the file is called `name (1).cbz` and so on.
-    /// - Returns: where it is.
+    /// - Parameter target: if it exists already, the file is called `name (1).cbz` and so on.
+    /// - Returns: the file's final location.
     package func extract(_ id: ComicID, to target: DirectoryEntry) throws -> DirectoryEntry {
         let reader = try open(.archive, of: id)
         let temporary = try Durable.stage([], for: target, mode: 0o600)

@@ -1,19 +1,19 @@
 import Glibc
 import Platform
 
-/// What the start has put in order, and what it has found and left.
+/// What the start has cleaned up, and what it has found and left alone.
 package struct RecoveryReport: Sendable {
-    /// Unfinished files of earlier lives, removed.
+    /// Unfinished files of earlier processes, removed.
     package var swept = 0
     /// Objects of removed comics, destroyed.
     package var destroyed: [ObjectID] = []
-    /// Of these the header was left, for the files have other hard links.
+    /// Those whose header was left intact because the files have other hard links.
     package var shared: [ObjectID] = []
-    /// Objects that no comic has, moved to the quarantine.
+    /// Objects of no comic, moved to the quarantine.
     package var quarantined: [ObjectID] = []
-    /// Objects that are gone, although the manifest names them.
+    /// Objects named by the manifest that are missing.
     package var missing: [ObjectReference] = []
-    /// Names below `objects/` and `quarantine/` that the vault has not made.
+    /// Names below `objects/` and `quarantine/` that the vault does not use.
     package var strange: [BytePath] = []
     /// Deposits that had been ingested already, removed.
     package var ingested: [ObjectID] = []
@@ -21,7 +21,7 @@ package struct RecoveryReport: Sendable {
     package init() {}
 }
 
-/// Puts the objects in the order that the manifest wants. Run by the one that holds the vault's lock.
+/// Brings the objects in line with the manifest. Requires the vault's lock.
 struct VaultRecovery {
     private let folder: SealedVaultFolder
     private let host: HostState
@@ -33,8 +33,8 @@ struct VaultRecovery {
         objects = VaultObjects(folder)
     }
 
-    /// - Parameter isKnown: whether the state is at least as new as any that this host knew: what no record names then
-    ///   was never recorded.
+    /// - Parameter isKnown: whether the state is at least as new as any that this host has seen: objects without a
+    ///   record were never recorded then.
     func run(_ state: ManifestState, isKnown: Bool) throws -> RecoveryReport {
         var report = RecoveryReport()
         report.swept = try VaultTemporary.sweep(folder)
@@ -58,7 +58,7 @@ struct VaultRecovery {
         return report
     }
 
-    /// Objects of comics that had not been recorded when a life ended; their sources are still there.
+    /// Objects of comics that were not yet recorded when a process died; their sources still exist.
     private func removeUnfinished(_ state: ManifestState, _ isKnown: Bool, _ report: inout RecoveryReport) throws {
         for (note, ids) in try host.sealing() {
             for id in ids where isKnown && state.comic(owning: id) == nil {
@@ -71,10 +71,10 @@ struct VaultRecovery {
         }
     }
 
-    /// Puts in order what processes of this host have left that died while they deposited something.
+    /// Cleans up after processes of this host that died while depositing.
     private func tidyHost() throws {
         guard let key = try? folder.open(VaultLayout.publicKey, O_RDWR),
-            // Held by whoever deposits; then it is the next start's turn.
+            // A depositor holds the lock: leave this to the next start.
             try FileLock.acquire(.exclusive, on: key)
         else { return }
         try host.sweep()

@@ -2,9 +2,9 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Where a rekey stands.
+/// The progress of a rekey.
 package enum RekeyProgress: Sendable {
-    /// This host's deposits, before all else.
+    /// This host's deposits, ingested first.
     case ingesting(done: Int, total: Int)
     case copying(done: UInt64, total: UInt64)
     case verifying(done: UInt64, total: UInt64)
@@ -12,18 +12,18 @@ package enum RekeyProgress: Sendable {
 }
 
 extension SealedVault {
-    /// Ingests what this host has deposited, copies everything into a new vault with new keys and puts it in the place of
-    /// the old one, which is then removed: what a compromised password or key asks for. Takes the space twice; an interrupted one goes on where it stopped
-    /// when it is called again with the same new credentials. Old backups still open with the old password.
+    /// Ingests this host's deposits, copies everything into a new vault with new keys, and puts it in place of the old
+    /// one, which is then removed: the response to a compromised password or key. Needs twice the space. An interrupted
+    /// rekey resumes if it is called again with the same new credentials. Old backups still open with the old password.
     ///
     /// - Parameters:
-    ///   - old: opens the vault as it is.
+    ///   - old: opens the existing vault.
     ///   - new: a slot for each in the new vault; the first one resumes.
-    ///   - judge: validates the deposits; nil takes none in.
-    ///   - progress: called often; what it throws interrupts.
-    /// - Throws: `Fault(.refused)` where this host does not know the vault to be whole (see ``requireWhole(_:)``), or
-    ///   its folder is the root of a mount, or deposits wait that are not this host's, or that are refused, or the old vault does not verify. Deposits that were
-    ///   ingested before that are comics from then on.
+    ///   - judge: validates the deposits; nil ingests none.
+    ///   - progress: called often; throwing from it interrupts.
+    /// - Throws: `Fault(.refused)` if this host does not know the vault to be complete (see ``requireWhole(_:)``), its
+    ///   folder is a mount point, foreign or refused deposits are pending, or the old vault does not verify. Deposits
+    ///   ingested before that stay comics.
     package static func rekey(
         at path: BytePath, host: HostState, old: Credential, new: [Credential], judge: (any DepositJudge)? = nil,
         progress: (RekeyProgress) throws -> Void = { _ in }
@@ -32,7 +32,7 @@ extension SealedVault {
         try requireRoomBeside(path)
         let source = try SealedVault(at: path, host: host)
         if try finishedBefore(source, host, with: first) { return }
-        // What unlocking puts in order is looked at as it lies there.
+        // Examined read-only, before an unlock cleans up.
         try source.requireWhole(source.examine(old))
         source.lock()
         try source.requireWhole(source.unlock(old))
@@ -63,7 +63,7 @@ extension SealedVault {
         withExtendedLifetime(keyFile) {}
     }
 
-    /// Whoever deposits waits for the lock that is held meanwhile, so that none comes after this.
+    /// Depositors wait for the lock held meanwhile, so that no deposit arrives after this.
     private func emptyDrops(_ judge: (any DepositJudge)?, _ progress: (RekeyProgress) throws -> Void) throws {
         if let judge {
             let own = try drops().waiting.filter { $0.origin == .ownDeposit }
@@ -88,8 +88,8 @@ extension SealedVault {
         }
     }
 
-    /// Whether this vault has every comic of the other as that has it, and both lie on the disk up to the last change that
-    /// this host knows of.
+    /// Whether this vault has every comic of the other unchanged, and both are on disk up to the last change that this
+    /// host knows of.
     private func holdsAll(of source: SealedVault) throws -> Bool {
         for vault in [source, self] { try vault.unlocked().withManifest { try $0.requireOnDisk() } }
         let (own, other) = (try state(), try source.state())
@@ -97,7 +97,7 @@ extension SealedVault {
             && own.comics.mapValues(Kept.init) == other.comics.mapValues(Kept.init)
     }
 
-    /// What of a comic is the same in both vaults.
+    /// The part of a comic that is the same in both vaults.
     private struct Kept: Equatable {
         let name: BytePath
         let summary: ComicSummary
@@ -112,7 +112,7 @@ extension SealedVault {
         }
     }
 
-    /// After the two folders have changed places: the old vault is removed, and forgotten.
+    /// After the folders were exchanged: the old vault is removed and forgotten.
     private static func removeOld(_ new: VaultID, at path: BytePath, _ host: HostState) throws {
         let pins = try host.pins()
         if let known = try? SealedVault(at: siblingPath(path), host: host).id, known == new {
@@ -123,7 +123,7 @@ extension SealedVault {
         try HostState(nextFolder(host)).removeAll()
     }
 
-    /// Whether an earlier rekey had exchanged the folders already; then it is finished here.
+    /// Whether an earlier rekey had already exchanged the folders; if so, it is finished here.
     private static func finishedBefore(_ vault: SealedVault, _ host: HostState, with new: Credential) throws -> Bool {
         guard try host.pins().count == 2, try host.pins().last?.vault == vault.id else { return false }
         let report: UnlockReport
@@ -145,14 +145,15 @@ extension SealedVault {
         return true
     }
 
-    /// The mark to hold this vault against: that of the vault which a rekey has made where this is that one.
+    /// The mark to check this vault against: the rekey's, if this is the vault that a rekey made.
     func mark() throws -> HighWaterMark? {
         let mark = try host.mark()
         guard try isRekeyed(), mark?.vault != id else { return mark }
         return try HostState(Self.nextFolder(host)).mark()
     }
 
-    /// Forgets what a rekey left that ended right before or after its work. Called while unlocking, with the lock held.
+    /// Removes the notes of a rekey that died right before or after its work. Called while unlocking, with the lock
+    /// held.
     func forgetRekey() throws {
         guard try !isRekeyed(), try FileStatus.of(Self.siblingPath(folder.path)) == nil else { return }
         try HostState.removeAll(at: Self.nextFolder(host))
@@ -163,10 +164,10 @@ extension SealedVault {
         return pins.count == 2 && pins[1].vault == id
     }
 
-    /// After the two folders have changed places: the host's mark is that of the new vault. Called while unlocking, with
-    /// the lock held.
+    /// After the folders were exchanged: the new vault's mark becomes the host's. Called while unlocking, with the lock
+    /// held.
     ///
-    /// - Returns: whether a rekey is to be finished.
+    /// - Returns: whether a rekey has yet to be finished.
     func followRekey(_ secrets: VaultSecrets) throws -> Bool {
         guard try isRekeyed(), try isKnown(secrets) else { return false }
         if let mark = try mark(), try host.mark() != mark { try host.replaceMark(mark) }
@@ -175,7 +176,7 @@ extension SealedVault {
 
     /// Finishes a rekey that was interrupted after the exchange, unless this vault lacks anything.
     ///
-    /// - Returns: where the old vault lies, if it was kept.
+    /// - Returns: the old vault's path, if it was kept.
     func finishRekey(_ report: UnlockReport) throws -> BytePath? {
         guard report.freshness == .known, report.recovery.missing.isEmpty else { return Self.siblingPath(folder.path) }
         try Self.removeOld(id, at: folder.path, host)
@@ -212,7 +213,7 @@ extension SealedVault {
     }
 }
 
-/// Copies what the new vault does not have yet.
+/// Copies everything that the new vault lacks.
 private struct RekeyCopy {
     let source: SealedVault
     let target: SealedVault
@@ -232,10 +233,10 @@ private struct RekeyCopy {
             try copyReading(of: entry.id, state)
             done += entry.objects.reduce(0) { $0 + $1.length }
         }
-        // What was removed from the old vault since an interrupted rekey.
+        // Comics removed from the old vault since an interrupted rekey.
         for entry in try target.list() where state.comics[entry.id] == nil { _ = try target.remove(entry.id) }
         let renamed = try target.list().filter { state.comics[$0.id]?.name != $0.name }
-        // Names may have changed hands: first all are out of the way.
+        // Names may have been swapped: first move all out of the way.
         for entry in renamed { _ = try target.rename(entry.id, to: BytePath(entry.id.description)) }
         for entry in renamed {
             if let name = state.comics[entry.id]?.name { _ = try target.rename(entry.id, to: name) }

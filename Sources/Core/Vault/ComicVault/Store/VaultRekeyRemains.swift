@@ -2,14 +2,14 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// What an interrupted rekey has left beside the vault.
+/// Leftovers of an interrupted rekey beside the vault.
 package enum RekeyRemains: Sendable, Equatable {
-    /// A copy with the new keys, perhaps not whole; the vault itself is as it was.
+    /// A copy with the new keys, perhaps incomplete; the vault itself is unchanged.
     case copy(BytePath)
-    /// The old vault: the new one has taken its place already.
+    /// The old vault: the new one is already in place.
     case old(BytePath)
 
-    /// What there is to do about it.
+    /// Instructions for the person.
     package var advice: String {
         switch self {
         case .copy(let path):
@@ -23,14 +23,14 @@ package enum RekeyRemains: Sendable, Equatable {
 }
 
 extension SealedVault {
-    /// - Returns: nil where no rekey was begun, or where one is at work.
+    /// - Returns: nil if no rekey was begun, or one is running.
     package func rekeyRemains() throws -> RekeyRemains? {
         let beside = Self.siblingPath(folder.path)
         let pins = try host.pins()
         let isExchanged = pins.count == 2 && pins[1].vault == id
         let next = (isExchanged ? folder.path : beside).appending(VaultLayout.description)
         guard try FileStatus.of(next)?.kind == .file else { return nil }
-        // Whoever is at work holds the new vault's lock.
+        // A running rekey holds the new vault's lock.
         guard try FileLock.acquireSoon(.exclusive, on: Descriptor(next, O_RDWR)) else { return nil }
         return isExchanged ? .old(beside) : .copy(beside)
     }

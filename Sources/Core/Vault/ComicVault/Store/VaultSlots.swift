@@ -5,13 +5,13 @@ import Platform
 /// A way to unlock the vault, as `vault slots` lists it.
 package struct SlotInfo: Sendable {
     package let id: SlotID
-    /// nil where the slot is damaged.
+    /// nil if the slot is damaged.
     package let kind: Credential.Kind?
     package let damage: VaultError?
 }
 
 extension SealedVault {
-    /// All slots, of a locked vault too.
+    /// All slots; also works while the vault is locked.
     package func slots() throws -> [SlotInfo] {
         let seen = try host.slots()
         return try keySlots.names().map { id in
@@ -29,8 +29,8 @@ extension SealedVault {
         }
     }
 
-    /// Puts a new password or key file in place of an old one, in one step and however large the vault is. Other slots
-    /// stay valid, and so do backups of the old one: see ``rekey(at:host:old:new:progress:)``.
+    /// Atomically replaces an old password or key file by a new one, at a cost independent of the vault's size. Other
+    /// slots stay valid, and so do backups of the old one: see ``rekey(at:host:old:new:progress:)``.
     ///
     /// - Returns: the slot that was replaced.
     package func change(_ old: Credential, to new: Credential) throws -> SlotID {
@@ -52,16 +52,17 @@ extension SealedVault {
         return id
     }
 
-    /// Removes a slot of the unlocked vault; never the last one that is intact.
+    /// Removes a slot of the unlocked vault; never the last intact one.
     package func removeSlot(_ id: SlotID) throws {
         _ = try unlocked()
         try keySlots.remove(id)
     }
 
-    /// Writes the vault's secrets to a new file with mode 0600, from which ``importKey(_:credential:)`` makes a slot when
-    /// every password is lost. Who has it has the vault.
+    /// Writes the vault's secrets to a new file with mode 0600, from which ``importKey(_:credential:)`` makes a slot if
+    /// every password is lost. Possession of the file is access to the vault.
     ///
-    /// - Parameter backupKey: 32 bytes that tell this installation's backups from others, to be carried along; nil for none.
+    /// - Parameter backupKey: 32 bytes that distinguish this installation's backups from others, included in the file;
+    ///   nil for none.
     package func exportKey(to target: BytePath, backupKey: [UInt8]? = nil) throws {
         let session = try unlocked()
         let file = try Descriptor(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
@@ -74,9 +75,9 @@ extension SealedVault {
         try Durable.syncDirectory(target.parent)
     }
 
-    /// Makes a slot for `credential` from an exported key, of a locked vault.
+    /// Makes a slot for `credential` from an exported key, while the vault is locked.
     ///
-    /// - Throws: ``VaultError/strangeVault(expected:found:)`` where it is another vault's key;
+    /// - Throws: ``VaultError/strangeVault(expected:found:)`` if it is another vault's key;
     ///   ``VaultError/unusableKeyFile(_:)``.
     package func importKey(_ source: BytePath, credential: Credential) throws -> SlotID {
         let secrets = try KeyExport.read(Descriptor(source)).secrets
@@ -91,15 +92,15 @@ extension SealedVault {
         }
     }
 
-    /// What ``exportKey(to:backupKey:)`` has carried along; nil for nothing.
+    /// The backup key that ``exportKey(to:backupKey:)`` has included; nil for none.
     ///
     /// - Throws: ``VaultError/unusableKeyFile(_:)``.
     package static func backupKey(inExport file: Descriptor) throws -> [UInt8]? { try KeyExport.read(file).backupKey }
 
-    /// For slots that have just been written. Should it fail, the next unlock does it.
+    /// For slots just written. If it fails, the next unlock does it.
     func rememberSlots(_ written: SlotID?) { try? noteSlots(written) }
 
-    /// Remembers the slots as they are: new ones, and the one that has just opened.
+    /// Remembers the current slots: new ones, and the one that has just opened.
     func noteSlots(_ opened: SlotID?) throws {
         let known = try host.slots()
         var seen: [SlotID: ContentHash] = [:]
@@ -115,7 +116,7 @@ extension SealedVault {
 
     private var keySlots: KeySlots { KeySlots(folder, description) }
 
-    /// Runs with the vault's lock held, which an unlocked vault holds anyway.
+    /// Runs with the vault's lock held; an unlocked vault holds it already.
     private func withLock<R>(_ body: () throws -> R) throws -> R {
         if isUnlocked { return try body() }
         let lock = try acquireLock()
@@ -124,8 +125,8 @@ extension SealedVault {
     }
 }
 
-/// An exported key: a line that says what it is, the vault's name, the secrets, in the second version the key of the
-/// installation's backups, and a check sum, in bytes.
+/// The layout of an exported key: a line that identifies it, the vault's name, the secrets, in version 2 the key of the
+/// installation's backups, and a checksum, in bytes.
 private enum KeyExport {
     private static let magic = Array("steward vault key 1\n".utf8)
     private static let magicWithBackups = Array("steward vault key 2\n".utf8)

@@ -1,8 +1,7 @@
 import Glibc
 import Platform
 
-/// A file in the vault's `tmp/` that is locked as long as it is being made; unlinked when this goes, unless it has got
-/// its name by then.
+/// A file in the vault's `tmp/`, locked while it is written; unlinked on release unless it was renamed into place.
 final class VaultTemporary {
     let file: Descriptor
     private let folder: SealedVaultFolder
@@ -19,12 +18,12 @@ final class VaultTemporary {
         FaultPoint.reach("locked")
     }
 
-    // The file itself stays open, and its lock held, in whatever else refers to it.
+    // Other references keep the file itself open, and its lock held.
     deinit { if !isDone { try? folder.withdraw(name) } }
 
-    /// Renames to a name that nobody has, and syncs both folders.
+    /// Renames to a free name, and syncs both folders.
     ///
-    /// - Throws: `Fault`; also where the name is taken.
+    /// - Throws: `Fault`; also if the name is taken.
     func become(_ target: BytePath) throws {
         guard try folder.renameNew(name, to: target) else {
             throw Fault(
@@ -34,13 +33,13 @@ final class VaultTemporary {
         isDone = true
     }
 
-    /// Renames over what is there, and syncs both folders.
+    /// Renames over an existing file, and syncs both folders.
     func replace(_ target: BytePath) throws {
         try folder.replace(target, with: name)
         isDone = true
     }
 
-    /// Removes what earlier processes have left: files in `tmp/` that nobody has locked.
+    /// Removes leftovers of earlier processes: unlocked files in `tmp/`.
     ///
     /// - Returns: how many.
     @discardableResult
@@ -48,11 +47,11 @@ final class VaultTemporary {
         var removed = 0
         for name in try folder.names(in: VaultLayout.temporary) {
             let path = VaultLayout.temporary.appending(name)
-            // What is no file is nobody's unfinished one.
+            // Only a regular file can be an unfinished one.
             guard try folder.status(path)?.kind == .file else { continue }
             do {
                 let file = try folder.open(path)
-                // Their writers hold exclusive locks; a shared one needs no right to write.
+                // Writers hold exclusive locks; a shared lock needs no write permission.
                 guard try FileLock.acquire(.shared, on: file) else { continue }
                 try folder.remove(path)
                 removed += 1

@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// What a full check of a vault has found.
+/// The result of a full check of a vault.
 package struct VerifyReport: Sendable {
     package struct Finding: Sendable {
         package let entry: ComicEntry
@@ -9,27 +9,27 @@ package struct VerifyReport: Sendable {
         package let error: VaultError
     }
 
-    /// What is wrong besides the comics' objects.
+    /// Problems other than damaged objects of comics.
     package enum Problem: Sendable {
-        /// An older copy of the vault, or another branch of its life.
+        /// An older copy of the vault, or another branch of its history.
         case rolledBack(mark: ManifestHead, disk: ManifestHead)
-        /// This host has no mark of the vault: whether it is the newest copy, nobody can tell.
+        /// This host has no mark of the vault: whether it is the newest copy is unknown.
         case unknownAge
-        /// A log ends in bytes of a record that was never whole.
+        /// A log ends in an incomplete record.
         case tornTail(LogName, bytes: Int)
-        /// An earlier log ends in bytes of no record.
+        /// An earlier log ends in bytes that are not a record.
         case junk(LogName)
-        /// The manifest that lies on the disk by now cannot be read.
+        /// The manifest now on disk cannot be read.
         case manifest(VaultError)
         case slot(VaultError)
         /// `vault.pub` does not hold the vault's key.
         case publicKey
         case deposit(ObjectID, VaultError)
-        /// Not as this host made it.
+        /// Differs from what this host sealed.
         case changedDeposit(ObjectID)
-        /// This host's, and gone.
+        /// This host's, and missing.
         case missingDeposit(ObjectID)
-        /// No comic has it, and it waits in the quarantine.
+        /// It belongs to no comic, and waits in the quarantine.
         case quarantined(ObjectID)
     }
 
@@ -38,19 +38,19 @@ package struct VerifyReport: Sendable {
     package internal(set) var bytes: UInt64 = 0
     package internal(set) var findings: [Finding] = []
     package internal(set) var problems: [Problem] = []
-    /// Objects that no comic has: the next start moves them to the quarantine.
+    /// Objects of no comic: the next start moves them to the quarantine.
     package internal(set) var unknown: [ObjectID] = []
-    /// Names that the vault has not made.
+    /// Names that the vault does not use.
     package internal(set) var strange: [BytePath] = []
-    /// The check was ended before its end.
+    /// The check was ended early.
     package internal(set) var isPartial = false
 }
 
 extension SealedVault {
-    /// Reads every byte of every object and deposit, and holds manifest, slots and public key against what is known of
-    /// them. Nothing is changed.
+    /// Reads every byte of every object and deposit, and checks manifest, slots and public key against this host's
+    /// records. Nothing is changed.
     ///
-    /// - Parameter progress: called before each object with the bytes done and those in all; false ends the check.
+    /// - Parameter progress: called before each object with the bytes done and the total; false ends the check.
     package func verify(progress: (_ done: UInt64, _ total: UInt64) throws -> Bool = { _, _ in true }) throws
         -> VerifyReport
     {
@@ -77,7 +77,7 @@ extension SealedVault {
                     }
                     report.bytes += object.length
                 } catch let error as VaultError {
-                    // A comic that was removed meanwhile is not damaged.
+                    // A comic removed meanwhile is not damaged.
                     if try session.withManifest({ $0.state.comics[entry.id] }) != nil {
                         report.findings.append(.init(entry: entry, object: object, error: error))
                     }
@@ -153,9 +153,9 @@ extension SealedVault {
         }
     }
 
-    /// What lies there that no comic has.
+    /// Finds files that belong to no comic.
     private func lookAround(_ entries: [ComicEntry], _ report: inout VerifyReport) throws {
-        // What is added meanwhile has its name before it has its record.
+        // Additions in flight are renamed into place before they are recorded.
         let (present, strange) = try objects.present()
         let known = Set(entries.flatMap(\.objects).map(\.id) + (try host.sealing().values.joined()))
         let state = try state()
