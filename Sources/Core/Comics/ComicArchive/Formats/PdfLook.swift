@@ -1,19 +1,18 @@
-/// Pages as pdftoppm draws them without a name to write to: one PPM behind the other. Heard of each is whether it shows
-/// anything.
+/// Pages as pdftoppm writes them to stdout: a sequence of PPMs. Only whether each page shows anything is kept.
 struct PdfLook {
-    /// Pages that were drawn to their end.
+    /// Pages that were drawn completely.
     private(set) var drawn = 0
-    /// Those that have one colour alone, by their order among the drawn ones, from 0.
+    /// Pages of a single colour, by their index among the drawn ones, from 0.
     private(set) var plain: Set<Int> = []
     private(set) var makesSense = true
     private var head: [UInt8] = []
-    /// Of the page that is being read: its first pixel, how many bytes came, and how many are to come.
+    /// Of the page being read: its first pixel, the bytes received, and the bytes expected.
     private var first: [UInt8] = []
     private var come = 0
     private var left = 0
     private var isPlain = true
 
-    /// - Returns: false where it is to be stopped.
+    /// - Returns: false if the program should be stopped.
     mutating func consume(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while makesSense, let byte = rest.first {

@@ -1,21 +1,21 @@
 import Platform
 
-/// One page of a PDF, and how large it is drawn.
+/// One page of a PDF, and the size at which it is drawn.
 package struct PdfPage: Sendable, Equatable {
-    /// Points of 1/72 inch, as it is shown: turned where the page says so.
+    /// Points of 1/72 inch, as displayed, after the page's rotation.
     package let width: Double
     package let height: Double
 
     /// Pixels of the longer side of an ordinary page.
     static let longSide = 2600.0
-    /// What the shorter side of an elongated one gets, as far as the two limits below allow.
+    /// Pixels of the shorter side of an elongated page, as far as the two limits below allow.
     static let shortSide = 1300.0
     static let longestSide = 20_000.0
     static let pixelLimit = 24_000_000.0
-    /// Dots an inch; nothing is scanned finer.
+    /// Dots per inch; no scan is finer.
     static let highestResolution = 600.0
 
-    /// nil where a side is no size that can be drawn.
+    /// nil if a side has a size that cannot be drawn.
     init?(width: Double, height: Double) {
         guard width > 0, height > 0, width.isFinite, height.isFinite else { return nil }
         (self.width, self.height) = (width, height)
@@ -23,7 +23,7 @@ package struct PdfPage: Sendable, Equatable {
         if image.isTooLarge || image.width < 1 || image.height < 1 || min(width, height) < 0.1 { return nil }
     }
 
-    /// Dots an inch at which it is drawn.
+    /// Dots per inch at which it is drawn.
     package var resolution: Int {
         let (long, short) = (max(width, height) / 72, min(width, height) / 72)
         let wanted = max(Self.longSide / long, Self.shortSide / short)
@@ -31,7 +31,7 @@ package struct PdfPage: Sendable, Equatable {
         return max(1, Int(min(wanted, most)))
     }
 
-    /// The picture that drawing it gives, a pixel more or less.
+    /// The resulting picture, give or take a pixel.
     package var image: ImageHeader {
         func pixels(_ points: Double) -> Int {
             Int(min(points * Double(resolution) / 72, Double(Int32.max)).rounded(.up))
@@ -39,25 +39,25 @@ package struct PdfPage: Sendable, Equatable {
         return ImageHeader(format: .jpeg, width: pixels(width), height: pixels(height))
     }
 
-    /// What a page is called in lists and file names.
+    /// A page's name in lists and file names.
     ///
     /// - Parameter index: from 0.
     static func name(_ index: Int) -> BytePath { BytePath("page_\(index + 1).jpg") }
 }
 
-/// What pdfinfo says, understood. Its words come from a hostile file: a title may look like any of its lines.
+/// Parses pdfinfo's output. Its text comes from a hostile file: a title may look like any other line.
 enum PdfInfo {
-    /// Bytes of a line that are read.
+    /// Only this many bytes of a line are read.
     fileprivate static let lineLength = 200
 
-    /// The pages, in order; one more than an archive may have where there are too many.
+    /// The pages, in order; at most one more than an archive may have.
     ///
-    /// - Returns: nil where the lines make no sense.
+    /// - Returns: nil if the lines make no sense.
     static func pages(_ text: [UInt8]) -> [PdfPage]? {
         let lines = text.split(separator: UInt8(ascii: "\n")).map {
             String(decoding: $0.prefix(lineLength), as: UTF8.self)
         }
-        // The last one: what the document says of itself comes before it.
+        // The last match: the document's own metadata comes before it.
         guard let start = lines.lastIndex(where: { $0.hasPrefix("Pages:") }),
             let stated = Int(lines[start].dropFirst(6).trimmingSpaces)
         else { return nil }
@@ -86,7 +86,7 @@ enum PdfInfo {
         return pages
     }
 
-    /// Why a document cannot be opened, from what is said against it.
+    /// Why a document cannot be opened, from pdfinfo's complaints.
     static func reason(_ complaints: [UInt8]) -> (RefusalReason, String) {
         let text = String(decoding: complaints, as: UTF8.self)
         if text.contains("Incorrect password") || text.contains("security handler") {
@@ -112,7 +112,7 @@ extension StringProtocol {
     }
 }
 
-/// What pdfinfo says, as it comes. The lines about pages are kept; others, which say the title, are let pass.
+/// pdfinfo's output as it arrives. Lines about pages are kept; others, including the title, are dropped.
 struct PdfInfoLines {
     /// Bytes of all lines.
     private(set) var count = 0
@@ -140,22 +140,22 @@ struct PdfInfoLines {
     }
 }
 
-/// What is said while all pages are drawn: complaints, each before the line that says its page is done.
+/// The renderer's output while all pages are drawn: complaints, each before the line that reports its page as done.
 struct PdfCheck {
-    /// Bytes of complaints; a document that gives rise to more is beyond repair.
+    /// The maximum bytes of complaints; a document with more is beyond repair.
     static let limit = 4 << 20
 
     /// Pages that were drawn.
     private(set) var drawn = 0
-    /// By the page's index, the first complaint. Sound pages give rise to some, too.
+    /// The first complaint by page index. Sound pages cause some, too.
     private(set) var pageComplaints: [Int: String] = [:]
-    /// What is said against the document.
+    /// Complaints about the document itself.
     private(set) var documentComplaints: [String] = []
     private(set) var makesSense = true
     private var line: [UInt8] = []
     private var consumed = 0
 
-    /// - Returns: false where it is to be stopped.
+    /// - Returns: false if the program should be stopped.
     mutating func consume(_ bytes: [UInt8]) -> Bool {
         consumed += bytes.count
         for byte in bytes {
@@ -175,12 +175,12 @@ struct PdfCheck {
         let words = text.split(separator: " ")
         if let number = words.first.flatMap({ Int($0) }), words.count >= 2, Int(words[1]) != nil {
             drawn += 1
-            // A page that was passed over could not even be begun.
+            // A skipped page could not even be begun.
             if number != drawn || drawn > ArchiveLimits.maxEntryCount { makesSense = false }
             return
         }
         guard ["Syntax Error", "I/O Error", "Internal Error"].contains(where: { text.hasPrefix($0) }),
-            // What the renderer does without: the page is as good as it gets on this machine.
+            // Missing resources that the renderer can do without: the page is as good as it gets on this machine.
             !["font", "language pack", "profile"].contains(where: { text.lowercased().contains($0) })
         else { return }
         let complaint = BytePath.escape(line.prefix(200))

@@ -17,7 +17,7 @@ package struct ComicFile: Sendable, Equatable, Codable {
         self.modified = modified
     }
 
-    /// How a listing is ordered.
+    /// The order of a listing.
     package enum Order: String, Sendable, Codable, CaseIterable {
         /// Natural, folders first.
         case name

@@ -4,8 +4,8 @@ import Platform
 
 /// A folder of comics (docs/design/comic-archives.md, "The library").
 ///
-/// Paths are relative to the library's folder and cannot leave it, not by `..` and not by a symbolic link. Nothing
-/// blocks the caller: all work goes to a lane of the library's own.
+/// Paths are relative to the library's folder and cannot leave it, neither by `..` nor by a symlink. Nothing blocks the
+/// caller: all work runs on the library's own threads.
 package final class ComicLibrary: Sendable {
     package let root: BytePath
     private let lane = BlockingPool("comics.library")
@@ -13,20 +13,20 @@ package final class ComicLibrary: Sendable {
     /// - Parameter root: absolute; it need not exist yet.
     package init(root: BytePath) { self.root = root }
 
-    /// What a folder holds, hidden names, the names programs use while they work, and files of no known type left out.
+    /// The files in a folder, without hidden files, programs' temporary files and files of unknown types.
     ///
     /// - Throws: `ComicError.fileSystem`.
     package func listFiles(in folder: BytePath = "", by order: ComicFile.Order = .name) async throws -> [ComicFile] {
         try await lane.run { try ComicFile.sorted(self.listBlocking(folder), by: order) }
     }
 
-    /// Every comic below `folder`, folders left out. Files that cannot be read are named, not dropped in silence.
+    /// Every comic below `folder`, not counting folders of pictures. Files that cannot be read are listed too.
     package func allComics(in folder: BytePath = "") async throws -> (files: [ComicFile], unreadable: [BytePath]) {
         try await lane.run {
             var files: [ComicFile] = []
             var unreadable: [BytePath] = []
             var open = [folder]
-            // A link may lead to a folder above it.
+            // A link may lead to a parent folder.
             var seen: Set<[UInt64]> = []
             while let next = open.popLast() {
                 do {
@@ -60,14 +60,14 @@ package final class ComicLibrary: Sendable {
         try await lane.run { try self.typeBlocking(path, self.locate(path)) }
     }
 
-    /// Moves a file or a folder of pictures into or within the library; where the name is taken it becomes
-    /// `name (1).ext`. Nothing is ever overwritten, and no symbolic link is followed out of the library.
+    /// Moves a file or a folder of pictures into or within the library; a name that is taken becomes `name (1).ext`.
+    /// Nothing is ever overwritten, and no symlink is followed out of the library.
     ///
     /// - Parameters:
-    ///   - source: absolute. A folder must lie on the library's own file system.
+    ///   - source: absolute. A folder must be on the library's file system.
     ///   - destination: below the library's folder.
     ///   - record: as in `Mover.Record`.
-    /// - Returns: where it lies now, below the library's folder.
+    /// - Returns: its final path, below the library's folder.
     /// - Throws: `ComicError.fileSystem`; the source is in place then.
     package func moveFile(
         from source: BytePath, to destination: BytePath,
@@ -92,12 +92,12 @@ package final class ComicLibrary: Sendable {
         }
     }
 
-    /// How a file leaves the library: given its absolute path and the content that was looked at.
+    /// How a file leaves the library. Receives its absolute path and the hash of the examined content.
     package typealias Disposal = @Sendable (BytePath, ContentHash) throws -> Void
 
-    /// Removes a file, if its content is still the one that was looked at.
+    /// Removes a file, if its content is still the one that was examined.
     ///
-    /// - Parameter dispose: puts it into the trash, as commands do unless asked otherwise; nil removes it for good.
+    /// - Parameter dispose: puts it into the trash, as commands do by default; nil removes it for good.
     /// - Throws: `ComicError.fileSystem`; the file is in place then.
     package func deleteFile(
         _ path: BytePath, expecting hash: ContentHash, by dispose: Disposal? = nil
@@ -132,7 +132,7 @@ package final class ComicLibrary: Sendable {
             guard try directory.status().kind == .directory else {
                 throw Fault.system("list", directory.path, errno: ENOTDIR)
             }
-            // By the descriptor, so that the folder listed is the one that was found inside the library.
+            // By descriptor, so that the listed folder is the one found inside the library.
             entries = try listDirectory(BytePath("/proc/self/fd/\(directory.raw)/."))
         } catch {
             throw Self.problem(error, directory.path)
@@ -152,7 +152,7 @@ package final class ComicLibrary: Sendable {
             } catch ComicError.fileSystem(.fileNotFound) {
                 return nil
             } catch ComicError.fileSystem(.permissionDenied) {
-                // It is there and its name tells what it is; opening it will say why it cannot be read.
+                // The file exists and its name gives its type; opening it will tell why it cannot be read.
                 let type = ComicFileType(name: entry.name)
                 return type == .unknown ? nil : ComicFile(path: path, type: type, size: 0, modified: 0)
             }
@@ -209,7 +209,7 @@ package final class ComicLibrary: Sendable {
         throw Fault(.failed, "no free name for \(source) in the folder it should go to", path: source)
     }
 
-    /// The library's own error for what the system said.
+    /// Translates a system error into the library's own.
     static func problem(_ error: any Error, _ path: BytePath) -> any Error {
         guard let fault = error as? Fault else { return error }
         switch fault.errno {

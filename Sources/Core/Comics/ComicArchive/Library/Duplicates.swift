@@ -1,7 +1,7 @@
 import OwnFiles
 import Platform
 
-/// Files of the same content (docs/design/comic-archives.md, "The library").
+/// Files of identical content (docs/design/comic-archives.md, "The library").
 package struct DuplicateGroup: Sendable, Equatable, Codable {
     package let hash: ContentHash
     /// Bytes of each.
@@ -10,17 +10,17 @@ package struct DuplicateGroup: Sendable, Equatable, Codable {
     package let files: [BytePath]
 
     package var copies: [BytePath] { Array(files.dropFirst()) }
-    /// What removing the copies would free.
+    /// The bytes that removing the copies would free.
     package var wasted: Int64 { size * Int64(max(0, files.count - 1)) }
 }
 
 package enum Duplicates {
-    /// Finds files of the same content. Only those that share their size are read; names of one file (hard links)
-    /// count once, empty files never. Blocks for as long as reading them takes.
+    /// Finds files of identical content. Only files that share their size are read; hard links to one file count once,
+    /// empty files never. Blocks while it reads.
     ///
     /// - Parameters:
     ///   - files: absolute.
-    ///   - progress: called with the bytes read so far and those to read in all.
+    ///   - progress: called with the bytes read so far and the total.
     /// - Returns: groups of two or more, the largest waste first; and the files that could not be read.
     package static func find(
         among files: some Sequence<BytePath>, progress: (Int64, Int64) -> Void = { _, _ in }
@@ -67,12 +67,12 @@ package enum Duplicates {
         return (groups, unreadable)
     }
 
-    /// Files whose name says that they are second files of that name (`x (1).cbz` beside `x.cbz` or `x.cbr`) although
-    /// their content differs: another scan, another packing, a damaged copy. For a person to look at; none is a copy.
+    /// Files named as second files (`x (1).cbz` beside `x.cbz` or `x.cbr`) although their content differs: another
+    /// scan, another packing, a damaged copy. For a person to review; none is a true copy.
     ///
     /// - Parameters:
     ///   - files: absolute.
-    ///   - groups: what ``find(among:progress:)`` found of them; copies of one content are named once.
+    ///   - groups: the result of ``find(among:progress:)``; copies of one content are listed once.
     /// - Returns: groups of two or more in page order, the file without a number first.
     package static func namesakes(among files: some Sequence<BytePath>, besides groups: [DuplicateGroup])
         -> [[BytePath]]
@@ -95,7 +95,7 @@ package enum Duplicates {
         return Array(stem[..<(open - 1)])
     }
 
-    /// Whether the name ends in ` (1)`, as the agent and most programs name a second file.
+    /// Whether the name ends in ` (1)`, as the agent and most programs number a second file.
     package static func isNamedLikeACopy(_ path: BytePath) -> Bool {
         let stem = path.stemAndExtension.stem
         guard stem.last == UInt8(ascii: ")"), let open = stem.lastIndex(of: UInt8(ascii: "(")), open > 1 else {

@@ -4,7 +4,7 @@ import Platform
 extension ComicError: LocalizedError {
     package var errorDescription: String? { message }
 
-    /// What is wrong and what to do, in one line for a person.
+    /// A one-line message for a person: the problem and the remedy.
     package var message: String {
         switch self {
         case .archive(let error): error.message
@@ -13,7 +13,7 @@ extension ComicError: LocalizedError {
         }
     }
 
-    /// The same as a `Fault`, whose kind tells the agent what to do with the file.
+    /// The same error as a `Fault`, whose kind tells the agent how to treat the file.
     package func fault(_ path: BytePath? = nil) -> Fault {
         let text = path.map { "\($0): \(message)" } ?? message
         switch self {

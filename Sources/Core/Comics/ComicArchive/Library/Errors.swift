@@ -1,17 +1,17 @@
 import Platform
 
-// Each message says what is wrong and what to do next; the file's name is the caller's to add, who knows it.
+// Each message states the problem and the next step; the caller adds the file's name.
 
-/// What goes wrong with comics.
+/// The module's errors.
 package enum ComicError: Error, Sendable {
     case archive(ArchiveError)
     case fileSystem(FileSystemError)
     case reader(ReaderError)
 }
 
-/// What is wrong with an archive.
+/// Errors of an archive.
 package enum ArchiveError: Error, Sendable {
-    /// Names the format, upper-case, as far as it is known.
+    /// The format's name, upper-case, as far as it is known.
     case unsupportedFormat(String)
     case corruptedArchive
     case extractionFailed(underlying: any Error)
@@ -19,7 +19,7 @@ package enum ArchiveError: Error, Sendable {
     case emptyArchive
 }
 
-/// What goes wrong with the files of a library.
+/// Errors of a library's files.
 package enum FileSystemError: Error, Sendable {
     case fileNotFound(BytePath)
     case permissionDenied(BytePath)
@@ -27,7 +27,7 @@ package enum FileSystemError: Error, Sendable {
     case deletionFailed(underlying: any Error)
 }
 
-/// What goes wrong with a page.
+/// Errors of a page.
 package enum ReaderError: Error, Sendable {
     /// The index counts from 0, the message from 1.
     case pageLoadFailed(index: Int)

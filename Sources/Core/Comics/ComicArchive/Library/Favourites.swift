@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import Platform
 
-/// A comic that the user has marked as a favourite. Found by its content, so that one that is moved stays one.
+/// A comic that the user has marked as a favourite. Identified by its content, so that it survives a move.
 package struct Favourite: Sendable, Equatable, Codable {
     package let content: ContentHash
-    /// Where the file was when it was marked, or last relocated.
+    /// The file's path when it was marked, or last relocated.
     package let path: BytePath
     package let added: Timestamp
 }
@@ -24,9 +24,9 @@ enum Favourites {
 }
 
 extension ProgressService {
-    /// Marks a comic as a favourite, or takes the mark away.
+    /// Marks a comic as a favourite, or removes the mark.
     ///
-    /// - Parameter now: when; a comic that is one already keeps its date.
+    /// - Parameter now: the date of the mark; an existing favourite keeps its date.
     package func setFavourite(
         _ isFavourite: Bool, for content: ContentHash, at path: BytePath, now: Timestamp
     ) async throws {
@@ -52,8 +52,8 @@ extension ProgressService {
         }
     }
 
-    /// The favourites, newest first. Whether the files are still there is for the caller to see; none is forgotten for
-    /// being away, as on a disk that is not mounted.
+    /// The favourites, newest first. The caller checks whether the files still exist; none is dropped for being away,
+    /// as on an unmounted disk.
     package func favourites() async throws -> [Favourite] {
         try await read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM favourite ORDER BY added DESC, content").compactMap { row in

@@ -2,14 +2,13 @@ import Foundation
 import GRDB
 import Platform
 
-/// Which files were found to hold which content, so that a listing of a large library does not read every comic to
-/// find those that have been read.
+/// A cache of files' content hashes, so that listing a large library does not reread every comic.
 ///
-/// Good enough for a listing only: what is written or removed is decided by reading the file again.
+/// Good enough for a listing only: before anything is written or removed, the file is reread.
 enum KnownContents {
     static func register(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("known contents") { db in
-            // Without the time of the last change: a rename changes it, and a renamed comic keeps its place.
+            // Without ctime: a rename changes it, and a renamed comic keeps its place.
             try db.execute(
                 sql: """
                     CREATE TABLE known (
@@ -22,7 +21,7 @@ enum KnownContents {
 }
 
 extension ProgressService {
-    /// Notes that a file was just read from its beginning to its end, and what it held.
+    /// Records the content of a file that was just read completely.
     package func remember(_ content: ContentHash, of file: Fingerprint) async throws {
         try await write { db in
             try db.execute(
@@ -34,7 +33,7 @@ extension ProgressService {
         }
     }
 
-    /// What each file held when it was last read here; nil for one that was not, or that has changed since.
+    /// The cached hash of each file; nil if it was never read here, or has changed since.
     package func known(_ files: [Fingerprint]) async throws -> [ContentHash?] {
         try await read { db in
             let statement = try db.makeStatement(
@@ -50,8 +49,8 @@ extension ProgressService {
         }
     }
 
-    /// The sizes of all comics of which something is kept here, as far as a file of theirs was read: progress, a bookmark,
-    /// a favourite's mark. A file of another size is none of them.
+    /// The sizes of all comics with progress, a bookmark or a favourite's mark, as far as their files were read. A file
+    /// of any other size is not one of them.
     package func sizesOfKept() async throws -> Set<Int64> {
         try await read { db in
             Set(
@@ -65,7 +64,7 @@ extension ProgressService {
         }
     }
 
-    /// Notes where a comic has been moved to; does nothing for one of which nothing is kept.
+    /// Records a comic's new path; a no-op if nothing is stored about it.
     package func relocate(_ content: ContentHash, to path: BytePath) async throws {
         try await write { db in
             for table in ["progress", "favourite"] {

@@ -2,14 +2,14 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A folder of the library that something is moved into, made where it is missing and held open meanwhile: each part of
-/// its path is looked up below the library, by the kernel, so that no symbolic link leads out of it. Blocks.
+/// A folder of the library as the target of a move, created if missing and held open meanwhile. The kernel resolves
+/// each part of its path below the library, so that no symlink leads out of it. Blocks.
 struct LibraryFolder {
     private let folder: Descriptor
     private let root: BytePath
 
     /// - Parameter relative: below `root`, which exists.
-    /// - Throws: `Fault`; errno EXDEV where a part of the path leads out of the library, and nothing was made there.
+    /// - Throws: `Fault`; errno EXDEV if a part of the path leads out of the library, with nothing created there.
     init(_ relative: BytePath, root: BytePath) throws {
         let directory = try Descriptor(root, O_RDONLY | O_DIRECTORY, follow: true)
         var part: BytePath = ""
@@ -29,9 +29,9 @@ struct LibraryFolder {
         self.root = root
     }
 
-    /// Puts back what came to lie elsewhere, because a folder of the path was replaced by a link in that moment.
+    /// Moves the file back if it ended up elsewhere because a folder of the path was replaced by a link at that moment.
     ///
-    /// - Throws: `Fault` where it did; it says where the file lies if it could not be put back.
+    /// - Throws: `Fault` if it did; it names the file's location if the file could not be moved back.
     func check(_ placed: BytePath, from source: BytePath) throws {
         let parent = try FileStatus.of(placed.parent.appending("."))
         let held = try folder.status()

@@ -8,9 +8,9 @@ import SQLiteFile
 package final class ProgressService: Sendable {
     private let pool: DatabasePool
 
-    /// Opens or makes `comics.sqlite` in `directory`, checks and migrates it. Blocks.
+    /// Opens or creates `comics.sqlite` in `directory`, checks and migrates it. Blocks.
     ///
-    /// - Throws: `Fault`, and the file is as it was: `.fatal` where it is damaged, or was written by a newer version.
+    /// - Throws: `Fault`, with the file unchanged: `.fatal` if it is damaged, or was written by a newer version.
     package static func open(directory: BytePath) throws -> ProgressService {
         try Durable.makeDirectory(directory, mode: 0o700)
         let file = SQLiteFile(
@@ -22,7 +22,7 @@ package final class ProgressService: Sendable {
 
     private init(pool: DatabasePool) { self.pool = pool }
 
-    /// One step a version; a step that has landed is never edited.
+    /// One migration per version; a released migration is never edited.
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 progress, bookmarks") { db in
@@ -39,7 +39,7 @@ package final class ProgressService: Sendable {
         }
         KnownContents.register(in: &migrator)
         Favourites.register(in: &migrator)
-        // Nothing reads or writes these tables any more.
+        // These tables are unused now.
         migrator.registerMigration("manual series") { db in
             try db.execute(
                 sql: """
@@ -53,11 +53,11 @@ package final class ProgressService: Sendable {
         return migrator
     }
 
-    /// Notes the page that is being read, and that the file was read just now.
+    /// Records the current page, and that the file was read just now.
     ///
     /// - Parameters:
-    ///   - currentPage: from 0; brought into range where it is not.
-    ///   - path: where the file is now, for the list of recent ones.
+    ///   - currentPage: from 0; clamped to the valid range.
+    ///   - path: the file's current path, for the list of recent files.
     package func saveProgress(
         for content: ContentHash, at path: BytePath, currentPage: Int, totalPages: Int, now: Timestamp
     ) async throws {
@@ -76,7 +76,7 @@ package final class ProgressService: Sendable {
         }
     }
 
-    /// nil where the comic has not been read; it may have bookmarks all the same.
+    /// nil if the comic has not been read; it may have bookmarks nonetheless.
     package func loadProgress(for content: ContentHash) async throws -> ProgressRecord? {
         try await read { db in
             try Row.fetchOne(db, sql: "SELECT * FROM progress WHERE content = ?", arguments: [content.data])
@@ -84,7 +84,7 @@ package final class ProgressService: Sendable {
         }
     }
 
-    /// Sets the bookmark where there is none, else removes it; works on a comic that was never opened.
+    /// Toggles a bookmark; works on a comic that was never opened.
     ///
     /// - Returns: whether the page has a bookmark now.
     /// - Throws: `Fault(.usage)` for a negative page.
@@ -116,7 +116,7 @@ package final class ProgressService: Sendable {
         }
     }
 
-    /// What was read last, newest first. Whether the files are still there is for the caller to see.
+    /// The last comics read, newest first. The caller checks whether the files still exist.
     package func recent(limit: Int = 20) async throws -> [ProgressRecord] {
         try await read { db in
             try Row.fetchAll(
@@ -126,7 +126,7 @@ package final class ProgressService: Sendable {
         }
     }
 
-    /// Takes one comic, or with nil all, off the list of recent ones; progress and bookmarks stay.
+    /// Removes one comic, or with nil all, from the list of recent ones; progress and bookmarks stay.
     package func forgetRecent(_ content: ContentHash? = nil) async throws {
         try await write { db in
             try db.execute(
@@ -134,7 +134,7 @@ package final class ProgressService: Sendable {
         }
     }
 
-    /// Folds the log into the file and closes it. Blocks.
+    /// Checkpoints the WAL and closes the database. Blocks.
     package func close() throws {
         _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try pool.close()

@@ -1,6 +1,6 @@
 import Platform
 
-/// A comic as far as its series is concerned.
+/// The properties of a comic that determine its series.
 package struct SeriesMember: Sendable, Equatable {
     package let path: BytePath
     package let series: String?
@@ -8,7 +8,7 @@ package struct SeriesMember: Sendable, Equatable {
     package let number: String?
     let isNumberedLikeACopy: Bool
 
-    /// - Parameter path: in the library; what lies in the file is not looked at.
+    /// - Parameter path: in the library; the file is not opened.
     package init(path: BytePath) {
         let known = KnownMetadata([], of: path)
         self.path = path
@@ -29,9 +29,9 @@ package struct SeriesGroup: Sendable, Equatable, Identifiable {
 
 /// Finds the series among comics.
 package enum SeriesGrouping {
-    /// Groups comics whose series is the same, case-insensitive, and that have a number or a volume.
+    /// Groups comics of the same series, case-insensitive, that have a number or a volume.
     ///
-    /// A group has two members at least. A copy (`Akira (1).cbz` beside `Akira.cbz`) is no second issue.
+    /// A group has at least two members. A copy (`Akira (1).cbz` beside `Akira.cbz`) is not a second issue.
     ///
     /// - Returns: the groups by name in page order, and all other members as given.
     package static func group(_ members: [SeriesMember]) -> (groups: [SeriesGroup], loose: [SeriesMember]) {
@@ -53,7 +53,7 @@ package enum SeriesGrouping {
         )
     }
 
-    /// What makes two spellings of a series' name the same.
+    /// A key that is equal for different spellings of a series' name.
     package static func key(_ series: String) -> String {
         series.lowercased().split { $0.isWhitespace }.joined(separator: " ")
     }

@@ -1,17 +1,17 @@
 import Platform
 
-/// Reading the metadata files that archives carry.
+/// Reads the metadata files in archives.
 package enum MetadataFile: String, Sendable, CaseIterable {
     case comicInfo = "ComicInfo.xml"
     case metronInfo = "MetronInfo.xml"
 
-    /// Bytes; a larger one is refused.
+    /// Bytes; a larger file is refused.
     package static let sizeLimit = XMLTree.sizeLimit
 
-    /// Which of an archive's entries is the file: the one nearest to the root, of several there the first.
+    /// Picks the metadata file among an archive's entries: the one nearest to the root, the first of several.
     ///
     /// - Parameter paths: of all entries, in the archive's order.
-    /// - Returns: its index, and those of the others, of which a person should be told; nil where there is none.
+    /// - Returns: its index, and those of the ignored others, for a message; nil if there is none.
     package func choose(among paths: [[UInt8]]) -> (index: Int, ignored: [Int])? {
         let found = paths.indices.filter { index in
             let parts = paths[index].split(separator: UInt8(ascii: "/"))
@@ -27,9 +27,9 @@ package enum MetadataFile: String, Sendable, CaseIterable {
         return (found[place], found.filter { $0 != found[place] })
     }
 
-    /// Reads the file's bytes.
+    /// Parses the file.
     ///
-    /// - Throws: `Fault(.refused)`, saying why; the comic can be taken without it.
+    /// - Throws: `Fault(.refused)` with the reason; the comic can be accepted without it.
     package func parse(_ bytes: [UInt8]) throws -> ComicMetadata {
         let root: XMLTree
         do {
@@ -47,7 +47,7 @@ package enum MetadataFile: String, Sendable, CaseIterable {
 }
 
 extension ComicMetadata {
-    /// Reads ComicInfo 1.0 to 2.1; -1, its word for "unknown", counts as missing.
+    /// Reads ComicInfo 1.0 to 2.1; its "unknown" value, -1, counts as missing.
     init(comicInfo root: XMLTree) {
         self.init()
         func list(_ name: String) -> [String] {

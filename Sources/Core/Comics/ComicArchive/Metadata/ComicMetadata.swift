@@ -1,10 +1,10 @@
-/// What is known of a comic, whatever it was learnt from.
+/// Metadata of a comic, from any source.
 package struct ComicMetadata: Sendable, Equatable, Codable {
     package var title: String?
     package var series: String?
-    /// As text, because `½`, `78.BEY` and `1.MU` are numbers of comics; zeros in front are dropped.
+    /// As text, because `½`, `78.BEY` and `1.MU` are valid; leading zeros are dropped.
     package var number: String?
-    /// How many issues the series has.
+    /// The number of issues in the series.
     package var count: Int?
     package var volume: Int?
     package var year: Int?
@@ -31,14 +31,14 @@ package struct ComicMetadata: Sendable, Equatable, Codable {
 
     package init() {}
 
-    /// Everybody who has that role, case-insensitive, in the order given.
+    /// All people with that role, case-insensitive, in the order given.
     package func creators(_ role: String) -> [String] {
         credits.filter { $0.role.lowercased() == role.lowercased() }.map(\.name)
     }
 
     package var writers: [String] { creators("Writer") }
 
-    /// What is missing here is taken from `lower`.
+    /// Fills missing fields from `lower`.
     package func filled(from lower: ComicMetadata) -> ComicMetadata {
         var all = self
         all.title = title ?? lower.title
@@ -46,7 +46,7 @@ package struct ComicMetadata: Sendable, Equatable, Codable {
         all.number = number ?? lower.number
         all.count = count ?? lower.count
         all.volume = volume ?? lower.volume
-        // A year from one source and a month from another would be a date that no source gives.
+        // A year from one source and a month from another would make a date that neither gives.
         if year == nil {
             (all.year, all.month, all.day) = (lower.year, month ?? lower.month, day ?? lower.day)
         } else if month == nil, lower.year == year {
@@ -72,11 +72,10 @@ package struct ComicMetadata: Sendable, Equatable, Codable {
     }
 }
 
-/// Who did what.
+/// A person and a role.
 package struct ComicCredit: Sendable, Hashable, Codable {
     package let name: String
-    /// As ComicInfo names it (Writer, Penciller, Inker, Colorist, Letterer, CoverArtist, Editor, Translator), or
-    /// another.
+    /// As in ComicInfo (Writer, Penciller, Inker, Colorist, Letterer, CoverArtist, Editor, Translator), or another.
     package let role: String
 
     package init(name: String, role: String) {
@@ -85,7 +84,7 @@ package struct ComicCredit: Sendable, Hashable, Codable {
     }
 }
 
-/// What ComicInfo says of one page.
+/// ComicInfo's data about one page.
 package struct ComicPageInfo: Sendable, Equatable, Codable {
     package enum Kind: String, Sendable, Codable, CaseIterable {
         case frontCover = "FrontCover"
@@ -101,10 +100,10 @@ package struct ComicPageInfo: Sendable, Equatable, Codable {
         case deleted = "Deleted"
     }
 
-    /// The page's place in reading order, from 0.
+    /// The page's index in reading order, from 0.
     package let image: Int
     package let type: Kind
-    /// nil where it is not said.
+    /// nil if unspecified.
     package let doublePage: Bool?
 
     package init(image: Int, type: Kind = .story, doublePage: Bool? = nil) {

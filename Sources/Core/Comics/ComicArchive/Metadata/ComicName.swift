@@ -1,4 +1,4 @@
-/// What a file's name tells of a comic: series, number, volume, year, title.
+/// Metadata parsed from a file's name: series, number, volume, year, title.
 package struct ComicName: Sendable, Equatable {
     package var series: String?
     package var number: String?
@@ -7,9 +7,9 @@ package struct ComicName: Sendable, Equatable {
     package var year: Int?
     package var month: Int?
     package var title: String?
-    /// What stood in other brackets: `digital`, the group that scanned it.
+    /// The content of other brackets: `digital`, the group that scanned it.
     package var remarks: [String] = []
-    /// The number is nothing but `(1)` at the end, as copies are called too.
+    /// The number is only a trailing `(1)`, which may also mark a copy.
     package var isNumberedLikeACopy = false
 
     package var metadata: ComicMetadata {
@@ -19,17 +19,17 @@ package struct ComicName: Sendable, Equatable {
         return known
     }
 
-    /// Names longer than this are cut before they are read; a file system takes 255 bytes.
+    /// Longer names are truncated before parsing; a file system allows 255 bytes.
     private static let lengthLimit = 512
 
     /// - Parameter name: a file's or folder's name, with or without an extension that ``ComicFileType`` knows.
-    /// - Parameter isFolder: whether it is that of the folder that a comic lies in.
+    /// - Parameter isFolder: whether it names the comic's folder.
     package static func parse(_ name: String, isFolder: Bool = false) -> ComicName {
         var reading = NameReading(String(name.prefix(lengthLimit)), isFolder: isFolder)
         return reading.read()
     }
 
-    /// `001` is `1`, `0.5` and `½` stay, `078.BEY` is `78.BEY`.
+    /// `001` becomes `1` and `078.BEY` becomes `78.BEY`; `0.5` and `½` are unchanged.
     package static func withoutZeros(_ number: String) -> String {
         let isNegative = number.hasPrefix("-")
         let digits = isNegative ? number.dropFirst() : number[...]
@@ -38,7 +38,7 @@ package struct ComicName: Sendable, Equatable {
         return (isNegative ? "-" : "") + (digits.first == "0" ? value : String(digits))
     }
 
-    /// The number's place among others; nil where it does not begin as one.
+    /// The number's sort order; nil if it does not begin with a number.
     package static func order(of number: String) -> Double? {
         let fractions: [Character: Double] = ["½": 0.5, "¼": 0.25, "¾": 0.75]
         let isNegative = number.hasPrefix("-")

@@ -1,6 +1,6 @@
-/// The patterns of ``NameReading``, made once: making them costs more than matching.
+/// The patterns of ``NameReading``, built once: building them costs more than matching.
 ///
-/// `@unchecked` because `Regex` is not `Sendable` where it holds closures of a custom parser; these are literals, which
+/// `@unchecked` because `Regex` is not `Sendable` if it holds closures of a custom parser; these are literals, which
 /// hold none and never change.
 struct ComicNamePatterns: @unchecked Sendable {
     static let shared = ComicNamePatterns()

@@ -1,7 +1,7 @@
 import Platform
 
-/// What a comic's metadata files, its own name and its folder's together tell of it, and which of them said so: the one
-/// place where a comic's series, number and title are decided.
+/// The metadata of a comic, merged from its metadata files, its file name and its folder's name, with the source of
+/// each field. A comic's series, number and title are decided only here.
 package struct KnownMetadata: Sendable {
     package enum Source: String, Codable, Sendable {
         case comicInfo = "ComicInfo.xml"
@@ -13,18 +13,18 @@ package struct KnownMetadata: Sendable {
     package let metadata: ComicMetadata
     /// Why a metadata file could not be used.
     package let faults: [String]
-    /// Metadata files that were not looked at, for there was another one.
+    /// Metadata files ignored in favour of another.
     package let passedOver: [BytePath]
-    /// What each source says by itself, the one that is believed first in front.
+    /// The metadata from each source, the most trusted first.
     package let sources: [(source: Source, metadata: ComicMetadata)]
-    /// Whether the number is nothing but `(1)` at the end of the file's name, as copies are called too.
+    /// Whether the number is only a trailing `(1)` in the file's name, which may also mark a copy.
     let isNumberedLikeACopy: Bool
     private let stem: String
 
     /// - Parameters:
     ///   - found: the metadata files of the archive, in its order.
-    ///   - path: of the comic: its last component is its name, the one before its folder. A folder that tells nothing
-    ///     of the comic, such as an inbox, must not be part of it.
+    ///   - path: of the comic: its last component is its name, the one before its folder. Omit a folder that is
+    ///     unrelated to the comic, such as an inbox.
     package init(_ found: [FoundMetadata], of path: BytePath) {
         var faults: [String] = []
         var passedOver: [BytePath] = []
@@ -54,19 +54,19 @@ package struct KnownMetadata: Sendable {
         stem = String(decoding: path.stemAndExtension.stem, as: UTF8.self)
     }
 
-    /// What to call a comic that has no title: its series and number, or its file's name.
+    /// A title for a comic without one: its series and number, or its file's name.
     package var standInTitle: String {
         guard let series = metadata.series else { return stem }
-        // The name of some is their number.
+        // Some comics have their number as the series' name.
         return metadata.number.flatMap { $0 == series ? nil : "\(series) \($0)" } ?? series
     }
 
-    /// The first source that gives `value` of a field.
+    /// The first source with this `value` of a field.
     package func source<V: Equatable>(of value: V, _ field: (ComicMetadata) -> V?) -> Source? {
         sources.first { field($0.metadata) == value }?.source
     }
 
-    /// The name to read; one of digits alone is a number where a folder can name the series, or a zero leads.
+    /// The name to parse. Digits alone are a number if a folder can name the series, or if they start with a zero.
     private static func name(_ path: BytePath) -> String {
         let stem = path.stemAndExtension.stem
         let isNumber = !stem.isEmpty && stem.count < 5 && stem.allSatisfy { (0x30...0x39).contains($0) }

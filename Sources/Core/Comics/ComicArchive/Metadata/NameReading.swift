@@ -1,26 +1,26 @@
-/// The reading behind ``ComicName/parse(_:)``: brackets first, then markers (`v03`, `#12`, `第3卷`), at last a bare
-/// number. What stands before the first marker is the series, what stands after the last one the title.
+/// The parser behind ``ComicName/parse(_:)``: brackets first, then markers (`v03`, `#12`, `第3卷`), finally a bare
+/// number. The text before the first marker is the series, the text after the last one the title.
 struct NameReading {
     private var text: String
     private var found = ComicName()
-    /// Where the series ends, and where the title begins.
+    /// The end of the series, and the start of the title.
     private var cut: String.Index?
     private var rest: String.Index?
     private var hadBrackets = false
     private var bracketNumber: String?
-    /// Whether the number stood behind `#`.
+    /// Whether the number followed a `#`.
     private var isMarked = false
-    /// A word of the series that stands between volume and number.
+    /// A word of the series between volume and number.
     private var addition: String?
 
     private let patterns = ComicNamePatterns.shared
-    /// What markers and dates have used, so that no bare number is taken from it.
+    /// Ranges used by markers and dates, where no bare number is taken from.
     private var used: [Range<String.Index>] = []
 
     private static let years = 1900...2099
     private static let digitsClass = Set("0123456789")
 
-    /// Whether a digit alone may be the number: in the name of a folder it is part of the name.
+    /// Whether a single digit may be the number: in a folder's name it is part of the name.
     private let acceptsDigits: Bool
 
     init(_ name: String, isFolder: Bool = false) {
@@ -32,7 +32,7 @@ struct NameReading {
             stem = name[..<dot]
         }
         text = trimmed(stem)
-        // "52 Monster_Island_v1_2": a number of somebody's own before a name that has no spaces.
+        // "52 Monster_Island_v1_2": a private number before a name without spaces.
         if let match = text.wholeMatch(of: patterns.foreignNumber) { text = String(match.output.1) }
         if !text.contains(" ") { text = text.replacing("+", with: " ") }
         text = text.replacing("_", with: " ")
@@ -43,7 +43,7 @@ struct NameReading {
         }
     }
 
-    /// `Blue.Harbor.003` and `Blue-Harbor-003`, from where spaces are not wanted in names.
+    /// `Blue.Harbor.003` and `Blue-Harbor-003`, from sources that avoid spaces in names.
     private static func spaced(_ name: String) -> String {
         let words = name.split(separator: ".", omittingEmptySubsequences: false)
         guard words.count > 2 else {
@@ -53,7 +53,7 @@ struct NameReading {
         // An acronym.
         guard words.contains(where: { $0.count > 1 }) else { return name }
         return words.dropFirst().reduce(into: String(words[0])) { text, word in
-            // A dot between digits is one of a number, but for that between a number and a year.
+            // A dot between digits belongs to a decimal, except between a number and a year.
             let isDecimal = text.last?.isNumber == true && word.first?.isNumber == true && word.count < 3
             text += (isDecimal ? "." : " ") + word
         }
@@ -79,12 +79,12 @@ struct NameReading {
         }
         parsePartOfTitle()
         splitSeries()
-        // "第03卷 Title", "001 - Title": nothing before the marker, so what follows is all the name there is.
+        // "第03卷 Title", "001 - Title": with nothing before the marker, the text after it is the name.
         if found.series == nil, let title = found.title { (found.series, found.title) = (title, nil) }
         return found
     }
 
-    /// "008 - Simple Truth 03 (of 06)": the story is counted as well as the issue.
+    /// "008 - Simple Truth 03 (of 06)": both the story and the issue are numbered.
     private mutating func parsePartOfTitle() {
         guard found.count != nil, found.number != nil, let title = found.title,
             let match = title.wholeMatch(of: patterns.titleAndPart)
@@ -92,7 +92,7 @@ struct NameReading {
         (found.title, found.volume, found.count) = (String(match.output.1), found.volume ?? Int(match.output.2), nil)
     }
 
-    /// "Cyberpunk 2077 - You Have My Word 02" and "Name: Story #001", where the number has no title of its own.
+    /// "Cyberpunk 2077 - You Have My Word 02" and "Name: Story #001", where the number has no title.
     private mutating func splitSeries() {
         guard found.number != nil, found.title == nil, let series = found.series else { return }
         let match =
@@ -103,7 +103,7 @@ struct NameReading {
 
     // MARK: Brackets
 
-    /// Takes each innermost bracket out of the text, leaving a mark so that words do not run together.
+    /// Removes each innermost bracket from the text, leaving a mark so that words do not run together.
     private mutating func parseBrackets() {
         let closing: [Character: Character] = ["(": ")", "[": "]", "{": "}", "【": "】", "（": "）"]
         var kept = ""
@@ -129,7 +129,7 @@ struct NameReading {
         if let cutOffset { mark(kept.index(kept.startIndex, offsetBy: min(cutOffset, kept.count)), nil) }
     }
 
-    /// - Returns: whether it said something that ends the series' name.
+    /// - Returns: whether its content ends the series' name.
     private mutating func readBracket(_ content: String) -> Bool {
         let lower = content.lowercased()
         if let match = lower.wholeMatch(of: patterns.bracketYears), found.year == nil {
@@ -224,7 +224,7 @@ struct NameReading {
             return accept(match.output.1, match.range)
         }
         for match in text.matches(of: patterns.numberOf) where stands(match.range) {
-            // Of a story that is told in several issues.
+            // The part number of a story told in several issues.
             if text[..<match.range.lowerBound].lowercased().hasSuffix("part ") {
                 used.append(match.range)
                 continue
@@ -234,8 +234,8 @@ struct NameReading {
         }
     }
 
-    /// The last number that stands alone and is not part of the name: no year, not the first word, and of one digit
-    /// only where something else says that a number is to be expected.
+    /// The last free-standing number that is not part of the name: not a year, not the first word, and a single digit
+    /// only if something else suggests that a number follows.
     private mutating func parseBareNumber() {
         let matches = text.matches(of: patterns.bare)
         if parseNumberBesideVolume(matches.map(\.range)) || parseNumberBeforeStory() { return }
@@ -243,7 +243,7 @@ struct NameReading {
         {
             var range = match.range
             if text[range].first == "-" {
-                // A minus only where it follows a space and is not a dash between two words.
+                // A minus sign only if it follows a space and is not a dash between two words.
                 let isDash = range.lowerBound == text.startIndex || text[..<range.lowerBound].last?.isWhitespace != true
                 if isDash { range = text.index(after: range.lowerBound)..<range.upperBound }
             }
@@ -264,7 +264,7 @@ struct NameReading {
         }
     }
 
-    /// "v1 3", "v1 Annual 01": the number that follows the volume, whatever comes after it.
+    /// "v1 3", "v1 Annual 01": the number after the volume, regardless of the text after it.
     private mutating func parseNumberBesideVolume(_ ranges: [Range<String.Index>]) -> Bool {
         guard found.volume != nil, let rest, let range = ranges.first(where: { $0.lowerBound >= rest && stands($0) })
         else { return false }
@@ -276,7 +276,7 @@ struct NameReading {
         return true
     }
 
-    /// "008 - Simple Truth 03": of two numbers the padded one before a dash is that of the issue.
+    /// "008 - Simple Truth 03": of two numbers the padded one before a dash is the issue's.
     private mutating func parseNumberBeforeStory() -> Bool {
         guard let number = text.firstMatch(of: patterns.numberAndDash)?.output.1 else { return false }
         let range = number.startIndex..<number.endIndex
@@ -285,7 +285,7 @@ struct NameReading {
         return true
     }
 
-    /// "Bloodshot Book 03": a volume by another name, and the only number that there is.
+    /// "Bloodshot Book 03": a volume under another name, and the only number.
     private mutating func parseBook(_ number: Substring, _ range: Range<String.Index>) -> Bool {
         guard found.volume == nil, let match = text[..<range.lowerBound].firstMatch(of: patterns.book) else {
             return false
@@ -297,7 +297,7 @@ struct NameReading {
         return true
     }
 
-    /// "batman 3 title": a digit between words, where no other number is; "52" alone.
+    /// "batman 3 title": a digit between words, if there is no other number; "52" alone.
     private mutating func parseLooseNumber() {
         guard acceptsDigits, bracketNumber == nil, found.volume == nil, used.isEmpty else { return }
         let ranges = text.matches(of: patterns.bare).map(\.range).filter { stands($0) }
@@ -343,7 +343,7 @@ struct NameReading {
         let words = part.split { $0.isWhitespace }.joined(separator: " ")
         let noise = Set<Character>(" -–—_.,:;#+")
         guard let first = words.firstIndex(where: { !noise.contains($0) }) else { return "" }
-        // A name may end in a dot ("Vol. 1" is gone by now, "S.H.I.E.L.D." is not).
+        // A name may end in a dot ("Vol. 1" is already removed, "S.H.I.E.L.D." is not).
         let ends = noise.subtracting(["."])
         let last = words.lastIndex { !ends.contains($0) } ?? first
         return String(words[first...max(first, last)])

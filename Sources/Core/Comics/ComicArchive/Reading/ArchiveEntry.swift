@@ -4,14 +4,14 @@ import Platform
 package struct ArchiveEntry: Sendable, Codable, Hashable, Identifiable {
     /// SHA-256 of the entry's path bytes, 64 hexadecimal digits.
     package let id: String
-    /// The path's bytes within the archive, escaped as `BytePath` does where they are not UTF-8.
+    /// The path's bytes within the archive, escaped as `BytePath` does if they are not UTF-8.
     package let path: String
     package let fileName: String
-    /// Bytes after inflating: counted where a validation made this, claimed by the header in a bare listing.
+    /// Bytes after inflating: counted by a validation, or claimed by the header in a bare listing.
     package let uncompressedSize: Int64
     /// From 0, in reading order.
     package let index: Int
-    /// Where the entry stands in the archive, counting every header from 0: how the worker finds it again.
+    /// The entry's position in the archive, counting every header from 0; the worker finds it by this.
     package let position: Int
 
     package init(id: String, path: String, fileName: String, uncompressedSize: Int64, index: Int, position: Int) {

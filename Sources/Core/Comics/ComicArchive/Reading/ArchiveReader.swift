@@ -2,25 +2,25 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// Reads the pages of one comic, whatever it is kept in (docs/design/comic-archives.md, "Readers").
+/// Reads the pages of one comic in any format (docs/design/comic-archives.md, "Readers").
 package protocol ArchiveReader: Sendable {
     var archive: BytePath { get }
 
-    /// The pages in reading order. Fast: nothing is inflated, sizes are what the headers claim.
+    /// The pages in reading order. Fast: nothing is inflated, and sizes are the headers' claims.
     ///
-    /// - Throws: `ComicError.archive` where there are none; `Fault` where this machine cannot read the format.
+    /// - Throws: `ComicError.archive` if there are none; `Fault` if this machine cannot read the format.
     func listEntries() async throws -> [ArchiveEntry]
 
-    /// Puts one page's bytes into a new file in `folder` and returns it: always a copy, never the comic's own file.
+    /// Writes one page's bytes to a new file in `folder` and returns it: always a copy, never the comic's own file.
     func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL
 
-    /// One page, as `extractEntry` gives it, which need not be listed before.
+    /// One page, as from `extractEntry`, without listing first.
     ///
     /// - Parameter index: from 0.
-    /// - Returns: how many pages there are; the page is nil where it is none of them.
+    /// - Returns: the number of pages; the page is nil if the index is out of range.
     func page(_ index: Int, into folder: BytePath) async throws -> (count: Int, page: (ArchiveEntry, URL)?)
 
-    /// Several pages, in one pass where the format makes that cheaper (a solid archive); by entry id.
+    /// Several pages by entry id, in one pass if the format makes that cheaper (a solid archive).
     func extractEntries(_ entries: [ArchiveEntry], into folder: BytePath) async throws -> [String: URL]
 }
 
@@ -37,13 +37,13 @@ extension ArchiveReader {
         return found
     }
 
-    /// A name that no other file in the folder has: an entry may be taken out twice at the same time.
+    /// A unique name in the folder: an entry may be extracted twice concurrently.
     func newFile(for entry: ArchiveEntry, in folder: BytePath) -> BytePath {
         folder.appending("\(entry.id)-\(randomHex(4))")
     }
 }
 
-/// Chooses a reader by what a file is, then by what its name says.
+/// Chooses a reader by a file's content, then by its name.
 package struct ArchiveReaderFactory: Sendable {
     private let worker: ArchiveWorker
     private let lane = BlockingPool("comics")

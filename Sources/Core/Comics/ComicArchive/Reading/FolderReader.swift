@@ -3,7 +3,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A folder of pictures, with the folders in it; symbolic links and hidden files are passed over.
+/// A folder of pictures, including subfolders; symlinks and hidden files are skipped.
 package struct FolderReader: ArchiveReader {
     package let archive: BytePath
     private let lane: BlockingPool
@@ -78,7 +78,7 @@ package struct SingleImageReader: ArchiveReader {
     }
 }
 
-/// Copies an open picture into a new file, which is removed where that fails. Blocks.
+/// Copies an open picture to a new file, which is removed on failure. Blocks.
 private func copyPage(_ source: Descriptor, to target: BytePath) throws {
     let copy = try Descriptor(target, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     do {

@@ -2,11 +2,11 @@ import Foundation
 import Platform
 import Synchronization
 
-/// A PDF: each page becomes a JPEG when it is asked for.
+/// A PDF: each page is rendered to a JPEG on demand.
 package final class PdfReader: ArchiveReader {
     package let archive: BytePath
     private let worker: ArchiveWorker
-    /// What the last listing found.
+    /// The result of the last listing.
     private let known = Mutex<[PdfPage]?>(nil)
 
     package init(archive: BytePath, worker: ArchiveWorker) {
@@ -18,7 +18,7 @@ package final class PdfReader: ArchiveReader {
         try await pages().indices.map { ArchiveEntry(page: $0) }
     }
 
-    /// - Throws: `Fault` where PDFs cannot be drawn on this machine, else `ComicError`.
+    /// - Throws: `Fault` if PDFs cannot be drawn on this machine, else `ComicError`.
     package func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL {
         let pages = if let known = known.withLock({ $0 }) { known } else { try await pages() }
         guard pages.indices.contains(entry.position) else {

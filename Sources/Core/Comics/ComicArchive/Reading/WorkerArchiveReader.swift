@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// Archives of every format but PDF, a TAR also compressed, read in the worker.
+/// Archives of every format but PDF, including compressed TARs, read in the worker.
 package struct WorkerArchiveReader: ArchiveReader {
     package let archive: BytePath
     private let worker: ArchiveWorker

@@ -1,15 +1,14 @@
 import Platform
 
 extension ZipPlace {
-    /// The page, in memory. Blocks, while a process unpacks it where it is not stored.
+    /// The page, in memory. Blocks while a process unpacks it, unless it is stored.
     ///
     /// - Parameters:
-    ///   - packed: what stands there.
-    ///   - count: bytes that the page has.
-    ///   - worker: asked for only where the page is not stored.
-    /// - Returns: nil where size or checksum are not the page's: it is to be had from the whole archive, which then tells
-    ///   what is wrong.
-    /// - Throws: `Fault` where the machine is at fault.
+    ///   - packed: the packed bytes at this place.
+    ///   - count: the size of the page in bytes.
+    ///   - worker: called only if the page is not stored.
+    /// - Returns: nil if size or checksum do not match: read it from the whole archive, which then reports the problem.
+    /// - Throws: `Fault` for a problem of the machine.
     package func unpack(
         _ packed: [UInt8], to count: Int64, with worker: () throws -> ArchiveWorker
     ) throws -> [UInt8]? {
@@ -17,9 +16,9 @@ extension ZipPlace {
         if method == 0 {
             return count == size && CRC32.of(packed) == crc32 ? packed : nil
         }
-        // The process compares the checksum; sizes above need another form of ZIP, and no page has them.
+        // The process compares the checksum. Larger sizes need ZIP64, and no page is that large.
         guard size <= ArchiveLimits.maxUncompressedEntrySize else { return nil }
-        // Bits 1 and 2 belong to the method; that a descriptor follows, and that the name is UTF-8, is true no more.
+        // Bits 1 and 2 belong to the method. The bits for a data descriptor and for UTF-8 names no longer apply.
         var zip = ZipWriter()
         let head = zip.begin(
             ZipWriter.Entry(

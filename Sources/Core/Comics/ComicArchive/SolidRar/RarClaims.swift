@@ -1,6 +1,6 @@
 import Platform
 
-/// What the headers of a RAR 4 claim of its entries, as the worker's command `claims` says it.
+/// The claims of a RAR 4's headers about its entries, as reported by the worker's command `claims`.
 struct RarClaims {
     struct Entry {
         let header: EntryHeader
@@ -15,7 +15,7 @@ struct RarClaims {
     private var names = 0
     private var header: EntryHeader?
 
-    /// - Returns: false where the worker says what makes no sense.
+    /// - Returns: false if the worker's records make no sense.
     mutating func consume(_ record: WorkerRecord) -> Bool {
         switch record {
         case .structure(let found): structure = found
@@ -28,7 +28,7 @@ struct RarClaims {
         case .content(let content):
             guard let found = header, content.position == found.position else { return false }
             header = nil
-            // No bytes follow a folder, whatever its header says.
+            // A folder has no bytes, regardless of its header.
             let size = found.kind == .folder ? 0 : content.size
             let (sum, overflow) = total.addingReportingOverflow(size)
             total = overflow ? .max : sum

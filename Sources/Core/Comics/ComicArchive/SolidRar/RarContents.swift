@@ -1,7 +1,7 @@
 import Platform
 
-/// Cuts the contents of an archive's files, which come one behind the other, by the sizes that its headers claim, and
-/// writes them as the stored entries of a ZIP.
+/// Splits the concatenated contents of an archive's files by the sizes that its headers claim, and writes them as the
+/// stored entries of a ZIP.
 struct RarContents {
     typealias Put = (UnsafeRawBufferPointer) throws -> Void
 
@@ -9,9 +9,9 @@ struct RarContents {
     private var zip = ZipWriter()
     /// Entries whose headers were written.
     private var begun = 0
-    /// Bytes that the last of them still wants.
+    /// Bytes still missing from the last of them.
     private var wanted: Int64 = 0
-    /// Bytes that came.
+    /// Bytes received.
     private(set) var count: Int64 = 0
 
     /// - Parameter entries: each below 4 GiB.
@@ -19,7 +19,7 @@ struct RarContents {
 
     var isWhole: Bool { begun == entries.count && wanted == 0 }
 
-    /// To be called before the first bytes.
+    /// Call before the first bytes.
     mutating func begin(_ put: Put) throws {
         while wanted == 0, begun < entries.count {
             let entry = entries[begun]
@@ -29,7 +29,7 @@ struct RarContents {
         }
     }
 
-    /// - Returns: false where there is more than the headers claim.
+    /// - Returns: false if there are more bytes than the headers claim.
     mutating func consume(_ part: [UInt8], _ put: Put) throws -> Bool {
         var rest = part[...]
         while !rest.isEmpty {
@@ -44,7 +44,7 @@ struct RarContents {
         return true
     }
 
-    /// To be called behind the last bytes.
+    /// Call after the last bytes.
     func finish(_ put: Put) throws { try zip.finished().withUnsafeBytes(put) }
 }
 

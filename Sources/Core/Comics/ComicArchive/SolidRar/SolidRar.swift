@@ -4,21 +4,21 @@ import Sandbox
 
 /// A solid RAR 4, which libarchive cannot read, as a ZIP in memory.
 ///
-/// It takes three processes, none of which can write a file: the worker says what the headers claim, `unar` gives the
-/// contents of all files one behind the other, and the worker reads the ZIP as it would the archive. What joins them, in the
-/// agent, parses nothing: it counts bytes and puts between them what the headers claimed. The checksums are among that,
-/// so that whatever is wrong with the contents is found where the ZIP is read.
+/// It takes three processes, none of which can write a file: the worker reports the headers' claims, `unar` outputs the
+/// concatenated contents of all files, and the worker reads the ZIP as it would the archive. The code between them, in
+/// the agent, parses nothing: it counts bytes and inserts the headers' claims between them. These include the
+/// checksums, so that reading the ZIP finds any error in the contents.
 struct SolidRar {
     let worker: ArchiveWorker
     let file: Descriptor
-    /// Where they are withheld, the ZIP has stand-ins for them.
+    /// If they are withheld, the ZIP has placeholders for them.
     let names: EntryNames
 
     private var path: BytePath { file.path }
 
     /// Blocks.
     ///
-    /// - Throws: ``ComicRefusal``; `Fault` where the machine is at fault, or has no room for it in memory.
+    /// - Throws: ``ComicRefusal``; `Fault` for a problem of the machine, such as too little memory.
     func unpacked() throws -> UnpackedRar {
         let (claims, end) = try claims()
         let zip = try MemoryFile.filled(claims.total, path) { put in
@@ -36,7 +36,7 @@ struct SolidRar {
         let outcome = try worker.process(.file(file), ["claims"] + names.words).run { claims.consume($0) }
         if let obstacle = try worker.obstacle(outcome, path) { throw obstacle }
         let isEncrypted = claims.entries.contains(where: \.header.isEncrypted)
-        // Whether it goes on behind what is there is asked when that has been read.
+        // Whether further volumes follow is checked once this one has been read.
         guard case .finished(let end) = outcome, end.reason == .complete || end.message == ArchiveStructure.noEnd,
             !isEncrypted
         else {
@@ -59,7 +59,7 @@ struct SolidRar {
             patience: 2 * worker.limits.patience(for: size), limits: worker.limits.sized(for: size), pass: worker.pass)
     }
 
-    /// Why what came is not what the headers claim.
+    /// Why the contents do not match the headers' claims.
     private func refusal(
         _ outcome: WorkerProcess.Outcome, _ contents: RarContents, _ claims: RarClaims
     ) throws -> ComicRefusal? {
@@ -67,7 +67,7 @@ struct SolidRar {
         case .vanished(WorkerStatus.notInstalled): return ComicRefusal(.solid, Self.notInstalled)
         case .vanished(WorkerStatus.notCaged):
             throw Fault(.failed, "\(path) was not looked into: \(Self.notCaged)", path: path)
-        // It complains of checksums, too, which are compared when the contents are read.
+        // It also complains about checksums, which are compared when the contents are read.
         case .vanished where contents.isWhole: return nil
         case .vanished:
             let text = "only \(contents.count) of its \(claims.total) bytes can be unpacked; fetch the file again"
@@ -80,13 +80,13 @@ struct SolidRar {
         }
     }
 
-    /// Whether the program, given nothing, comes to its end by itself.
+    /// Whether the program, given nothing, exits by itself.
     private func works() throws -> Bool {
         let outcome = try unar(Descriptor("/dev/null")).stream { _ in true }
         return if case .vanished = outcome { true } else { false }
     }
 
-    /// As of an archive that can be read: its being solid is no reason for anything.
+    /// As for a readable archive: being solid is no reason for a refusal.
     private static func plain(_ structure: ArchiveStructure) -> ArchiveStructure {
         ArchiveStructure(format: structure.format, traits: structure.traits.subtracting(.solid))
     }
@@ -104,14 +104,14 @@ struct SolidRar {
 
 /// A solid RAR 4 that was unpacked.
 struct UnpackedRar {
-    /// Sealed; one entry for each of the archive, in its order.
+    /// Sealed; one entry for each of the archive's, in its order.
     let zip: Descriptor
-    /// What the archive itself is.
+    /// The structure of the archive itself.
     let structure: ArchiveStructure
-    /// Whether the archive has its end.
+    /// How reading the archive ended.
     let end: WorkerEnd
 
-    /// What the worker says of the ZIP, as said of the archive.
+    /// Translates the worker's record about the ZIP into one about the archive.
     func told(_ record: WorkerRecord) -> WorkerRecord {
         switch record {
         case .structure: return .structure(structure)
@@ -119,7 +119,7 @@ struct UnpackedRar {
             header.place = nil
             return .header(header)
         case .content(var content):
-            // Entries are stored: nothing else can be wrong with their bytes.
+            // Entries are stored: their bytes can have no other defect.
             if content.state == .damaged { content.message = "its checksum differs from the one in its header" }
             return .content(content)
         case .bytes, .order, .end: return record
@@ -132,7 +132,7 @@ struct UnpackedRar {
 }
 
 extension Verdict {
-    /// Where it is accepted, as a solid one.
+    /// An accepted archive is reported as a solid one.
     var ofSolid: Verdict {
         guard case .accepted(var report) = self else { return self }
         report.isSolid = true
@@ -141,12 +141,12 @@ extension Verdict {
 }
 
 extension ArchiveWorker {
-    /// A solid RAR 4 as a ZIP in memory; nil where the archive is none. Blocks.
+    /// A solid RAR 4 as a ZIP in memory; nil if the archive is not one. Blocks.
     ///
-    /// - Throws: as ``SolidRar/unpacked()``.
+    /// - Throws: like ``SolidRar/unpacked()``.
     func unpackedRar(_ archive: ArchiveSource, _ names: EntryNames = .told) throws -> UnpackedRar? {
         guard try archive.isSolidRar() else { return nil }
-        // unar reads a file by itself.
+        // unar reads the file itself.
         let file =
             switch archive {
             case .file(let file): file
@@ -155,10 +155,10 @@ extension ArchiveWorker {
         return try SolidRar(worker: self, file: file, names: names).unpacked()
     }
 
-    /// The archive as the worker can read it: itself, or what a solid RAR 4 was unpacked to, which then serves as often as
-    /// it is wanted. Positions are those of the archive. Blocks.
+    /// The archive in a form that the worker can read: itself, or the ZIP unpacked from a solid RAR 4, which can be
+    /// reused. Positions are those of the archive. Blocks.
     ///
-    /// - Throws: `Fault` (`.refused` where it cannot be unpacked).
+    /// - Throws: `Fault` (`.refused` if it cannot be unpacked).
     package func readable(_ archive: ArchiveSource) throws -> ArchiveSource {
         do {
             return try unpackedRar(archive).map { .file($0.zip) } ?? archive
@@ -168,6 +168,6 @@ extension ArchiveWorker {
         }
     }
 
-    /// Whether the program is there that unpacks solid RAR 4 archives.
+    /// Whether the program that unpacks solid RAR 4 archives is installed.
     package static var unpacksSolidRar: Bool { SolidUnpacker.isInstalled }
 }

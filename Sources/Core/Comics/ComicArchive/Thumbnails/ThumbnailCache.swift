@@ -2,23 +2,22 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Thumbnails on the disk, the least recently used of which go when there are too many
-/// (docs/design/comic-archives.md, "Thumbnails").
+/// A cache of thumbnails on disk with LRU eviction (docs/design/comic-archives.md, "Thumbnails").
 ///
 /// Any process may use the folder at any time, and anything in it may be damaged or deleted: at worst a thumbnail is
-/// made again. It is not synced to the disk; a checksum finds what a crash left. Nothing but files of names that it
-/// makes itself is ever removed. Everything here blocks.
+/// made again. It is not synced; a checksum detects damage from a crash. Only files with names of the cache's own form
+/// are ever removed. Everything here blocks.
 package struct ThumbnailCache: Sendable {
     package let folder: BytePath
-    /// Bytes on the disk.
+    /// Bytes on disk.
     package let limit: Int64
     private let clock: @Sendable () -> Timestamp
 
     package static let defaultLimit: Int64 = 500_000_000
 
     /// - Parameters:
-    ///   - folder: of the cache's own; made when it is needed.
-    ///   - limit: bytes on the disk; when more are used, the oldest tenth and what is above go.
+    ///   - folder: the cache's own; created when needed.
+    ///   - limit: bytes on disk; above it, the least recently used files are removed down to nine tenths of it.
     package init(
         folder: BytePath, limit: Int64 = defaultLimit, clock: @escaping @Sendable () -> Timestamp = { Timestamp.now() }
     ) {
@@ -27,7 +26,8 @@ package struct ThumbnailCache: Sendable {
         self.clock = clock
     }
 
-    /// The JPEG, or nil where there is none. Noted as used, once a day at most: the disk is not written to for reading.
+    /// The JPEG, or nil if there is none. Its use is recorded at most once a day, so that reading hardly writes to the
+    /// disk.
     package func find(_ key: ThumbnailKey) throws -> [UInt8]? {
         let path = file(key)
         let found: Descriptor
@@ -48,13 +48,13 @@ package struct ThumbnailCache: Sendable {
         return Array(bytes.dropLast(Self.sumLength))
     }
 
-    /// Keeps a JPEG, and makes room for it where there is none left.
+    /// Stores a JPEG, and makes room for it if needed.
     package func keep(_ jpeg: [UInt8], for key: ThumbnailKey) throws {
         guard jpeg.count + Self.sumLength <= Self.sizeLimit else { return }
         let path = file(key)
         let bytes = jpeg + Self.sum(key, jpeg + [UInt8](repeating: 0, count: Self.sumLength))
         let temporary = path.parent.appending("\(Self.temporaryPrefix)\(randomHex(8))")
-        // Somebody may clear the cache between the two.
+        // The cache may be cleared between the two.
         for attempt in 1...3 {
             try Durable.makeDirectory(path.parent, mode: 0o700)
             do {
@@ -87,7 +87,7 @@ package struct ThumbnailCache: Sendable {
         }
     }
 
-    /// Bytes that the thumbnails take on the disk, counted one by one.
+    /// Bytes that the thumbnails take on disk, counted file by file.
     package func size() throws -> Int64 { try files().reduce(0) { $0 + $1.size } }
 
     // MARK: Names
@@ -103,12 +103,12 @@ package struct ThumbnailCache: Sendable {
         return folder.appending(String(name.prefix(2))).appending("\(name).jpg")
     }
 
-    /// What stands behind the JPEG, where no decoder looks.
+    /// The checksum after the JPEG, where no decoder looks.
     private static func sum(_ key: ThumbnailKey, _ bytes: [UInt8]) -> [UInt8] {
         Array(ContentHash(of: key.name.bytes + bytes.dropLast(sumLength)).bytes.prefix(sumLength))
     }
 
-    /// Both may be any number: files and their times are whatever somebody made them.
+    /// Both may be any number: files and their times are untrusted.
     private static func isWithinADay(_ time: Int64, of now: Int64) -> Bool {
         let (difference, isFar) = now.subtractingReportingOverflow(time)
         return !isFar && difference.magnitude <= UInt64(day)
@@ -116,7 +116,7 @@ package struct ThumbnailCache: Sendable {
 
     private static func onDisk(_ size: Int64) -> Int64 { (size + 4095) / 4096 * 4096 }
 
-    /// By the kernel's leave only: a cache whose files belong to another user still works, with less memory.
+    /// Best effort: a cache whose files belong to another user still works, only without recording use.
     private func touch(_ file: Descriptor, _ nanoseconds: Int64) {
         let stamp = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
         _ = futimens(file.raw, [stamp, stamp])
@@ -130,7 +130,7 @@ package struct ThumbnailCache: Sendable {
         var counted: Int64
     }
 
-    /// Adds to the sum that all processes share, and evicts where it is above the limit.
+    /// Adds to the sum shared by all processes, and evicts if it exceeds the limit.
     private func count(_ added: Int64) throws {
         try withTally { tally in
             let now = clock().nanoseconds
@@ -140,8 +140,7 @@ package struct ThumbnailCache: Sendable {
         }
     }
 
-    /// Removes the files that were used longest ago until nine tenths of the limit are left, where there are more than
-    /// the limit allows.
+    /// If the limit is exceeded, removes the least recently used files until nine tenths of it are left.
     ///
     /// - Returns: the bytes left.
     private func evict(_ now: Int64) throws -> Int64 {
@@ -165,14 +164,14 @@ package struct ThumbnailCache: Sendable {
         return left
     }
 
-    /// Gives `body` the sum, which no other process changes meanwhile, and writes it down again.
+    /// Passes the sum to `body` under a lock across processes, and writes it back.
     private func withTally(_ body: (inout Tally) throws -> Void) throws {
         try Durable.makeDirectory(folder, mode: 0o700)
         let file = try Descriptor(folder.appending("tally"), O_RDWR | O_CREAT, mode: 0o600)
         try FileLock.wait(on: file)
         let text = String(decoding: try file.read(at: 0, count: 64), as: UTF8.self)
         let numbers = text.split(separator: "\n").first.map { $0.split(separator: " ").map { Int64($0) } } ?? []
-        // One that cannot be read is as old as can be: the files are counted.
+        // An unreadable tally counts as infinitely old, so that the files are counted.
         var tally = Tally(bytes: 0, counted: .min)
         if numbers.count == 2, let bytes = numbers[0], let counted = numbers[1], (0...1 << 60).contains(bytes) {
             tally = Tally(bytes: bytes, counted: counted)
@@ -188,7 +187,7 @@ package struct ThumbnailCache: Sendable {
         return try listDirectory(folder).map(\.name).filter { $0.count == 2 && Self.isHexadecimal($0) }
     }
 
-    /// Every file of a name that this type makes; the others are not its own.
+    /// Every file with a name of this type's form; others are foreign.
     private func files() throws -> [(path: BytePath, size: Int64, used: Int64, isTemporary: Bool)] {
         var found: [(BytePath, Int64, Int64, Bool)] = []
         for name in try folders() {

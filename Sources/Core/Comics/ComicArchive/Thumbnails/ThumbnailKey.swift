@@ -1,16 +1,16 @@
 import Platform
 
-/// Names one thumbnail by what it was made of, so that a file that is moved keeps it and one that changes loses it.
+/// Identifies a thumbnail by its source's content, so that a moved file keeps it and a changed one loses it.
 package struct ThumbnailKey: Hashable, Sendable {
-    /// Which page of a comic.
+    /// A page of a comic.
     package enum Page: Hashable, Sendable {
-        /// The one that is shown on the shelf.
+        /// The one shown on the shelf.
         case cover
         /// From 0, in reading order.
         case index(Int)
     }
 
-    /// SHA-256 of all that decides what the thumbnail looks like; says nothing about the file's name.
+    /// SHA-256 of everything that determines the thumbnail's look; independent of the file's name.
     let name: ContentHash
 
     /// - Parameter content: SHA-256 of the comic's file.

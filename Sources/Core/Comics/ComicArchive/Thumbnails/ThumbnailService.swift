@@ -4,9 +4,9 @@ import OwnFiles
 import Platform
 import Synchronization
 
-/// Covers and small pages of comics, kept on the disk (docs/design/comic-archives.md, "Thumbnails").
+/// Covers and small pages of comics, cached on disk (docs/design/comic-archives.md, "Thumbnails").
 ///
-/// Any comic that there is a reader for; pictures are decoded in the caged worker, never here.
+/// Supports any comic that has a reader; pictures are decoded in the caged worker, never here.
 package final class ThumbnailService: Sendable {
     private let factory: ArchiveReaderFactory
     private let worker: ThumbnailWorker
@@ -17,8 +17,8 @@ package final class ThumbnailService: Sendable {
     private let known = Mutex<[Fingerprint: ContentHash]>([:])
 
     /// - Parameters:
-    ///   - library: where the `ComicFile`s are that ``thumbnail(for:content:stated:)`` is asked for.
-    ///   - complain: is told why the cache cannot be read or written; thumbnails are then made anew each time.
+    ///   - library: contains the `ComicFile`s passed to ``thumbnail(for:content:stated:)``.
+    ///   - complain: called if the cache cannot be read or written; thumbnails are then made each time.
     package init(
         worker: ArchiveWorker, cache: ThumbnailCache, library: ComicLibrary,
         complain: @escaping @Sendable (any Error) -> Void
@@ -33,29 +33,30 @@ package final class ThumbnailService: Sendable {
     /// The cover of a file or folder of the library, a JPEG.
     ///
     /// - Parameters:
-    ///   - content: the file's SHA-256 where the caller knows it; reading the file for it is most of the time else.
+    ///   - content: the file's SHA-256 if the caller knows it; otherwise reading the file for it takes most of the
+    ///     time.
     ///   - stated: the pages as the metadata describe them, which may name the cover.
-    /// - Throws: `ComicError`, or `Fault` where libvips is not installed.
+    /// - Throws: `ComicError`, or `Fault` if libvips is not installed.
     package func thumbnail(
         for file: ComicFile, content: ContentHash? = nil, stated: [ComicPageInfo] = []
     ) async throws -> Data {
-        // Refuses what a symbolic link puts outside of the library.
+        // Refuses a file that a symlink puts outside of the library.
         guard try await library.fileExists(file.path) else {
             throw ComicError.fileSystem(.fileNotFound(file.path))
         }
         return try await thumbnail(of: library.root.appending(file.path), content: content, stated: stated)
     }
 
-    /// One thumbnail of the comic at `path`, from the cache or made now.
+    /// One thumbnail of the comic at `path`, from the cache or newly made.
     ///
-    /// - Parameter content: as of the other.
-    /// - Throws: as the other; `.reader(.pageLoadFailed)` where there is no such page.
+    /// - Parameter content: as above.
+    /// - Throws: as above; `.reader(.pageLoadFailed)` if there is no such page.
     package func thumbnail(
         of path: BytePath, page: ThumbnailKey.Page = .cover, size: ThumbnailSize = .cover, content: ContentHash? = nil,
         stated: [ComicPageInfo] = []
     ) async throws -> Data {
         let comic = try await identify(path, content)
-        // A cover that the metadata name goes by its number: another program may name another.
+        // A cover named by the metadata is cached by its index: another program may name another.
         let front = page == .cover ? stated.first { $0.type == .frontCover }?.image : nil
         let key = ThumbnailKey(content: comic.content, page: front.map { .index($0) } ?? page, size: size)
         if let found = try await find(key) { return Data(found) }
@@ -84,10 +85,10 @@ package final class ThumbnailService: Sendable {
     /// Thumbnails of many pages, in as few passes over the comic as its format allows; all are in the cache afterwards.
     ///
     /// - Parameters:
-    ///   - pages: from 0, in reading order; nil takes all. Those that there are not are left out.
-    ///   - progress: called with how many are there and how many there will be.
-    /// - Returns: what became of each.
-    /// - Throws: as the others; a page of which none can be made does not throw.
+    ///   - pages: from 0, in reading order; nil means all. Indices out of range are skipped.
+    ///   - progress: called with the number done and the total.
+    /// - Returns: the outcome of each page.
+    /// - Throws: as above; a page without a thumbnail does not throw.
     package func thumbnails(
         of path: BytePath, pages wanted: [Int]? = nil, size: ThumbnailSize = .page, content: ContentHash? = nil,
         progress: @Sendable (Int, Int) -> Void = { _, _ in }
@@ -118,9 +119,9 @@ package final class ThumbnailService: Sendable {
         return outcomes.withLock { $0 }
     }
 
-    /// A thumbnail of a picture in memory, a JPEG; not kept.
+    /// A thumbnail of a picture in memory, a JPEG; not cached.
     ///
-    /// - Throws: `ComicError.reader`, or `Fault` where libvips is not installed.
+    /// - Throws: `ComicError.reader`, or `Fault` if libvips is not installed.
     package func generateThumbnail(from imageData: Data, size: ThumbnailSize) async throws -> Data {
         let picture = Array(imageData)
         switch ImageHeader.examine(Array(picture.prefix(ImageHeader.headLength))) {
@@ -134,7 +135,7 @@ package final class ThumbnailService: Sendable {
         return Data(jpeg)
     }
 
-    /// Removes every thumbnail that is kept.
+    /// Removes every cached thumbnail.
     package func clearCache() async throws { try await lane.run { try cache.clear() } }
 
     // MARK: Making
@@ -144,7 +145,7 @@ package final class ThumbnailService: Sendable {
         return (reader, try await reader.listEntries())
     }
 
-    /// - Parameter receive: is given each entry once, on a thread that may block.
+    /// - Parameter receive: called once for each entry, on a thread that may block.
     private func make(
         _ entries: [ArchiveEntry], _ reader: any ArchiveReader, _ box: ThumbnailSize,
         receive: @Sendable (ArchiveEntry, ThumbnailOutcome) -> Void
@@ -170,11 +171,11 @@ package final class ThumbnailService: Sendable {
         }
     }
 
-    /// Pages whose pictures are held in memory at the same time, and the bytes after which no more are added.
+    /// Pages whose pictures are held in memory at once, and the bytes after which no more are added.
     private static let batch = 16
     private static let batchSize: Int64 = 32 << 20
 
-    /// Of pages that have to be taken out first: of folders, and of formats that another program reads.
+    /// For pages that must be extracted first: from folders, and from formats that another program reads.
     private func outcomes(
         _ entries: [ArchiveEntry], _ reader: any ArchiveReader, _ size: ThumbnailSize
     ) async throws -> [ThumbnailOutcome] {
@@ -191,7 +192,7 @@ package final class ThumbnailService: Sendable {
                 return made.popFirst() ?? .failed("nothing was made of it")
             }
         } catch {
-            // What went wrong is the news; what stays behind is removed the next time.
+            // Report the original error; leftovers are removed next time.
             try? await lane.run { try folder.remove() }
             throw error
         }
@@ -204,7 +205,7 @@ package final class ThumbnailService: Sendable {
         var pictures: [Result<[UInt8], any Error>] = []
         for entry in entries {
             do {
-                // One that cannot be taken out is no reason to go without the others.
+                // A page that cannot be extracted must not stop the others.
                 if found[entry.id] == nil { found[entry.id] = try await reader.extractEntry(entry, into: folder) }
                 guard let url = found[entry.id] else { throw ComicError.reader(.pageLoadFailed(index: 0)) }
                 let bytes = try await lane.run {
@@ -223,7 +224,7 @@ package final class ThumbnailService: Sendable {
     private struct Comic {
         let path: BytePath
         let content: ContentHash
-        /// As it was when its content was read; nil for a folder.
+        /// As of when its content was read; nil for a folder.
         let fingerprint: Fingerprint?
     }
 
@@ -253,7 +254,7 @@ package final class ThumbnailService: Sendable {
         }
     }
 
-    /// Of a folder's pictures: their names, sizes and times stand for what they hold.
+    /// A hash over the names, sizes and times of a folder's pictures, in place of their content.
     private static func content(ofFolder folder: BytePath) throws -> ContentHash {
         var hasher = StreamingHash()
         var folders: [BytePath] = [""]
@@ -286,7 +287,7 @@ package final class ThumbnailService: Sendable {
         }
     }
 
-    /// Not where the comic has changed since: the picture would be that of another content. Blocks.
+    /// Not if the comic has changed since: the picture would belong to another content. Blocks.
     private func keep(_ outcome: ThumbnailOutcome, _ key: ThumbnailKey, of comic: Comic) {
         guard case .made(let jpeg) = outcome else { return }
         do {

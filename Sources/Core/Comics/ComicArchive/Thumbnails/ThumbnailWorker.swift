@@ -3,17 +3,17 @@ import OwnFiles
 import Platform
 import Sandbox
 
-/// The agent's side of `steward-worker archive thumbnail`: believes of it only JPEGs that fit the box that was asked for.
+/// The agent's side of `steward-worker archive thumbnail`. It accepts only JPEGs that fit the requested box.
 ///
-/// libvips is a package of its own. Where it is not installed each call throws a `Fault` that names it; nothing else of
-/// this module needs it.
+/// libvips is a separate package. If it is not installed, each call throws a `Fault` that names it; the rest of the
+/// module does not need it.
 package struct ThumbnailWorker: Sendable {
     private let worker: ArchiveWorker
     private let lanes: BlockingPool
 
     /// - Parameters:
     ///   - worker: names the program.
-    ///   - count: how many processes may make thumbnails at the same time.
+    ///   - count: how many processes may make thumbnails concurrently.
     package init(_ worker: ArchiveWorker, count: Int = 2) {
         self.worker = worker
         lanes = BlockingPool("thumbnails", threads: count)
@@ -23,8 +23,8 @@ package struct ThumbnailWorker: Sendable {
     ///
     /// - Parameters:
     ///   - positions: as ``ArchiveEntry/position``.
-    ///   - receive: is given each outcome once, in the archive's order; what it throws ends the pass.
-    /// - Throws: `Fault` where no thumbnail can be made of anything: no libvips, no cage, the file cannot be opened.
+    ///   - receive: called once for each outcome, in the archive's order; throwing from it ends the pass.
+    /// - Throws: `Fault` if no thumbnails can be made at all: no libvips, no cage, the file cannot be opened.
     package func shrink(
         archive: BytePath, positions: some Sequence<Int>, to size: ThumbnailSize,
         receive: @Sendable (Int, ThumbnailOutcome) throws -> Void
@@ -37,7 +37,7 @@ package struct ThumbnailWorker: Sendable {
         }
     }
 
-    /// The same of an archive that is open already, or is asked for. Blocks; may be more than `count` at a time.
+    /// The same for an archive that is already open, or is read on demand. Blocks; not limited to `count` at a time.
     package func shrink(
         opened archive: ArchiveSource, positions: some Sequence<Int>, to size: ThumbnailSize,
         receive: (Int, ThumbnailOutcome) throws -> Void
@@ -49,8 +49,8 @@ package struct ThumbnailWorker: Sendable {
 
     /// Thumbnails of pictures in memory, in their order.
     ///
-    /// - Parameter pictures: together no more than the memory bears: they are all handed over at once.
-    /// - Throws: as the other.
+    /// - Parameter pictures: must fit in memory together: they are all passed at once.
+    /// - Throws: as above.
     package func shrink(pictures: [[UInt8]], to size: ThumbnailSize) async throws -> [ThumbnailOutcome] {
         try await lanes.run { try shrink(opened: pictures, to: size) }
     }
@@ -71,9 +71,9 @@ package struct ThumbnailWorker: Sendable {
         return outcomes
     }
 
-    /// The thumbnail of one picture in a file that is open, which the worker itself reads.
+    /// The thumbnail of a picture in an open file, which the worker itself reads.
     ///
-    /// - Throws: as the others.
+    /// - Throws: as above.
     package func shrink(picture: Descriptor, to size: ThumbnailSize) async throws -> ThumbnailOutcome {
         try await lanes.run {
             let length = try picture.status().size
@@ -85,10 +85,10 @@ package struct ThumbnailWorker: Sendable {
         }
     }
 
-    /// The picture in a file that is open in another format, which the worker itself reads. Blocks.
+    /// Converts the picture in an open file to another format; the worker itself reads the file. Blocks.
     ///
     /// - Returns: a picture of that format that fits the box.
-    /// - Throws: as the others.
+    /// - Throws: as above.
     package func convert(opened picture: Descriptor, as wish: PictureWish) throws -> ThumbnailOutcome {
         var outcome = ThumbnailOutcome.failed("nothing was made of it")
         let work = Work<ThumbnailOutcome>(
@@ -102,10 +102,10 @@ package struct ThumbnailWorker: Sendable {
         return outcome
     }
 
-    /// Decodes every pixel of entries of one archive, in one pass over it. Blocks; may be more than `count` at a time.
+    /// Decodes every pixel of entries of one archive, in one pass over it. Blocks; not limited to `count` at a time.
     ///
-    /// - Returns: what was seen of each.
-    /// - Throws: as the others.
+    /// - Returns: the findings for each entry.
+    /// - Throws: as above.
     package func look(opened archive: Descriptor, positions: some Sequence<Int>) throws -> [Int: PageSight] {
         var seen: [Int: PageSight] = [:]
         let work = Work<PageSight>(
@@ -118,12 +118,12 @@ package struct ThumbnailWorker: Sendable {
         return seen
     }
 
-    /// Whether thumbnails can be made here; the `Fault` otherwise says what to install.
+    /// Checks whether thumbnails can be made here; the `Fault` otherwise says what to install.
     package func check() async throws {
         _ = try await shrink(pictures: [[0]], to: .page)
     }
 
-    /// Runs the worker's `thumbnail probe`, as `ArchiveWorker.probe`.
+    /// Runs the worker's `thumbnail probe`, like `ArchiveWorker.probe`.
     package func probe(_ what: String) async throws -> String {
         try await lanes.run {
             let process = WorkerProcess(
@@ -141,17 +141,17 @@ package struct ThumbnailWorker: Sendable {
 
     private static func words(_ size: ThumbnailSize) -> [String] { ["\(size.width)", "\(size.height)"] }
 
-    /// How many times a process may die over a picture until the rest are given up.
+    /// How often a process may die on a picture before the rest are given up.
     private static let patience = 8
 
-    /// What is to be done with pictures.
+    /// The operation on the pictures.
     fileprivate struct Work<Outcome> {
-        /// What the process's last word on a picture, with the bytes that it has sent, comes to; nil where that makes no
-        /// sense.
+        /// Converts the process's final record on a picture, and the bytes it has sent, to an outcome; nil if they make
+        /// no sense.
         let made: (EntryContent, [UInt8]) -> Outcome?
-        /// With the reason.
+        /// Called with the reason.
         let failed: (String) -> Outcome
-        /// Bytes of one picture. Of a JPEG what noise in the largest box comes to.
+        /// The maximum bytes of one picture. For a JPEG, noise in the largest box takes as much.
         var most = 32 << 20
     }
 
@@ -165,7 +165,7 @@ package struct ThumbnailWorker: Sendable {
             }, failed: { .failed($0) })
     }
 
-    /// Starts a process, and another one for what is left where a picture was the first one's end.
+    /// Starts a process, and another one for the remaining pictures whenever a picture kills it.
     private func run<Outcome>(
         _ archive: ArchiveSource, _ wanted: [Int], _ work: Work<Outcome>, _ receive: (Int, Outcome) throws -> Void,
         _ arguments: ([String]) -> [String]
@@ -196,7 +196,7 @@ package struct ThumbnailWorker: Sendable {
                 for position in left { try receive(position, work.failed(message)) }
                 return
             }
-            // Time that ran out is the last picture's doing only if it had all of it.
+            // A timeout is the last picture's fault only if it had all the time.
             if batch.done.isEmpty || !Self.isOutOfTime(outcome) {
                 try receive(begun, work.failed(message))
                 left.removeAll { $0 == begun }
@@ -217,19 +217,19 @@ package struct ThumbnailWorker: Sendable {
         }
     }
 
-    /// What to install, for whoever wants thumbnails.
+    /// What to install, for a person who wants thumbnails.
     static let absent = Fault(
         .failed,
         "thumbnails are made with libvips, which is not installed; install it (Debian, Ubuntu: "
             + "`apt install --no-install-recommends libvips42`) and try again")
 }
 
-/// What one process says, checked.
+/// The records of one process, checked.
 private struct ThumbnailBatch<Outcome> {
     let wanted: Set<Int>
     let work: ThumbnailWorker.Work<Outcome>
     private(set) var done: Set<Int> = []
-    /// The picture that it works on.
+    /// The picture in progress.
     private(set) var begun: Int?
     private var jpeg: [UInt8] = []
 
@@ -238,7 +238,7 @@ private struct ThumbnailBatch<Outcome> {
         self.work = work
     }
 
-    /// - Returns: false where it says what makes no sense.
+    /// - Returns: false if the records make no sense.
     mutating func consume(_ record: WorkerRecord, _ receive: (Int, Outcome) throws -> Void) throws -> Bool {
         switch record {
         case .bytes(let position, let bytes) where bytes.isEmpty:

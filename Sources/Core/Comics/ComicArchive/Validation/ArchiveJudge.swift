@@ -2,15 +2,15 @@ import Glibc
 import Platform
 import Sandbox
 
-/// What is done with a page that is damaged.
+/// How a damaged page is treated.
 package enum ValidationMode: String, Sendable, Codable, CaseIterable {
     /// The archive is refused, and the page named.
     case strict
-    /// The archive is taken, and the damage recorded.
+    /// The archive is accepted, and the damage recorded.
     case lenient
 }
 
-/// Makes a verdict from a worker's records. It counts everything again: the worker read hostile bytes.
+/// Makes a verdict from a worker's records. It recounts everything: the worker read hostile bytes.
 struct ArchiveJudge {
     let mode: ValidationMode
     let path: BytePath
@@ -22,7 +22,7 @@ struct ArchiveJudge {
     private var totalSize: Int64 = 0
     /// The page or metadata file whose content must come next.
     private var awaited: (header: EntryHeader, role: EntryRole)?
-    /// The position of a header that is damaged in itself, of which what is wrong must come next.
+    /// The position of a damaged header, whose defect must be reported next.
     private var unreadable: Int?
     private var pages: [(header: EntryHeader, content: EntryContent)] = []
     private var pagePaths: Set<[UInt8]> = []
@@ -30,7 +30,7 @@ struct ArchiveJudge {
     private var metadataBytes: [UInt8] = []
     private var skipped: [SkippedEntry] = []
     private var damage: [String] = []
-    /// Of an EPUB.
+    /// The reading order of an EPUB.
     private var order: EpubOrder?
     private var refusal: (RefusalReason, String)?
 
@@ -40,7 +40,7 @@ struct ArchiveJudge {
         self.fingerprint = fingerprint
     }
 
-    /// - Returns: false once the verdict stands; the worker is then stopped.
+    /// - Returns: false once the verdict is final; the worker is then stopped.
     mutating func consume(_ record: WorkerRecord) -> Bool {
         switch record {
         case .structure(let found): structure = found
@@ -163,7 +163,7 @@ struct ArchiveJudge {
 }
 
 extension ArchiveJudge {
-    /// The last word, once the worker is gone.
+    /// The final verdict, once the worker has exited.
     func verdict(_ outcome: WorkerProcess.Outcome) -> Verdict {
         if let (reason, message) = refusal { return .refused(reason: reason, message: "\(path): \(message)") }
         if outcome.isComplete, awaited != nil || unreadable != nil {
@@ -201,7 +201,7 @@ extension ArchiveJudge {
         return .accepted(report(damage, suspicion: Self.suspicion(outcome)))
     }
 
-    /// What is wrong with every page as far as anybody can tell.
+    /// A likely common cause if every page is damaged.
     private static func suspicion(_ outcome: WorkerProcess.Outcome) -> String? {
         guard case .finished(let end) = outcome, end.reason == .damagedStream else { return nil }
         return message(.damagedStream)
@@ -230,7 +230,7 @@ extension ArchiveJudge {
             headerCount: headers, totalSize: totalSize, fingerprint: fingerprint)
     }
 
-    /// What a run that did not end well says of the archive.
+    /// The reason to refuse the archive after a failed run.
     static func reason(of outcome: WorkerProcess.Outcome, _ structure: ArchiveStructure) -> (RefusalReason, String) {
         switch outcome {
         case .finished(let end): return reason(of: end, structure)
@@ -293,7 +293,8 @@ extension ArchiveJudge {
         + "it without"
     private static let multiVolumeMessage = "it is one part of several; join the parts and pack the pages again as CBZ"
 
-    /// Whether a name is one of those that parts get whose bytes do not tell: `.7z.001`, `.z01`, `.r00`.
+    /// Whether it is named like a part of a multi-volume archive whose bytes do not show that: `.7z.001`, `.z01`,
+    /// `.r00`.
     private static func isPart(_ name: [UInt8]) -> Bool {
         let ending = name.suffix(4).map { $0 }
         func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }

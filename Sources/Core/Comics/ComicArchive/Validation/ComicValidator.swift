@@ -6,12 +6,12 @@ package struct ComicValidator: Sendable {
 
     package init(worker: ArchiveWorker) { self.worker = worker }
 
-    /// A verdict on the archive at `path`; whatever it holds, the agent comes back with one.
+    /// A verdict on the archive at `path`; the agent survives any content.
     ///
     /// - Parameters:
-    ///   - hashes: whether the SHA-256 of each page is wanted, which costs as much again as reading.
-    ///   - progress: told after each page; it is called on the thread that reads the worker's answers.
-    /// - Throws: `Fault` only for what is not the archive's fault: it cannot be opened, it changed meanwhile
+    ///   - hashes: whether to compute the SHA-256 of each page, which costs as much again as reading.
+    ///   - progress: called after each page, on the thread that reads the worker's answers.
+    /// - Throws: `Fault` only for problems other than the archive's: it cannot be opened, it changed meanwhile
     ///   (`.superseded`), there is no worker.
     package func validate(
         _ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true,
@@ -20,9 +20,10 @@ package struct ComicValidator: Sendable {
         try await worker.validate(path, mode: mode, hashes: hashes, progress: progress)
     }
 
-    /// The same for a file that is open already.
+    /// The same for an open file.
     ///
-    /// - Parameter aside: called at most once, when the archive has become one of the slow ones, which wait for each other.
+    /// - Parameter aside: called at most once, when the archive has become one of the slow ones, which run one at a
+    ///   time.
     package func validate(
         _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true, names: EntryNames = .told,
         aside: @escaping @Sendable () -> Void = {}

@@ -1,23 +1,23 @@
 import OwnFiles
 import Platform
 
-/// How far pages are looked into.
+/// How thoroughly pages are examined.
 package enum PageExamination: String, Sendable, Codable, CaseIterable {
-    /// Their bytes are what was packed, and begin as a picture does.
+    /// Their bytes match their checksums and begin like a picture.
     case headers
-    /// Each of their pixels is decoded as well.
+    /// All their pixels are decoded as well.
     case decode
 }
 
 extension ComicValidator {
-    /// Decodes the pages of a comic that was accepted, in the cage in which thumbnails are made. A page that then shows
-    /// nothing is damaged; one of which a part is shown is taken and named. The pages of a PDF are drawn in any case.
+    /// Decodes the pages of an accepted comic, in the cage used for thumbnails. A page that shows nothing is damaged; a
+    /// page that shows in part is accepted and named. The pages of a PDF are drawn in any case.
     ///
     /// - Parameters:
-    ///   - file: the one that the verdict is on.
-    ///   - aside: called at most once, when the archive has become one of the slow ones, which wait for each other.
-    /// - Throws: `Fault` where the file has changed, and where libvips is not installed, which decodes: the message says
-    ///   what to install.
+    ///   - file: the one of the verdict.
+    ///   - aside: called at most once, when the archive has become one of the slow ones, which run one at a time.
+    /// - Throws: `Fault` if the file has changed, or libvips, which decodes, is not installed: the message says what to
+    ///   install.
     package func decodingPages(
         of file: Descriptor, _ verdict: Verdict, mode: ValidationMode, aside: @escaping @Sendable () -> Void = {}
     ) async throws -> Verdict {
@@ -42,7 +42,7 @@ extension ComicValidator {
 }
 
 extension ComicReport {
-    /// The verdict on its pages once it is known what they show.
+    /// The verdict, updated with the results of decoding its pages.
     ///
     /// - Parameter seen: by the entries' positions.
     func judged(by seen: [Int: PageSight], mode: ValidationMode, _ path: BytePath) -> Verdict {

@@ -1,4 +1,4 @@
-/// How far a validation has come, as the worker reports it.
+/// The progress of a validation, as reported by the worker.
 package struct ValidationProgress: Sendable, Equatable {
     /// Pages read so far.
     package var pages = 0
@@ -9,11 +9,11 @@ package struct ValidationProgress: Sendable, Equatable {
 
     /// Counts a record.
     ///
-    /// - Returns: whether it was one that changes anything.
+    /// - Returns: whether it changes anything.
     mutating func consume(_ record: WorkerRecord) -> Bool {
         guard case .content(let content) = record else { return false }
         pages += 1
-        // What a worker claims must not be able to end the agent.
+        // Saturate: a worker's claim must not be able to crash the agent.
         bytes = bytes.addingReportingOverflow(max(0, content.size)).partialValue
         return true
     }

@@ -1,13 +1,14 @@
 import Platform
 
-/// What validating an archive comes to.
+/// The result of validating an archive.
 package enum Verdict: Sendable {
     case accepted(ComicReport)
-    /// `message` says what is wrong, where, and what to do, in one line.
+    /// `message` states the problem, its location and the remedy, in one line.
     case refused(reason: RefusalReason, message: String)
 }
 
-/// What an accepted archive holds; where names were withheld (``EntryNames``), without a name or word of it.
+/// The content of an accepted archive; if names were withheld (``EntryNames``), it contains none of the archive's names
+/// or words.
 package struct ComicReport: Sendable {
     package var format: ArchiveFormat
     package var isSolid: Bool
@@ -16,14 +17,14 @@ package struct ComicReport: Sendable {
     /// In the archive's order.
     package var metadata: [FoundMetadata]
     package var skipped: [SkippedEntry]
-    /// What was wrong and was let pass, one line each. In strict mode: pages that were decoded and show only in part.
+    /// Tolerated defects, one line each. In strict mode: decoded pages that show only in part.
     package var damage: [String]
-    /// What was said of it although nothing is amiss that could be seen, one line each.
+    /// Complaints without a visible defect, one line each.
     package var notes: [String] = []
     package var headerCount: Int
     /// Bytes of all pages and metadata files, inflated and counted.
     package var totalSize: Int64
-    /// The file that was read, as it was before and after.
+    /// The file that was read; unchanged between start and end.
     package var fingerprint: Fingerprint
 }
 
@@ -32,11 +33,11 @@ package struct PageReport: Sendable {
     package var entry: ArchiveEntry
     /// nil unless hashes were asked for.
     package var hash: ContentHash?
-    /// nil where the page does not begin as an image that is known.
+    /// nil if the page does not begin like a known image format.
     package var image: ImageHeader?
-    /// What is wrong with this page; nil for a good one.
+    /// The page's defect; nil for a good one.
     package var damage: String?
-    /// Where it stands in a ZIP; nil where that is not known.
+    /// Its place in a ZIP; nil if unknown.
     package var place: ZipPlace?
 }
 

@@ -3,18 +3,18 @@ import Glibc
 import Platform
 import Sandbox
 
-/// The agent's end of the socket: one question at a time, answered from the loop that reads what the worker says. Never
+/// The agent's end of the socket: answers one request at a time, from the loop that reads the worker's output. Never
 /// blocks on the worker.
 final class ArchiveAnswers: CagedDialogue {
     private let archive: AskedArchive
     private let socket: Descriptor
     private var question: [UInt8] = []
     private var answer = [UInt8](repeating: 0, count: ArchiveQuestion.mostBytes)
-    /// What of `answer` is not sent yet.
+    /// The unsent part of `answer`.
     private var unsent = 0..<0
     private var isOver = false
 
-    /// - Parameter socket: our end; the worker's is ready to be read from when this returns.
+    /// - Parameter socket: our end; the worker's is readable when this returns.
     init(_ archive: AskedArchive, _ socket: Descriptor) throws {
         self.archive = archive
         self.socket = socket
@@ -25,15 +25,15 @@ final class ArchiveAnswers: CagedDialogue {
 
     private static let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
 
-    /// What is to be waited for.
+    /// The event to poll for.
     var wait: pollfd {
         pollfd(fd: isOver ? -1 : socket.raw, events: Int16(unsent.isEmpty ? POLLIN : POLLOUT), revents: 0)
     }
 
-    /// Goes on where the socket is ready. Blocks for as long as it takes to read what was asked for.
+    /// Continues when the socket is ready. Blocks while it reads the requested bytes.
     ///
-    /// - Returns: false where what it asks for makes no sense.
-    /// - Throws: what reading the archive throws.
+    /// - Returns: false if the request makes no sense.
+    /// - Throws: any error from reading the archive.
     func goOn() throws -> Bool {
         if !unsent.isEmpty {
             put()
@@ -43,7 +43,7 @@ final class ArchiveAnswers: CagedDialogue {
         let got = recv(socket.raw, &part, part.count, Self.flags)
         if got < 0, [EAGAIN, EINTR].contains(errno) { return true }
         guard got > 0 else {
-            // It asks no more; what it says, and how it ends, is told elsewhere.
+            // No more requests; its output and exit are handled elsewhere.
             isOver = true
             return true
         }

@@ -1,13 +1,13 @@
 import Platform
 
-/// What a worker lists of an archive, counted again.
+/// A worker's listing of an archive, recounted.
 package struct ArchiveListing: Sendable {
     package private(set) var headers: [EntryHeader] = []
-    /// Of an EPUB.
+    /// The reading order of an EPUB.
     private(set) var order: EpubOrder?
     private var names = 0
 
-    /// - Returns: false where the worker says what makes no sense.
+    /// - Returns: false if the worker's records make no sense.
     mutating func consume(_ record: WorkerRecord) -> Bool {
         switch record {
         case .header(let header):
@@ -25,9 +25,9 @@ package struct ArchiveListing: Sendable {
     }
 }
 
-/// The pages among what is listed, in reading order.
+/// The listed pages, in reading order.
 ///
-/// - Throws: `ComicError.archive` where there are none, or none may be shown.
+/// - Throws: `ComicError.archive` if there are none, or none may be shown.
 func pageHeaders(_ listing: ArchiveListing) throws -> [EntryHeader] {
     do {
         return try EntryHeader.pages(among: listing.headers, order: listing.order)

@@ -1,13 +1,13 @@
 import Platform
 
-/// An archive that a worker is to look into.
+/// An archive for a worker to examine.
 package enum ArchiveSource: Sendable {
-    /// An open file, which the worker is given.
+    /// An open file, which the worker receives.
     case file(Descriptor)
-    /// One that no worker may have, or that has no file: its bytes are handed over as they are asked for.
+    /// One that no worker may have, or that has no file: its bytes are passed on request.
     case asked(AskedArchive)
 
-    /// What messages call it.
+    /// Its name in messages.
     package var path: BytePath {
         switch self {
         case .file(let file): file.path
@@ -22,7 +22,7 @@ package enum ArchiveSource: Sendable {
         }
     }
 
-    /// As it is now. Of one that is asked for, which nobody can change, its size alone.
+    /// Its current fingerprint. An archive read on demand cannot change, and has only a size.
     func fingerprint() throws -> Fingerprint {
         switch self {
         case .asked(let archive): return Fingerprint(device: 0, inode: 0, size: archive.size, modified: 0, changed: 0)
@@ -47,7 +47,7 @@ package enum ArchiveSource: Sendable {
         }
     }
 
-    /// - Throws: `Fault` where there is none.
+    /// - Throws: `Fault` if there is none.
     func file() throws -> Descriptor {
         guard case .file(let file) = self else {
             throw Fault(
@@ -57,10 +57,10 @@ package enum ArchiveSource: Sendable {
     }
 }
 
-/// An archive of which a worker gets the bytes that it asks for, and no file. Nobody may change it meanwhile.
+/// An archive whose bytes a worker requests, without access to a file. It must not change meanwhile.
 package struct AskedArchive: Sendable {
-    /// Fills all of the buffer from an offset in the archive on; never called for more than the archive has. Blocks. What
-    /// it throws ends the worker, and is thrown in place of any verdict.
+    /// Fills all of the buffer from an offset in the archive; never called for a range beyond its end. Blocks. An error
+    /// ends the worker, and is thrown instead of a verdict.
     package typealias Read = @Sendable (_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws -> Void
 
     package let path: BytePath
@@ -74,12 +74,12 @@ package struct AskedArchive: Sendable {
         self.read = read
     }
 
-    /// Whether it is a PDF, which no worker can ask for: the program that draws it reads a file by itself.
+    /// Whether it is a PDF, which cannot be read on demand: its renderer needs a file.
     package func isPdf() throws -> Bool { try ArchiveSource.asked(self).isPdf() }
 
-    /// All of it in a file in memory, for a program that reads a file by itself. Blocks.
+    /// All of it in an in-memory file, for a program that needs a file. Blocks.
     ///
-    /// - Throws: `Fault` where memory has no room for it, and what reading throws.
+    /// - Throws: `Fault` if there is too little memory, and any error from reading.
     func inMemory() throws -> Descriptor {
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         return try MemoryFile.filled(size, path) { put in

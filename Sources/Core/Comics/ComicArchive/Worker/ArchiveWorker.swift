@@ -1,27 +1,27 @@
-// What the worker and the agent say to each other belongs to what this module offers.
+// Exported, because the protocol between worker and agent is part of this module's interface.
 import Glibc
 import OwnFiles
 import Platform
 @_exported import Sandbox
 
-/// The agent's side of `steward-worker archive`: starts one process an archive and believes nothing that it says unchecked.
+/// The agent's side of `steward-worker archive`: starts one process per archive and checks everything it says.
 package struct ArchiveWorker: Sendable {
     let executable: CagedProgram
     package let limits: WorkerLimits
-    /// A program in `unar`'s place, with its arguments; empty for `unar` itself.
+    /// A replacement for `unar`, with its arguments; empty for `unar` itself.
     let unar: [String]
     let lanes: BlockingPool
     let places: ExaminationPlaces
-    /// The examination that its processes are part of.
+    /// The examination that its processes belong to.
     var pass: ExaminationPass?
 
     /// - Parameters:
     ///   - program: the worker's executable; nil looks at `STEWARD_WORKER`, then beside the running program, then in
-    ///     `libexec/steward` beside that one's folder, and keeps to what it finds.
-    ///   - count: how many archives may be unpacked at the same time, and as many examined, besides one that takes long.
-    ///   - limits: what each of them may use up.
-    ///   - unar: the path of a program that unpacks solid RAR 4 archives in `unar`'s place, and its arguments.
-    /// - Throws: `Fault` where there is no such program.
+    ///     `libexec/steward` next to that folder, once.
+    ///   - count: how many archives may be unpacked concurrently, and as many examined, plus a slow one.
+    ///   - limits: resource limits for each of them.
+    ///   - unar: the path of a program that unpacks solid RAR 4 archives in place of `unar`, and its arguments.
+    /// - Throws: `Fault` if there is no such program.
     package init(
         program: BytePath? = nil, count: Int = 2, limits: WorkerLimits = .standard, unar: [String] = []
     ) throws {
@@ -44,15 +44,15 @@ package struct ArchiveWorker: Sendable {
         places = ExaminationPlaces(count: count)
     }
 
-    /// Where its executable was found.
+    /// The path of its executable.
     package var program: BytePath { executable.path }
 
-    /// Walks over all of an archive and judges it.
+    /// Reads all of an archive and judges it.
     ///
     /// - Parameters:
     ///   - hashes: whether each page's SHA-256 is computed.
-    ///   - progress: told after each page; it begins again where the archive is slow and has to.
-    /// - Throws: `Fault` where the file cannot be read or changes meanwhile, or no worker can be started.
+    ///   - progress: called after each page; starts over if a slow archive has to.
+    /// - Throws: `Fault` if the file cannot be read or changes meanwhile, or no worker can be started.
     package func validate(
         _ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true,
         progress: (@Sendable (ValidationProgress) -> Void)? = nil
@@ -61,7 +61,7 @@ package struct ArchiveWorker: Sendable {
         return try await validate(file, mode: mode, hashes: hashes, progress: progress)
     }
 
-    /// The same for a file that is open already.
+    /// The same for an open file.
     ///
     /// - Parameter aside: called at most once, when the archive has become one of the slow ones.
     package func validate(
@@ -74,16 +74,16 @@ package struct ArchiveWorker: Sendable {
         }
     }
 
-    /// The same worker, whose processes are part of an examination.
+    /// The same worker, with its processes as part of an examination.
     func within(_ pass: ExaminationPass) -> ArchiveWorker {
         var worker = self
         worker.pass = pass
         return worker
     }
 
-    /// The headers of an archive without reading its entries: fast, and every size is only claimed.
+    /// The headers of an archive without reading its entries: fast, but all sizes are only claims.
     ///
-    /// - Throws: `Fault` (`.refused` where the archive cannot be listed).
+    /// - Throws: `Fault` (`.refused` if the archive cannot be listed).
     package func list(_ path: BytePath) async throws -> ArchiveListing {
         try await lanes.run { try list(readable(.file(Descriptor(path)))) }
     }
@@ -99,10 +99,10 @@ package struct ArchiveWorker: Sendable {
         return listing
     }
 
-    /// Small entries, in memory; one that is damaged, or of which the end did not come, is left out.
+    /// Small entries, in memory; damaged or incomplete ones are left out.
     ///
-    /// - Parameter limit: bytes of all of them.
-    /// - Throws: `Fault` where the machine is at fault.
+    /// - Parameter limit: total bytes.
+    /// - Throws: `Fault` for a problem of the machine.
     func contents(_ archive: ArchiveSource, _ positions: [Int], limit: Int) throws -> [Int: [UInt8]] {
         guard !positions.isEmpty else { return [:] }
         let wanted = Set(positions)
@@ -128,11 +128,12 @@ package struct ArchiveWorker: Sendable {
         return Dictionary(uniqueKeysWithValues: whole.map { ($0, found[$0] ?? []) })
     }
 
-    /// Takes entries out of an archive, in one pass and in the archive's order, each into its own new file.
+    /// Extracts entries of an archive, in one pass and in the archive's order, each to its own new file.
     ///
-    /// - Parameter targets: for each position the file to make; it must not exist. What was made is removed on failure.
+    /// - Parameter targets: the file to create for each position; it must not exist. Created files are removed on
+    ///   failure.
     /// - Returns: bytes written, by position.
-    /// - Throws: `Fault`: `.refused` where an entry is damaged, too large or not there.
+    /// - Throws: `Fault`: `.refused` if an entry is damaged, too large or missing.
     package func extract(_ path: BytePath, _ targets: [Int: BytePath]) async throws -> [Int: Int64] {
         guard !targets.isEmpty else { return [:] }
         return try await lanes.run {
@@ -147,22 +148,22 @@ package struct ArchiveWorker: Sendable {
                 guard extraction.whole.count == targets.count else { throw try refusal(path, outcome, structure) }
                 return extraction.whole
             } catch {
-                // What went wrong is the news, and one file that stays must not keep the others.
+                // Report the original error; a file that cannot be removed must not keep the others.
                 for position in extraction.opened { if let target = targets[position] { try? Durable.remove(target) } }
                 throw error
             }
         }
     }
 
-    /// Whether PDFs can be drawn here.
+    /// Checks whether PDFs can be drawn here.
     ///
-    /// - Throws: `Fault` otherwise, which says what to install or what the kernel lacks.
+    /// - Throws: `Fault` if not, which says what to install or what the kernel lacks.
     package func checkPdf() async throws {
         try await lanes.run {
             switch try process(.file(Descriptor("/dev/null")), ["pdf", "info"]).stream({ _ in true }) {
             case .vanished(WorkerStatus.notInstalled): throw Fault(.failed, PdfWork.notInstalled)
             case .vanished(WorkerStatus.notCaged): throw Fault(.failed, PdfWork.notCaged)
-            // What it says of a file that is no PDF is no matter.
+            // Its opinion of a file that is not a PDF does not matter.
             case .vanished: break
             default: throw Fault(.failed, "the program that draws PDFs does not run here; install poppler-utils anew")
             }
@@ -171,12 +172,12 @@ package struct ArchiveWorker: Sendable {
 
     /// The pages of a PDF.
     ///
-    /// - Throws: ``ComicRefusal``; `Fault` where PDFs cannot be drawn on this machine: the message says what to install.
+    /// - Throws: ``ComicRefusal``; `Fault` if PDFs cannot be drawn on this machine: the message says what to install.
     func pdfPages(_ path: BytePath) async throws -> [PdfPage] {
         try await lanes.run { try PdfWork(program: executable, limits: limits, file: Descriptor(path)).pages() }
     }
 
-    /// Draws page `index` (from 0) of a PDF into a new file, which is removed where that fails.
+    /// Draws page `index` (from 0) of a PDF into a new file, which is removed on failure.
     @discardableResult
     func drawPdf(_ path: BytePath, _ index: Int, _ page: PdfPage, to target: BytePath) async throws -> ImageHeader {
         try await lanes.run {
@@ -184,9 +185,9 @@ package struct ArchiveWorker: Sendable {
         }
     }
 
-    /// Runs the worker's `probe`: how breaking one rule of the cage ends. For tests and `doctor`.
+    /// Runs the worker's `probe`, which breaks one rule of the cage and reports how that ends. For tests and `doctor`.
     ///
-    /// - Parameter drawing: whether it is the cage of the program that draws PDFs.
+    /// - Parameter drawing: whether to test the cage of the PDF renderer.
     package func probe(_ what: String, drawing: Bool = false) async throws -> String {
         try await lanes.run {
             let process = try process(.file(Descriptor("/dev/null")), (drawing ? ["pdf"] : []) + ["probe", what])
@@ -206,7 +207,7 @@ package struct ArchiveWorker: Sendable {
             limits: limits.sized(for: size), pass: pass)
     }
 
-    /// What a run that did not give what was asked for comes to. Blocks.
+    /// The error for a run that did not deliver. Blocks.
     func refusal(
         _ path: BytePath, _ outcome: WorkerProcess.Outcome, _ structure: ArchiveStructure
     ) throws -> Fault {
@@ -216,7 +217,7 @@ package struct ArchiveWorker: Sendable {
     }
 }
 
-/// Writes the bytes that a worker hands over, no more than an entry may have.
+/// Writes the bytes from a worker, at most as many as an entry may have.
 struct Extraction {
     let path: BytePath
     let targets: [Int: BytePath]

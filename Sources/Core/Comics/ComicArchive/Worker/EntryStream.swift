@@ -4,18 +4,18 @@ import Platform
 import Synchronization
 
 extension ArchiveWorker {
-    /// The contents of entries, end to end and in the archive's order, to be read once from start to end; memory stays
-    /// the same whatever their size. No process runs before the first read.
+    /// The contents of entries, concatenated in the archive's order, for one sequential read; memory use does not
+    /// depend on their size. No process runs before the first read.
     ///
     /// - Parameters:
-    ///   - archive: not changed meanwhile.
-    ///   - sizes: of the entries by position, as a validation has counted them.
+    ///   - archive: must not change meanwhile.
+    ///   - sizes: of the entries by position, as counted by a validation.
     package func stream(_ archive: ArchiveSource, _ sizes: [Int: Int64]) -> EntryStream {
         EntryStream(self, archive, sizes)
     }
 }
 
-/// Entries' contents as one stream. For one reader; reading blocks.
+/// Entries' contents as one stream. For a single reader; reading blocks.
 package final class EntryStream: Sendable {
     private let worker: ArchiveWorker
     private let archive: ArchiveSource
@@ -31,9 +31,9 @@ package final class EntryStream: Sendable {
 
     deinit { pipe.abandon() }
 
-    /// Fills `buffer` with what comes next; less than all of it only at the end.
+    /// Fills `buffer` with the next bytes; partially only at the end.
     ///
-    /// - Throws: `Fault(.refused)` where an entry is not what the validation has seen.
+    /// - Throws: `Fault(.refused)` if an entry differs from the validated one.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         try rest.withLock { rest in
             if !rest.isStarted {
@@ -62,7 +62,7 @@ package final class EntryStream: Sendable {
 extension ArchiveWorker {
     /// Blocks.
     ///
-    /// - Parameter put: takes the next bytes; false ends it.
+    /// - Parameter put: receives the next bytes; false stops it.
     fileprivate func hand(out sizes: [Int: Int64], of archive: ArchiveSource, to put: ([UInt8]) -> Bool) throws {
         let archive = try readable(archive)
         var left = sizes
@@ -95,7 +95,7 @@ extension ArchiveWorker {
     }
 }
 
-/// A few parts between the thread that reads the worker's answers and the reader.
+/// A small queue between the thread that reads the worker's answers and the reader.
 private final class EntryPipe: Sendable {
     private struct State {
         var parts: [[UInt8]] = []
@@ -136,7 +136,7 @@ private final class EntryPipe: Sendable {
             room.signal()
             return part
         }
-        // For whoever asks again.
+        // Lets later calls see the end too.
         filled.signal()
         try end?.get()
         return nil

@@ -1,11 +1,11 @@
 import Platform
 
-/// For archives that are open already, or are asked for: those that lie on no disk in the clear. All of it blocks.
+/// For archives that are already open, or are read on demand: those without cleartext on disk. All of it blocks.
 extension ArchiveWorker {
-    /// As ``validate(_:mode:hashes:progress:)``, on the calling thread. Messages call the archive by its `path`.
+    /// Like ``validate(_:mode:hashes:progress:)``, on the calling thread. Messages name the archive by its `path`.
     ///
-    /// - Parameter names: where they are withheld, pages and what was skipped have stand-ins for names in the report, no
-    ///   order but that of an EPUB's spine, and metadata is blank.
+    /// - Parameter names: if they are withheld, the report has placeholders for the names of pages and skipped entries,
+    ///   no order but that of an EPUB's spine, and blank metadata.
     package func judge(
         _ archive: ArchiveSource, mode: ValidationMode = .strict, hashes: Bool = true,
         names: EntryNames = .told, progress: (@Sendable (ValidationProgress) -> Void)? = nil
@@ -37,7 +37,7 @@ extension ArchiveWorker {
         return verdict
     }
 
-    /// - Parameter rar: where the archive is what another one was unpacked to.
+    /// - Parameter rar: if the archive was unpacked from a solid RAR.
     private func examine(
         _ archive: ArchiveSource, unpackedFrom rar: UnpackedRar? = nil, _ path: BytePath, _ fingerprint: Fingerprint,
         _ mode: ValidationMode, _ hashes: Bool, _ names: EntryNames,
@@ -58,8 +58,8 @@ extension ArchiveWorker {
     /// One page, in memory.
     ///
     /// - Parameter index: from 0, in reading order.
-    /// - Returns: nil for the page where the comic has none of that number.
-    /// - Throws: `Fault`, `ComicError.archive` where the comic has no pages or cannot be read.
+    /// - Returns: nil for the page if the index is out of range.
+    /// - Throws: `Fault`, `ComicError.archive` if the comic has no pages or cannot be read.
     package func page(_ index: Int, of archive: ArchiveSource) throws -> (page: PageInMemory?, count: Int) {
         if try archive.isPdf() { return try drawnPage(index, of: archive.file()) }
         let archive = try readable(archive)

@@ -3,13 +3,13 @@ import Platform
 import Sandbox
 
 extension ArchiveWorker {
-    /// The pages of an archive, and one of them in a new file, in one run: listing and extracting take two.
+    /// Lists the pages of an archive and extracts one of them to a new file, in one run instead of two.
     ///
     /// - Parameters:
-    ///   - index: from 0, in reading order; where there is no such page, no file is made.
+    ///   - index: from 0, in reading order; if there is no such page, no file is created.
     ///   - target: must not exist. It is removed on failure.
-    /// - Throws: as ``list(_:)`` where the archive cannot be listed; `ComicError.archive(.extractionFailed)` where
-    ///   the page cannot be had.
+    /// - Throws: like ``list(_:)`` if the archive cannot be listed; `ComicError.archive(.extractionFailed)` if the page
+    ///   cannot be extracted.
     func page(_ path: BytePath, _ index: Int, to target: BytePath) async throws -> [EntryHeader] {
         try await lanes.run {
             var run = PageRun(path: path, index: index, target: target)
@@ -26,20 +26,20 @@ extension ArchiveWorker {
     }
 }
 
-/// What the worker's command `page` says, checked.
+/// The records of the worker's command `page`, checked.
 private struct PageRun {
     let path: BytePath
     let index: Int
     let target: BytePath
     private(set) var structure = ArchiveStructure(format: .unknown, traits: [])
     private var listing = ArchiveListing()
-    /// Once all headers are there.
+    /// Set once all headers have arrived.
     private var pages: [EntryHeader]?
     private var extraction: Extraction?
 
     init(path: BytePath, index: Int, target: BytePath) { (self.path, self.index, self.target) = (path, index, target) }
 
-    /// Whether there is a file at `target`.
+    /// Whether a file at `target` exists.
     var isBegun: Bool { extraction.map { !$0.opened.isEmpty } ?? false }
 
     mutating func consume(_ record: WorkerRecord) throws -> Bool {

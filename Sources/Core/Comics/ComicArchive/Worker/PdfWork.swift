@@ -4,26 +4,26 @@ import OwnFiles
 import Platform
 import Sandbox
 
-/// PDF in the worker's second profile: Debian's poppler-utils, caged, and none of their answers believed unchecked.
+/// PDF in the worker's second profile: Debian's poppler-utils, caged, with all their answers checked.
 ///
-/// A PDF that opens without a password is read, also where its owner reserved rights.
+/// A PDF that opens without a password is read, even if its owner reserved rights.
 struct PdfWork {
     let program: CagedProgram
     let limits: WorkerLimits
     let file: Descriptor
-    /// The examination that it is part of.
+    /// The examination that it belongs to.
     var pass: ExaminationPass?
 
     private var path: BytePath { file.path }
 
     private static let structure = ArchiveStructure(format: .pdf, traits: [])
 
-    /// Bytes of pdfinfo's answer: a title may be long.
+    /// The maximum bytes of pdfinfo's output: a title may be long.
     private static let infoLimit = 4 << 20
 
     /// The document's pages. Blocks.
     ///
-    /// - Throws: ``ComicRefusal``; `Fault` where nothing can be drawn on this machine.
+    /// - Throws: ``ComicRefusal``; `Fault` if PDFs cannot be drawn on this machine.
     func pages() throws -> [PdfPage] {
         var answer = PdfInfoLines()
         let outcome = try run(["info"]) { part in
@@ -52,9 +52,9 @@ struct PdfWork {
         return pages
     }
 
-    /// Draws every page once, to see that it can be done. Blocks.
+    /// Draws every page once, to check that it works. Blocks.
     ///
-    /// - Parameter progress: told how many are done.
+    /// - Parameter progress: called with the number done.
     func check(_ count: Int, progress: (Int) -> Void) throws -> PdfCheck {
         var check = PdfCheck()
         let outcome = try run(["check", "\(count)"], secondsBetweenWords: limits.drawingSeconds) { part in
@@ -71,9 +71,9 @@ struct PdfWork {
         }
     }
 
-    /// Which of these pages show nothing, or cannot be drawn at all. Blocks.
+    /// The pages among these that show nothing, or cannot be drawn at all. Blocks.
     ///
-    /// - Parameter indices: from 0. What lies between them is drawn as well.
+    /// - Parameter indices: from 0. Pages between them are drawn as well.
     private func empty(among indices: some Collection<Int>) throws -> Set<Int> {
         guard let first = indices.min(), let last = indices.max() else { return [] }
         var look = PdfLook()
@@ -85,7 +85,7 @@ struct PdfWork {
         }
     }
 
-    /// Draws one page into a new file, which is removed where that fails. Blocks.
+    /// Draws one page into a new file, which is removed on failure. Blocks.
     ///
     /// - Parameter index: from 0.
     /// - Returns: the picture's header.
@@ -99,7 +99,7 @@ struct PdfWork {
         }
     }
 
-    /// As ``draw(_:_:to:)``, into an empty file that is open.
+    /// Like ``draw(_:_:to:)``, into an open, empty file.
     func draw(_ index: Int, _ page: PdfPage, into copy: Descriptor) throws -> ImageHeader {
         var size: Int64 = 0
         let outcome = try run(["draw", "\(index + 1)", "\(page.resolution)"]) { part in
@@ -118,7 +118,7 @@ struct PdfWork {
         return image
     }
 
-    /// - Parameter secondsBetweenWords: of the processor, where it says something of each page.
+    /// - Parameter secondsBetweenWords: CPU seconds between outputs, if it reports each page.
     private func run(
         _ arguments: [String], secondsBetweenWords: UInt64? = nil, _ receive: ([UInt8]) throws -> Bool
     ) throws -> WorkerProcess.Outcome {
@@ -142,7 +142,7 @@ struct PdfWork {
             patience: 2 * limits.patience(for: try file.status().size), limits: limits, pass: pass)
     }
 
-    /// Whether the renderer, given nothing, comes to its end by itself.
+    /// Whether the renderer, given nothing, exits by itself.
     private func works() throws -> Bool {
         let outcome = try process(Descriptor("/dev/null"), ["info"]).stream { _ in true }
         return if case .vanished = outcome { true } else { false }
@@ -157,7 +157,7 @@ extension PdfWork {
         "the program that draws PDFs could not be locked down, which takes a kernel with Landlock and seccomp; "
         + "`steward doctor` says more"
 
-    /// What keeps this machine from drawing; not the document's fault.
+    /// Why this machine cannot draw; not the document's fault.
     private func obstacle(_ message: String) -> Fault {
         Fault(.failed, "\(path) was not looked into: \(message)", path: path)
     }
@@ -191,7 +191,7 @@ extension PdfWork {
             throw ComicRefusal(.damagedArchive, first + "; fetch the file again, or import it leniently")
         }
         for (index, complaint) in check.pageComplaints.sorted(by: { $0.key < $1.key }) {
-            // The page that is drawn counts, and not what is said meanwhile.
+            // The drawn page counts, not the complaints about it.
             guard empty.contains(index) else {
                 notes.append("of the page \(PdfPage.name(index)), which it draws, the renderer says: \(complaint)")
                 continue
@@ -212,7 +212,7 @@ extension PdfWork {
             notes: notes, headerCount: pages.count, totalSize: 0, fingerprint: fingerprint)
     }
 
-    /// Whether `%%EOF` stands in the last kilobyte, where the format wants it, or before nothing but blanks and zeros.
+    /// Whether `%%EOF` is in the last kilobyte, as the format requires, or followed only by blanks and zeros.
     private func hasEnd(_ size: Int64) throws -> Bool {
         let tail = try file.read(at: max(0, size - 65_536), count: 65_536)
         let mark = Array("%%EOF".utf8)
@@ -224,7 +224,7 @@ extension PdfWork {
 }
 
 extension ArchiveEntry {
-    /// A page of a PDF; nobody knows its bytes before it is drawn, so it has none.
+    /// A page of a PDF; its size is unknown until it is drawn, so it counts as 0 bytes.
     ///
     /// - Parameter page: from 0.
     init(page: Int) {

@@ -1,17 +1,18 @@
 import Platform
 import Sandbox
 
-/// What a whole archive holds, as it is handed over: an entry, its bytes in order, its end.
+/// The content of a whole archive, in parts: an entry, its bytes in order, its end.
 package enum UnpackedPart: Sendable, Equatable {
     case entry(EntryHeader)
     case bytes([UInt8])
-    /// Of a file alone: all of its bytes have come, and are those that were packed.
+    /// For files only: all bytes have arrived and are intact.
     case end
 }
 
 /// Archives of any content, in the same worker and within the same limits as comics. All of it blocks.
 extension ArchiveWorker {
-    /// What an archive of any content may use up; a comic, which somebody waits for, may less.
+    /// The resource limits for an archive of any content; a comic has lower ones because a person may be waiting for
+    /// it.
     ///
     /// - Parameter size: bytes that are read, or written.
     package static func patience(for size: Int64) -> WorkerLimits {
@@ -19,13 +20,13 @@ extension ArchiveWorker {
         return WorkerLimits(processorSeconds: seconds, solidProcessorSeconds: 5 * seconds)
     }
 
-    /// Hands over all that an archive holds.
+    /// Passes on the whole content of an archive.
     ///
     /// - Parameters:
-    ///   - isOwn: whether the agent has just packed it: then it may be of any size.
-    ///   - take: what it throws ends the worker, and is thrown.
-    /// - Throws: `Fault(.refused)` where the archive is encrypted, damaged, larger than ``ArchiveLimits`` let it be, or
-    ///   none; its code is a ``RefusalReason``.
+    ///   - isOwn: whether the agent has just packed it, so that any size is allowed.
+    ///   - take: an error from it ends the worker, and is rethrown.
+    /// - Throws: `Fault(.refused)` if the archive is encrypted, damaged, beyond ``ArchiveLimits``, or not an archive;
+    ///   its code is a ``RefusalReason``.
     package func unpack(
         _ file: Descriptor, isOwn: Bool = false, _ take: (UnpackedPart) throws -> Void
     ) throws {
@@ -81,9 +82,9 @@ extension ArchiveWorker {
     /// Packs a file.
     ///
     /// - Parameters:
-    ///   - entry: what the archive says of it.
-    ///   - put: is given the archive's bytes in order.
-    /// - Throws: `Fault` where it cannot be packed; what `put` throws.
+    ///   - entry: the entry's metadata in the archive.
+    ///   - put: receives the archive's bytes in order.
+    /// - Throws: `Fault` if it cannot be packed; any error from `put`.
     package func pack(
         _ file: Descriptor, as format: PackFormat, _ entry: PackedEntry, _ put: ([UInt8]) throws -> Void
     ) throws {
@@ -93,10 +94,10 @@ extension ArchiveWorker {
     /// Packs a folder.
     ///
     /// - Parameters:
-    ///   - tree: what is in it, as ``PackedTreeHeader`` says; its path is what messages call it.
-    ///   - rawNames: whether one of its names is among those that ``PackFormat/isRewritten(_:)`` tells.
-    ///   - put: is given the archive's bytes in order.
-    /// - Throws: `Fault` where it cannot be packed; what reading the tree and `put` throw.
+    ///   - tree: its content, as ``PackedTreeHeader`` describes; messages use its path.
+    ///   - rawNames: whether ``PackFormat/isRewritten(_:)`` is true for one of its names.
+    ///   - put: receives the archive's bytes in order.
+    /// - Throws: `Fault` if it cannot be packed; any error from reading the tree or from `put`.
     package func pack(
         tree: AskedArchive, as format: PackFormat, rawNames: Bool, _ put: ([UInt8]) throws -> Void
     ) throws {
@@ -147,7 +148,7 @@ extension ArchiveWorker {
 }
 
 extension Fingerprint {
-    /// Whether nothing has been written between the two, as far as size and time tell.
+    /// Whether the file was not written to between the two, judging by size and time.
     fileprivate func isSameContent(as other: Fingerprint) -> Bool {
         inode == other.inode && device == other.device && size == other.size && modified == other.modified
     }

@@ -3,12 +3,13 @@ import Platform
 import Sandbox
 
 extension WorkerProcess.Outcome {
-    /// What keeps the worker from its work and is not the archive's fault; nil where the archive is to blame, or nobody.
+    /// A problem that keeps the worker from its work and is not the archive's fault; nil if the archive is to blame, or
+    /// nothing is.
     ///
     /// - Parameters:
     ///   - path: of the archive.
-    ///   - works: whether the worker does what it should with something that is sound. Asked only where an archive can
-    ///     be the cause as well as an upgrade that left programs and libraries which do not fit each other.
+    ///   - works: whether the worker handles a sound sample correctly. Called only if the cause may be either the
+    ///     archive or an upgrade that left mismatched programs and libraries.
     func obstacle(_ path: BytePath, works: () throws -> Bool) rethrows -> Fault? {
         switch self {
         case .finished(let end) where end.reason == .noCage:
@@ -29,8 +30,8 @@ extension WorkerProcess.Outcome {
 }
 
 extension Fault {
-    /// The ``Fault/code`` of what is wrong with the machine or what is installed on it. It may pass, as an upgrade
-    /// does; after ``mostMachineTries`` a person should look.
+    /// The ``Fault/code`` for problems of the machine or its installed packages. They may resolve, like an upgrade;
+    /// after ``mostMachineTries`` a person should look.
     package static let machine = "machine"
     package static let mostMachineTries = 6
 
@@ -43,7 +44,7 @@ extension Fault {
 }
 
 extension ArchiveWorker {
-    /// As the outcome's own, of an archive. Blocks.
+    /// Like the outcome's own, for an archive. Blocks.
     func obstacle(_ outcome: WorkerProcess.Outcome, _ path: BytePath) throws -> Fault? {
         try outcome.obstacle(path) {
             let file = try Descriptor(inMemory: "a sound archive")
@@ -57,7 +58,7 @@ extension ArchiveWorker {
         }
     }
 
-    /// A ZIP with one stored page, a PNG of one pixel that ends behind its header.
+    /// A ZIP with one stored page, a PNG of one pixel that ends after its header.
     private static let sample: [UInt8] = {
         let picture: [UInt8] =
             [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)

@@ -2,25 +2,26 @@ import CLinux
 import Platform
 import Sandbox
 
-/// One run of `steward-worker archive`: it is given an open archive, or a socket to ask for its bytes, and a pipe; nothing else.
+/// One run of `steward-worker archive`. It receives an open archive, or a socket to request its bytes, and a pipe;
+/// nothing else.
 struct WorkerProcess {
     typealias Outcome = CagedEnding<WorkerEnd>
 
     let program: CagedProgram
     let archive: ArchiveSource
     let arguments: [String]
-    /// Seconds by the clock until it is killed; a solid archive has twice as many.
+    /// Wall-clock seconds until it is killed; doubled for a solid archive.
     let patience: Int64
     var limits = WorkerLimits.standard
-    /// The examination that it is part of, whose place it may use up.
+    /// The examination that it belongs to, whose share it uses up.
     var pass: ExaminationPass?
-    /// CPU seconds that it may take from one word to the next: for a page, where each page gives one.
+    /// CPU seconds allowed between records: per page, if there is one per page.
     var secondsBetweenWords: UInt64?
 
-    /// Runs it to its end. Blocks.
+    /// Runs it to completion. Blocks.
     ///
-    /// - Parameter receive: is given each record but the last; false stops the worker.
-    /// - Throws: `Fault` where no worker could be started or somebody stopped it, and what `receive` throws.
+    /// - Parameter receive: receives each record but the last; false stops the worker.
+    /// - Throws: `Fault` if no worker could be started or it was stopped from outside; any error from `receive`.
     func run(_ receive: (WorkerRecord) throws -> Bool) throws -> Outcome {
         var frames = FrameReader(limit: WorkerRecord.frameLimit)
         var isSolid = false
@@ -40,10 +41,10 @@ struct WorkerProcess {
         }
     }
 
-    /// Runs a worker that becomes another program, which knows nothing of records, to its end. Blocks.
+    /// Runs a worker that becomes another program, which does not speak records, to completion. Blocks.
     ///
-    /// - Parameter receive: is given the bytes as they come; false stops it.
-    /// - Returns: `.vanished` with its exit status where it ended by itself.
+    /// - Parameter receive: receives the bytes as they arrive; false stops it.
+    /// - Returns: `.vanished` with its exit status if it exited by itself.
     func stream(_ receive: ([UInt8]) throws -> Bool) throws -> Outcome {
         let outcome: Outcome = try run { part, _ in try receive(Array(part)) ? nil : .stopped }
         return if case .mute(let status) = outcome { .vanished(status: status) } else { outcome }
@@ -76,6 +77,6 @@ struct WorkerProcess {
 }
 
 extension WorkerProcess.Outcome {
-    /// Whether it went through all that it was asked for.
+    /// Whether it completed the whole request.
     var isComplete: Bool { if case .finished(let end) = self { end.reason == .complete } else { false } }
 }
