@@ -1,33 +1,32 @@
 import Foundation
 
-/// Where an attachment's bytes come from.
+/// The source of an attachment's bytes.
 public enum PhotoSource: Hashable, Codable, Sendable {
     /// The bytes themselves.
     case data(Data)
-    /// The bytes of the path of a file to copy: a file name on Linux need not be text.
+    /// The path of a file to copy. Bytes, because a file name on Linux need not be text.
     case file(path: [UInt8])
 }
 
-/// A file that is to become a capture's attachment.
+/// A file to be stored as a capture's attachment.
 public struct AttachmentSource: Hashable, Codable, Sendable {
-    /// Where its bytes come from.
+    /// The source of its bytes.
     public let content: PhotoSource
-    /// What it is; nil lets its content say.
+    /// Its type; nil derives it from the content.
     public let type: AttachmentType?
-    /// What it is called, without the folders that it lies in.
+    /// Its name, without folders.
     public let originalName: [UInt8]?
-    /// The SHA-256 that it must have, in 64 hexadecimal digits; nil takes what is there.
+    /// The expected SHA-256, in 64 hexadecimal digits; nil accepts any content.
     public let sha256: String?
 
     /// A valid source.
     ///
     /// - Parameters:
-    ///   - content: where its bytes come from.
-    ///   - type: nil lets its content say.
-    ///   - originalName: nil takes that of the file.
-    ///   - sha256: what it must hold, in 64 hexadecimal digits; nil takes what is there.
-    /// - Throws: ``ExperienceError/invalidData(_:)`` where the path is empty, the name is none that a file can have, or
-    ///   the hash is none.
+    ///   - content: the source of its bytes.
+    ///   - type: nil derives it from the content.
+    ///   - originalName: nil uses the file's name.
+    ///   - sha256: the expected hash, in 64 hexadecimal digits; nil accepts any content.
+    /// - Throws: ``ExperienceError/invalidData(_:)`` if the path is empty, or the name or hash is invalid.
     public init(
         _ content: PhotoSource, type: AttachmentType? = nil, originalName: [UInt8]? = nil, sha256: String? = nil
     ) throws {
@@ -58,7 +57,7 @@ public struct AttachmentSource: Hashable, Codable, Sendable {
         (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
     }
 
-    /// Reads what was encoded, and checks it as ``init(_:type:originalName:sha256:)`` does.
+    /// Decodes a source and validates it like ``init(_:type:originalName:sha256:)``.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         try self.init(

@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// A week of ISO 8601, which belongs to the year that its Thursday lies in.
+/// An ISO 8601 week. It belongs to the year of its Thursday.
 public struct ISOWeek: Hashable, Codable, Comparable, Sendable, CustomStringConvertible {
     /// The year it belongs to; not always that of its Monday.
     public let year: Int
@@ -13,7 +13,7 @@ public struct ISOWeek: Hashable, Codable, Comparable, Sendable, CustomStringConv
         self.number = number
     }
 
-    /// As ISO 8601 writes it: `2026-W03`.
+    /// In ISO 8601 notation: `2026-W03`.
     public var description: String { "\(year.padded(4))-W\(number.padded(2))" }
 
     /// Earlier weeks are smaller.
@@ -22,15 +22,16 @@ public struct ISOWeek: Hashable, Codable, Comparable, Sendable, CustomStringConv
     }
 }
 
-/// What people read of a bucket. The words are English and do not depend on the process's language or zone.
+/// Labels of a bucket. They are English and do not depend on the process's language or zone.
 extension TimeBucket {
-    /// The week that it begins in.
+    /// The week in which it begins.
     public var week: ISOWeek {
         let week = day.week
         return ISOWeek(year: week.year, number: week.number)
     }
 
-    /// In a grid: `3pm`, `Mon`, `Week 03`, `Jan`, `2024`. An hour that a shift of the clocks began late says so: `2:30am`.
+    /// In a grid: `3pm`, `Mon`, `Week 03`, `Jan`, `2024`. An hour that begins late because of a clock change shows its
+    /// minute: `2:30am`.
     public var label: String {
         switch type {
         case .hour: Self.hour(wallClock.civil)
@@ -41,9 +42,9 @@ extension TimeBucket {
         }
     }
 
-    /// By itself: `Tue 3pm`, `Mon, Jan 15`, `Week 03: Jan 15 - Jan 21`, `January 2024`, `2024`.
+    /// Outside a grid: `Tue 3pm`, `Mon, Jan 15`, `Week 03: Jan 15 - Jan 21`, `January 2024`, `2024`.
     ///
-    /// An hour that the clock shows twice is told apart by its offset: `Sun 1am (UTC-4)`.
+    /// An hour that the clock shows twice is distinguished by its offset: `Sun 1am (UTC-4)`.
     public var extendedLabel: String {
         let (clock, day) = (wallClock, day)
         switch type {
@@ -57,7 +58,7 @@ extension TimeBucket {
         }
     }
 
-    /// Above the grid of what it holds: `Monday, January 5`, `Jan 5 - Jan 11`, `January 2026`, `2026`.
+    /// Above the grid of its dots: `Monday, January 5`, `Jan 5 - Jan 11`, `January 2026`, `2026`.
     public var title: String {
         switch type {
         case .hour: extendedLabel
@@ -67,7 +68,7 @@ extension TimeBucket {
         }
     }
 
-    /// The title of a day or week with its year, of a week in two years with both: `Dec 30, 2024 - Jan 5, 2025`.
+    /// The title of a day or week with its year, or both years of a week that spans two: `Dec 30, 2024 - Jan 5, 2025`.
     var titleWithYear: String {
         guard type == .week else { return "\(title), \(day.year)" }
         let monday = day.adding(days: 1 - day.weekday)
@@ -76,22 +77,22 @@ extension TimeBucket {
         return "\(Self.monthAndDay(monday)), \(monday.year) - \(Self.monthAndDay(sunday)), \(sunday.year)"
     }
 
-    /// The day that it begins on: `January 5`.
+    /// The day on which it begins: `January 5`.
     var longMonthAndDay: String { "\(Self.months[day.month - 1]) \(day.day)" }
 
-    /// What the clock shows when it begins.
+    /// The wall-clock time at which it begins.
     var wallClock: LocalTime { Zone(timeZone).local(at: start) }
 
-    /// The day that it begins on.
+    /// The day on which it begins.
     var day: CivilDate { wallClock.civil.date }
 
-    /// Monday to Sunday by the calendar, also where the zone has left one of them out.
+    /// Monday to Sunday by the calendar, even if the zone skipped one of them.
     private var weekSpan: String {
         let monday = day.adding(days: 1 - day.weekday)
         return "\(Self.monthAndDay(monday)) - \(Self.monthAndDay(monday.adding(days: 6)))"
     }
 
-    /// Whether the clock shows the bucket's first minute once more, before or after a shift.
+    /// Whether the clock shows the bucket's first minute twice because of a clock change.
     var isShownTwice: Bool { Zone(timeZone).all(wallClock.civil).count > 1 }
 
     private static func hour(_ clock: CivilDateTime) -> String {

@@ -2,10 +2,10 @@ import Foundation
 import Platform
 
 extension TimeBucket {
-    /// Its name by ISO 8601 in its own zone: `2026-03-05T15`, `2026-03-05`, `2026-W10`, `2026-03`, `2026`.
+    /// Its ISO 8601 name in its own zone: `2026-03-05T15`, `2026-03-05`, `2026-W10`, `2026-03`, `2026`.
     ///
-    /// An hour that begins late names its minute; one that the clock shows twice its offset:
-    /// `2026-11-01T01-05:00`. ``TimeBucketingService/bucket(named:)`` reads it.
+    /// An hour that begins late includes its minute; one that the clock shows twice includes its offset:
+    /// `2026-11-01T01-05:00`. ``TimeBucketingService/bucket(named:)`` parses it.
     public var name: String {
         let clock = wallClock
         let (civil, date) = (clock.civil, clock.civil.date)
@@ -24,9 +24,9 @@ extension TimeBucket {
 }
 
 extension TimeBucketingService {
-    /// The bucket that a ``TimeBucket/name`` or a ``TimeBucket/id`` means; nil where it means none.
+    /// The bucket with this ``TimeBucket/name`` or ``TimeBucket/id``; nil if there is none.
     ///
-    /// Of an hour that the clock shows twice, the first, unless the name has an offset.
+    /// For an hour that the clock shows twice, the first, unless the name has an offset.
     public func bucket(named name: String) -> TimeBucket? {
         if let match = name.wholeMatch(of: /([0-4])_(-?[0-9]{1,13})/) {
             guard let type = Int(match.1).flatMap(TimeBucketType.init(rawValue:)), let seconds = Double(match.2) else {
@@ -55,9 +55,9 @@ extension TimeBucketingService {
             .flatMap { bucket(.hour, startingAt: Date(whole: $0.secondsSince1970)) }
     }
 
-    /// The day, or the longer bucket, that has the date; nil where the zone has left it out.
+    /// The day, or the longer bucket, that contains the date; nil if the zone skipped the date.
     private func bucket(_ type: TimeBucketType, on day: CivilDate) -> TimeBucket? {
-        // Noon is there on every day that there is, and in no month or year but its own.
+        // Every day that exists has a noon, which is in no other month or year.
         guard let noon = zone.all(CivilDateTime(day, secondOfDay: 43_200)).first else { return nil }
         return bucket(type, containing: Date(whole: noon.secondsSince1970))
     }

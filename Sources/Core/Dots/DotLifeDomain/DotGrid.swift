@@ -1,16 +1,16 @@
 import Foundation
 import Platform
 
-/// Where a bucket lies, seen from now.
+/// A bucket's relation to the present.
 public enum DotPhase: String, Codable, CaseIterable, Sendable {
     /// It has ended.
     case past
-    /// It holds the present.
+    /// It contains the present.
     case current
     /// It has not begun.
     case future
 
-    /// Of a bucket at `now`.
+    /// The phase of a bucket at `now`.
     public init(of bucket: TimeBucket, at now: Date) {
         self = bucket.end <= now ? .past : bucket.start <= now ? .current : .future
     }
@@ -18,30 +18,30 @@ public enum DotPhase: String, Codable, CaseIterable, Sendable {
 
 /// One dot of a grid.
 public struct GridDot: Hashable, Sendable, Identifiable {
-    /// The stretch of time that it stands for.
+    /// The time range that it represents.
     public let bucket: TimeBucket
-    /// Experiences in it.
+    /// The number of experiences in it.
     public let count: Int
     /// Before, around or after now.
     public let phase: DotPhase
-    /// Its row, from the top, of 0.
+    /// Its row, from the top, starting at 0.
     public let row: Int
-    /// Its column, from the left, of 0.
+    /// Its column, from the left, starting at 0.
     public let column: Int
-    /// What it is in its grid, in short: `3pm`, `Mon`, `Week 03`, `Jan`.
+    /// Its short label within the grid: `3pm`, `Mon`, `Week 03`, `Jan`.
     public let label: String
-    /// What it is by itself: `Tue 3pm`, `Mon, Jan 15`, `Week 03: Jan 15 - Jan 21`, `January 2024`.
+    /// Its label outside the grid: `Tue 3pm`, `Mon, Jan 15`, `Week 03: Jan 15 - Jan 21`, `January 2024`.
     public let extendedLabel: String
-    /// For those who hear the grid: `3pm: 2 experiences`. Where the grid has the label twice it is the extended one.
+    /// For screen readers: `3pm: 2 experiences`. Uses the extended label if the grid has the short one twice.
     public let accessibleText: String
 
     /// The bucket's id.
     public var id: String { bucket.id }
 
-    /// A dot is filled if and only if its bucket holds an experience, whether it is past, current or future.
+    /// A dot is filled if and only if its bucket has an experience, in the past, present or future.
     public var isFilled: Bool { count >= 1 }
 
-    /// Whether it holds the present.
+    /// Whether it contains the present.
     public var isCurrent: Bool { phase == .current }
 
     /// Whether it has ended.
@@ -51,21 +51,21 @@ public struct GridDot: Hashable, Sendable, Identifiable {
     public var isFuture: Bool { phase == .future }
 }
 
-/// A stretch of time as a matrix of dots; ``GridAggregationService`` makes it.
+/// A time range as a matrix of dots; created by ``GridAggregationService``.
 public struct DotGrid: Hashable, Sendable {
-    /// Which grid it is.
+    /// The grid's level.
     public let level: ZoomLevel
     /// The day, week, month or year that it shows.
     public let period: TimeBucket
-    /// In the order of time. In the rows of weeks a column is a weekday, so a month may begin and end within a row.
+    /// In chronological order. In rows of weeks a column is a weekday, so a month may begin and end mid-row.
     public let dots: [GridDot]
-    /// What stands above it: `Monday, January 5`, `Jan 5 - Jan 11`, `January 2026`, `2026`. A day or week that has no part in
-    /// the present year says which it lies in: `Friday, January 5, 2024`.
+    /// The title above it: `Monday, January 5`, `Jan 5 - Jan 11`, `January 2026`, `2026`. A day or week entirely
+    /// outside the current year includes its own: `Friday, January 5, 2024`.
     public let title: String
 
-    /// Labels and places follow from the buckets.
+    /// Derives labels and places from the buckets.
     ///
-    /// - Parameter buckets: all of the grid, in the order of time, with the experiences in each and where it lies.
+    /// - Parameter buckets: all of the grid, in chronological order, with the count and phase of each.
     package init(
         level: ZoomLevel, period: TimeBucket, title: String,
         buckets: [(bucket: TimeBucket, count: Int, phase: DotPhase)]
@@ -85,26 +85,26 @@ public struct DotGrid: Hashable, Sendable {
         }
     }
 
-    /// Row by row. Days stand below their weekday's name: a month begins within its first row, and a day that a zone left
-    /// out leaves its place empty.
+    /// Row by row. Days are placed below their weekday's name: a month begins within its first row, and a day that a
+    /// zone skipped leaves its place empty.
     private static func places(of buckets: [TimeBucket], _ level: ZoomLevel) -> [Int] {
         guard level.scale == .days, let first = buckets.first?.day else { return Array(buckets.indices) }
         return buckets.map { $0.day.daysSince1970 - first.daysSince1970 + first.weekday - 1 }
     }
 
-    /// Dots side by side.
+    /// The number of columns.
     public var columns: Int { level.columns }
 
-    /// Rows of dots.
+    /// The number of rows.
     public var rows: Int { (dots.last?.row ?? -1) + 1 }
 
-    /// Experiences in all dots; where the dots are weeks these may reach beyond the month.
+    /// Experiences in all dots; weekly dots may extend beyond the month.
     public var count: Int { dots.reduce(0) { $0 + $1.count } }
 
     /// Title and count: `January 2026: 12 experiences`.
     public var summary: String { "\(title): \(experiences(count))" }
 
-    /// Monday to Sunday where columns are weekdays, else none.
+    /// Monday to Sunday if columns are weekdays, else empty.
     public var columnLabels: [String] {
         switch level {
         case .weekByDays, .monthByDays: TimeBucket.weekdays
@@ -112,7 +112,8 @@ public struct DotGrid: Hashable, Sendable {
         }
     }
 
-    /// What each row begins with: its first dot's label, its week in a month of days, nothing where there is one row alone.
+    /// The labels at the start of the rows: the first dot's label, the week in a month of days, or nothing if there is
+    /// only one row.
     public var rowLabels: [String] {
         lines.map { line in
             guard let first = line.lazy.compactMap({ $0 }).first, level != .weekByDays else { return "" }
@@ -120,14 +121,14 @@ public struct DotGrid: Hashable, Sendable {
         }
     }
 
-    /// The dots by rows, each with as many places as there are columns; nil where there is no dot.
+    /// The dots by row, each with as many places as there are columns; nil for an empty place.
     public var lines: [[GridDot?]] {
         var lines = [[GridDot?]](repeating: Array(repeating: nil, count: columns), count: rows)
         for dot in dots { lines[dot.row][dot.column] = dot }
         return lines
     }
 
-    /// The dot whose bucket holds the instant.
+    /// The dot whose bucket contains the date.
     public func dot(containing date: Date) -> GridDot? { dots.first { $0.bucket.contains(date) } }
 }
 

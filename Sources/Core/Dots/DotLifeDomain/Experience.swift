@@ -1,25 +1,25 @@
 import Foundation
 
-/// One captured moment as the store holds it (docs/design/dots.md, "Captures").
+/// A captured moment as stored (docs/design/dots.md, "Captures").
 public struct ExperienceRecord: Hashable, Codable, Sendable, Identifiable {
-    /// Its name for ever.
+    /// Its permanent id.
     public let id: UUID
-    /// When it happened; the only thing that decides its bucket.
+    /// When it happened; this alone determines its bucket.
     public let timestamp: Date
-    /// When it was put into the store.
+    /// When it was stored.
     public let createdAt: Date
-    /// What the person meant by the moment.
+    /// The moment that the person chose.
     public let momentType: MomentType
-    /// What was captured.
+    /// The kind of capture.
     public let experienceType: ExperienceType
     /// The text of a note.
     public let noteText: String?
-    /// The absolute address of a link.
+    /// The absolute URL of a link.
     public let linkURL: String?
-    /// The files that belong to it, in their order.
+    /// The attached files, in order.
     public let attachments: [AttachmentRecord]
 
-    /// A record with all its fields; stores make them.
+    /// A record with all its fields; created by stores.
     public init(
         id: UUID, timestamp: Date, createdAt: Date, momentType: MomentType, experienceType: ExperienceType,
         noteText: String? = nil, linkURL: String? = nil, attachments: [AttachmentRecord] = []
@@ -37,17 +37,17 @@ public struct ExperienceRecord: Hashable, Codable, Sendable, Identifiable {
     /// The name of the first photo's file in the store.
     public var photoLocalPath: String? { firstPhoto?.localPath }
 
-    /// The name of the first photo's small picture, where one was made.
+    /// The name of the first photo's thumbnail, if there is one.
     public var photoThumbnailPath: String? { firstPhoto?.thumbnailPath }
 
     private var firstPhoto: AttachmentRecord? { attachments.first { $0.type == .photo } }
 }
 
-/// What goes wrong with experiences; the texts say what, where and why.
+/// Errors of experiences; the messages give the problem, its place and its reason.
 public enum ExperienceError: Error, Equatable, Sendable {
     /// No experience has this id.
     case notFound(UUID)
-    /// It could not be stored; nothing was.
+    /// It could not be stored; nothing was changed.
     case saveFailed(String)
     /// The store could not be read.
     case fetchFailed(String)
@@ -55,7 +55,7 @@ public enum ExperienceError: Error, Equatable, Sendable {
     case deleteFailed(String)
     /// The photo's file could not be copied into the store; no experience was stored.
     case photoStorageFailed(String)
-    /// What was to be captured is not valid.
+    /// The capture is not valid.
     case invalidData(String)
 }
 

@@ -1,24 +1,24 @@
 import Foundation
 
-/// A valid capture to be stored; only the four factories make one.
+/// A valid capture to be stored, created only by the factory methods.
 public struct ExperienceRequest: Hashable, Codable, Sendable {
-    /// What the person meant by the moment.
+    /// The moment that the person chose.
     public let momentType: MomentType
-    /// What is captured.
+    /// The kind of capture.
     public let experienceType: ExperienceType
-    /// When it happened; nil is the time at which it is stored.
+    /// When it happened; nil means the time at which it is stored.
     public let timestamp: Date?
     /// The trimmed text of a note.
     public let noteText: String?
-    /// The absolute address of a link.
+    /// The absolute URL of a link.
     public let linkURL: String?
-    /// The files that go with it, in their order.
+    /// The files to attach, in order.
     public let attachments: [AttachmentSource]
 
     /// The picture of a photo.
     public var photo: PhotoSource? { experienceType == .photo ? attachments.first?.content : nil }
 
-    /// How many files one capture may have.
+    /// The maximum number of files in a capture.
     public static let attachmentLimit = 1_000
 
     private init(
@@ -44,22 +44,22 @@ public struct ExperienceRequest: Hashable, Codable, Sendable {
         self.attachments = attachments
     }
 
-    /// A note: the text without white space around it.
+    /// A note: the text without surrounding white space.
     ///
-    /// - Throws: ``ExperienceError/invalidData(_:)`` where no text is left.
+    /// - Throws: ``ExperienceError/invalidData(_:)`` if no text is left.
     public static func note(
         _ text: String, momentType: MomentType = .now, timestamp: Date? = nil, attachments: [AttachmentSource] = []
     ) throws -> ExperienceRequest {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !trimmed.isEmpty else { throw ExperienceError.invalidData("The note is empty") }
-        // What keeps it may end a text there.
+        // A store may end a text at a NUL.
         guard !trimmed.utf8.contains(0) else {
             throw ExperienceError.invalidData("The note has a NUL (U+0000), which no text has; leave that out")
         }
         return try ExperienceRequest(.note, momentType, timestamp, noteText: trimmed, attachments)
     }
 
-    /// A link: `https://` is put before an address without `http://` or `https://`, and its host must hold a dot.
+    /// A link: `https://` is prepended to an address without `http://` or `https://`, and its host must contain a dot.
     ///
     /// - Throws: ``ExperienceError/invalidData(_:)``, "Invalid URL".
     public static func link(
@@ -71,7 +71,7 @@ public struct ExperienceRequest: Hashable, Codable, Sendable {
 
     /// A photo from bytes in memory.
     ///
-    /// - Throws: ``ExperienceError/invalidData(_:)``, "No photo selected", where there are none.
+    /// - Throws: ``ExperienceError/invalidData(_:)``, "No photo selected", if there are none.
     public static func photo(
         _ data: Data, momentType: MomentType = .now, timestamp: Date? = nil
     ) throws -> ExperienceRequest {
@@ -79,9 +79,9 @@ public struct ExperienceRequest: Hashable, Codable, Sendable {
         return try photo([AttachmentSource(.data(data), type: .photo)], momentType: momentType, timestamp: timestamp)
     }
 
-    /// A photo from a file, which the store copies when the request is carried out.
+    /// A photo from a file, which the store copies when it carries out the request.
     ///
-    /// - Throws: ``ExperienceError/invalidData(_:)``, "No photo selected", where the path is empty.
+    /// - Throws: ``ExperienceError/invalidData(_:)``, "No photo selected", if the path is empty.
     public static func photo(
         fileAt path: [UInt8], momentType: MomentType = .now, timestamp: Date? = nil
     ) throws -> ExperienceRequest {
@@ -90,9 +90,9 @@ public struct ExperienceRequest: Hashable, Codable, Sendable {
         return try photo([source], momentType: momentType, timestamp: timestamp)
     }
 
-    /// A photo of several files, of which the first picture is the one that is shown.
+    /// A photo of several files, represented by the first picture.
     ///
-    /// - Throws: ``ExperienceError/invalidData(_:)``, "No photo selected", where there are none.
+    /// - Throws: ``ExperienceError/invalidData(_:)``, "No photo selected", if there are none.
     public static func photo(
         _ attachments: [AttachmentSource], momentType: MomentType = .now, timestamp: Date? = nil
     ) throws -> ExperienceRequest {
@@ -106,9 +106,9 @@ public struct ExperienceRequest: Hashable, Codable, Sendable {
         ExperienceRequest(unchecked: .dot, momentType, timestamp)
     }
 
-    /// A moment with files, without a word.
+    /// A moment with files and no text.
     ///
-    /// - Throws: ``ExperienceError/invalidData(_:)`` where there are too many.
+    /// - Throws: ``ExperienceError/invalidData(_:)`` if there are too many.
     public static func dot(
         momentType: MomentType = .now, timestamp: Date? = nil, attachments: [AttachmentSource]
     ) throws -> ExperienceRequest {
@@ -126,21 +126,21 @@ public struct ExperienceRequest: Hashable, Codable, Sendable {
             host.contains("."),
             !host.hasPrefix("."), host.contains(where: { $0 != "." })
         else { throw invalid }
-        // `mailto:me@example.org` and `me@example.org` would pass for a host with a user's name before it.
+        // `mailto:me@example.org` and `me@example.org` would pass as a host with a user name.
         guard isAbsolute || url.user() == nil else { throw invalid }
         return url.absoluteString
     }
 }
 
-/// What was encoded is decoded by the factories, so that nothing comes in beside them.
+/// Decoding goes through the factory methods, so that the validation cannot be bypassed.
 extension ExperienceRequest {
     private enum CodingKeys: String, CodingKey {
         case momentType, experienceType, timestamp, noteText, linkURL, attachments
-        /// Where earlier versions kept the only file.
+        /// Earlier versions stored the only file here.
         case photo
     }
 
-    /// - Throws: `DecodingError`, or what the factories throw.
+    /// - Throws: `DecodingError`, or the factory methods' errors.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let moment = try values.decode(MomentType.self, forKey: .momentType)
@@ -166,7 +166,7 @@ extension ExperienceRequest {
         }
     }
 
-    /// Writes what ``init(from:)`` reads.
+    /// Writes the format that ``init(from:)`` reads.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(momentType, forKey: .momentType)

@@ -2,19 +2,19 @@ import Foundation
 
 /// Makes grids of dots from counts (docs/design/dots.md, "Levels").
 ///
-/// Time zone, day and present are always given; nothing is taken from the process. A dot lies in the future, or around the
-/// present, by `now`; which day, week, month or year is shown is said by another date, so that last March can be looked at.
+/// Time zone, date and present are always parameters; nothing is taken from the process. `now` determines a dot's
+/// phase. A separate date selects the day, week, month or year to show, so that last March can be viewed.
 public struct GridAggregationService: Hashable, Codable, Sendable {
-    /// What cuts time into buckets.
+    /// Divides time into buckets.
     public let bucketing: TimeBucketingService
 
-    /// - Parameter bucketing: with the zone whose hours and days are meant.
+    /// - Parameter bucketing: with the zone of the hours and days.
     public init(bucketing: TimeBucketingService) { self.bucketing = bucketing }
 
-    /// - Parameter timeZone: whose hours and days are meant.
+    /// - Parameter timeZone: the zone of the hours and days.
     public init(timeZone: TimeZone) { self.init(bucketing: TimeBucketingService(timeZone: timeZone)) }
 
-    /// What the dots of a grid stand for, in the order of time.
+    /// The buckets of a grid's dots, in chronological order.
     public func buckets(of level: ZoomLevel, containing date: Date) -> [TimeBucket] {
         switch level {
         case .dayByHours: bucketing.hourBuckets(ofDayContaining: date)
@@ -25,11 +25,11 @@ public struct GridAggregationService: Hashable, Codable, Sendable {
         }
     }
 
-    /// The grid of a view whose dots are so large, with the day, week, month or year of `date`.
+    /// The grid of a view with dots of this scale, for the day, week, month or year of `date`.
     ///
-    /// The repository is asked once, for all dots.
+    /// Queries the repository once, for all dots.
     ///
-    /// - Throws: what the repository throws.
+    /// - Throws: the repository's errors.
     public func grid(
         for view: VisualizeViewType, scale: GridScale, containing date: Date, now: Date,
         from repository: any ExperienceRepository
@@ -38,11 +38,11 @@ public struct GridAggregationService: Hashable, Codable, Sendable {
             at: ZoomLadder(for: view).level(for: scale), containing: date, now: now, from: repository)
     }
 
-    /// A grid with the day, week, month or year of `date`.
+    /// A grid for the day, week, month or year of `date`.
     ///
-    /// The repository is asked once, for all dots.
+    /// Queries the repository once, for all dots.
     ///
-    /// - Throws: what the repository throws.
+    /// - Throws: the repository's errors.
     public func grid(
         at level: ZoomLevel, containing date: Date, now: Date, from repository: any ExperienceRepository
     ) async throws -> DotGrid {
@@ -50,7 +50,7 @@ public struct GridAggregationService: Hashable, Codable, Sendable {
         return grid(at: level, containing: date, now: now, counts: Self.counts(summaries))
     }
 
-    /// A grid from counts that the caller has: experiences by the first instant of their bucket; an absent one has none.
+    /// A grid from given counts: experiences by the first instant of their bucket; an absent one has none.
     public func grid(at level: ZoomLevel, containing date: Date, now: Date, counts: [Date: Int]) -> DotGrid {
         let period = bucketing.bucket(level.period, containing: date)
         return DotGrid(
@@ -60,9 +60,9 @@ public struct GridAggregationService: Hashable, Codable, Sendable {
             })
     }
 
-    /// All days of the year of `date`. The repository is asked once.
+    /// All days of the year of `date`. Queries the repository once.
     ///
-    /// - Throws: what the repository throws.
+    /// - Throws: the repository's errors.
     public func yearGrid(
         containing date: Date, now: Date, from repository: any ExperienceRepository
     ) async throws -> YearGrid {
@@ -70,8 +70,8 @@ public struct GridAggregationService: Hashable, Codable, Sendable {
         return yearGrid(containing: date, now: now, counts: Self.counts(summaries))
     }
 
-    /// All days of the year of `date`, from counts that the caller has: experiences by the first instant of their day, as
-    /// ``ExperienceRepository/experienceCountsByDay(from:to:in:)`` gives them; an absent day has none.
+    /// All days of the year of `date`, from given counts: experiences by the first instant of their day, as
+    /// ``ExperienceRepository/experienceCountsByDay(from:to:in:)`` returns them; an absent day has none.
     public func yearGrid(containing date: Date, now: Date, counts: [Date: Int]) -> YearGrid {
         YearGrid(
             period: bucketing.bucket(.year, containing: date),
@@ -81,7 +81,7 @@ public struct GridAggregationService: Hashable, Codable, Sendable {
             })
     }
 
-    /// A day or week of another year than the present one says which.
+    /// The title of a day or week outside the current year includes its year.
     private func title(of period: TimeBucket, now: Date) -> String {
         guard period.type == .day || period.type == .week else { return period.title }
         let present = bucketing.bucket(.year, containing: now)

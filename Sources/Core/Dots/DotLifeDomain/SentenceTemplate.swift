@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a text is no template; the texts are shown as they are.
+/// Why a text is not a template; shown verbatim.
 public enum SentenceTemplateError: Error, Hashable, CaseIterable, Sendable {
     /// Both placeholders are missing.
     case missingBoth
@@ -26,12 +26,12 @@ extension SentenceTemplateError: CustomStringConvertible, LocalizedError {
 
 /// The sentence that a capture completes: a text with the placeholders `[moment]` and `[experience]`.
 ///
-/// Only a text that has both is one, also where it is decoded.
+/// Both are required, also when decoding.
 public struct SentenceTemplate: Hashable, Sendable, CustomStringConvertible {
     /// The text with its placeholders.
     public let text: String
 
-    /// - Throws: ``SentenceTemplateError`` where a placeholder is missing.
+    /// - Throws: ``SentenceTemplateError`` if a placeholder is missing.
     public init(_ text: String) throws(SentenceTemplateError) {
         let pieces = Self.pieces(of: text)
         switch (pieces.contains(.moment), pieces.contains(.experience)) {
@@ -50,7 +50,8 @@ public struct SentenceTemplate: Hashable, Sendable, CustomStringConvertible {
     /// The text itself.
     public var description: String { text }
 
-    /// The sentence with every placeholder replaced, in one pass from left to right: a value that reads `[moment]` stays.
+    /// The sentence with every placeholder replaced, in one pass from left to right: a value that reads `[moment]` is
+    /// not replaced itself.
     public func render(moment: String, experience: String) -> String {
         Self.pieces(of: text).map { piece in
             switch piece {
@@ -76,7 +77,7 @@ public struct SentenceTemplate: Hashable, Sendable, CustomStringConvertible {
         case experience
     }
 
-    /// By code points: an accent behind a bracket does not hide a placeholder.
+    /// By code point: an accent after a bracket does not hide a placeholder.
     private static func pieces(of text: String) -> [Piece] {
         var (pieces, plain): ([Piece], String.UnicodeScalarView) = ([], .init())
         var rest = Substring(text).unicodeScalars
@@ -99,7 +100,7 @@ public struct SentenceTemplate: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SentenceTemplate: Codable {
-    /// - Throws: `DecodingError` where a placeholder is missing.
+    /// - Throws: `DecodingError` if a placeholder is missing.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

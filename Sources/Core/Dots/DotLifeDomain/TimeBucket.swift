@@ -2,7 +2,7 @@ import Foundation
 
 /// The length of a bucket.
 public enum TimeBucketType: Int, Codable, CaseIterable, Sendable {
-    /// An hour as the wall clock shows it.
+    /// An hour of the wall clock.
     case hour = 0
     /// A calendar day: 23, 24 or 25 hours.
     case day = 1
@@ -14,19 +14,19 @@ public enum TimeBucketType: Int, Codable, CaseIterable, Sendable {
     case year = 4
 }
 
-/// A half-open stretch of time, `[start, end)`, in a time zone.
+/// A half-open time range, `[start, end)`, in a time zone.
 ///
-/// It carries its zone, so that ``end`` means the same wherever it is asked. Only ``TimeBucketingService`` makes one, so
-/// that it always begins where such a bucket begins; what is decoded is held to the same.
+/// It carries its zone, so that ``end`` does not depend on the context. Only ``TimeBucketingService`` makes one, so
+/// that it always begins at a bucket boundary; decoding checks the same.
 public struct TimeBucket: Hashable, Sendable, Identifiable {
     /// Its length.
     public let type: TimeBucketType
     /// Its first instant.
     public let start: Date
-    /// The zone whose days, weeks and hours are meant.
+    /// The zone of its days, weeks and hours.
     public let timeZone: TimeZone
 
-    /// - Parameter start: the first instant of such a bucket in `timeZone`; ``TimeBucketingService`` finds it.
+    /// - Parameter start: the first instant of such a bucket in `timeZone`, from ``TimeBucketingService``.
     init(type: TimeBucketType, start: Date, timeZone: TimeZone) {
         self.type = type
         self.start = start
@@ -36,7 +36,7 @@ public struct TimeBucket: Hashable, Sendable, Identifiable {
     /// `"<type>_<seconds since 1970>"`.
     public var id: String { "\(type.rawValue)_\(Int64(start.timeIntervalSince1970.rounded(.down)))" }
 
-    /// The first instant that no longer belongs to it.
+    /// The first instant after it.
     public var end: Date { TimeBucketingService(timeZone: timeZone).end(of: type, startingAt: start) }
 
     /// Whether `start <= date < end`.
@@ -50,7 +50,7 @@ extension TimeBucket: Codable {
         case timeZone
     }
 
-    /// - Throws: `DecodingError` where no such bucket begins at the start.
+    /// - Throws: `DecodingError` if no such bucket begins at the start.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let type = try container.decode(TimeBucketType.self, forKey: .type)
@@ -73,11 +73,11 @@ extension TimeBucket: Codable {
     }
 }
 
-/// How many experiences a bucket holds.
+/// The number of experiences in a bucket.
 public struct TimeBucketSummary: Hashable, Codable, Sendable, Identifiable {
-    /// The stretch of time.
+    /// The time range.
     public let bucket: TimeBucket
-    /// Experiences in it.
+    /// The number of experiences in it.
     public let count: Int
 
     /// A bucket and its count.

@@ -1,12 +1,12 @@
 import Foundation
 import Platform
 
-/// Cuts time into hours, days, weeks from Monday, months and years of one time zone
+/// Divides time into hours, days, weeks from Monday, months and years of one time zone
 /// (docs/design/dots.md, "Buckets").
 ///
-/// Neighbouring buckets of a type touch: every instant lies in exactly one. Where clocks are put forward a day has 23
-/// hour buckets, where they are put back 25. A shift that is not a whole hour ends an hour bucket early. A date that the clock
-/// shows, leaves again and comes back to begins when it has come back.
+/// Neighbouring buckets of a type touch: every instant is in exactly one. A day has 23 hour buckets when clocks go
+/// forward, 25 when they go back. A shift that is not a whole hour ends an hour bucket early. If the clock shows a
+/// date, leaves it and returns to it, the date begins at the return.
 public struct TimeBucketingService: Hashable, Codable, Sendable {
     /// The zone whose wall clock counts.
     public let timeZone: TimeZone
@@ -14,13 +14,13 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
     /// - Parameter timeZone: given by the caller, never the process's own.
     public init(timeZone: TimeZone) { self.timeZone = timeZone }
 
-    /// - Parameter zone: the same, as the system has it.
+    /// - Parameter zone: the zone from the system's data.
     package init(zone: Zone) {
         let offset = zone.offset(at: Date.now.wholeSeconds)
         self.init(timeZone: TimeZone(identifier: zone.identifier) ?? TimeZone(secondsFromGMT: offset) ?? .gmt)
     }
 
-    /// The zone by the system's data, which every bucket goes by.
+    /// The zone from the system's data, which determines every bucket.
     var zone: Zone { Zone(timeZone) }
 
     /// Coordinated Universal Time.
@@ -34,22 +34,22 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
         return calendar
     }
 
-    /// The bucket that `date` lies in.
+    /// The bucket that contains `date`.
     public func bucket(_ type: TimeBucketType, containing date: Date) -> TimeBucket {
         TimeBucket(type: type, start: start(of: type, containing: date), timeZone: timeZone)
     }
 
-    /// The bucket whose first instant is `start`; nil where none of the type begins there.
+    /// The bucket whose first instant is `start`; nil if none of the type begins there.
     public func bucket(_ type: TimeBucketType, startingAt start: Date) -> TimeBucket? {
         guard start.timeIntervalSince1970.isFinite, abs(start.timeIntervalSince1970) < Self.farthest else { return nil }
         let bucket = bucket(type, containing: start)
         return bucket.start == start ? bucket : nil
     }
 
-    /// Seconds from 1970 beyond which no bucket is looked for: some 300,000 years.
+    /// The limit for buckets, in seconds from 1970: some 300,000 years.
     private static let farthest = 1e13
 
-    /// The hours of the day: 24, or 23 or 25 where clocks are shifted.
+    /// The hours of the day: 24, or 23 or 25 on a clock change.
     public func hourBuckets(ofDayContaining date: Date) -> [TimeBucket] {
         buckets(.hour, within: bucket(.day, containing: date))
     }
@@ -69,7 +69,7 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
         buckets(.day, within: bucket(.year, containing: date))
     }
 
-    /// The whole weeks that share a day with the month; the first may begin in the month before.
+    /// The whole weeks that share a day with the month; the first may begin in the previous month.
     public func weekBuckets(ofMonthContaining date: Date) -> [TimeBucket] {
         buckets(.week, within: bucket(.month, containing: date))
     }
@@ -94,17 +94,17 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
         let (zone, second) = (zone, date.wholeSeconds)
         guard type != .hour else {
             let start = Self.hour(of: second, in: zone)
-            // Where the clocks were shifted within this hour of the wall clock, the shift began a bucket of its own.
+            // If the clocks changed within this wall-clock hour, the change started a new bucket.
             if let shift = zone.nextChange(after: start), shift <= second { return Date(whole: shift) }
             return Date(whole: start)
         }
         var day = zone.local(at: second).civil.date
-        // The clock shows the next day's first minute, before it is put back into this one.
+        // The clock shows the next day's first minute before it goes back into this one.
         if Self.start(of: day, in: zone) > second { day = day.adding(days: -1) }
         return Date(whole: Self.start(of: Self.first(of: type, with: day), in: zone))
     }
 
-    /// The first instant after the bucket of `type` that begins at `start`.
+    /// The end of the bucket of `type` that begins at `start`.
     func end(of type: TimeBucketType, startingAt start: Date) -> Date {
         let (zone, second) = (zone, start.wholeSeconds)
         guard type != .hour else {
@@ -132,16 +132,16 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
         }
     }
 
-    /// The last full hour that the wall clock showed, by the offset that holds at `second`.
+    /// The last full hour on the wall clock, by the offset in effect at `second`.
     private static func hour(of second: Int, in zone: Zone) -> Int {
         second - zone.local(at: second).civil.secondOfDay % 3600
     }
 
-    /// From when on the clock shows the date without going back to the day before; of a day that the zone left out, when the
-    /// next begins.
+    /// When the clock begins to show the date without returning to the day before; for a skipped day, when the next one
+    /// begins.
     ///
-    /// Newfoundland put its clocks back at a minute past midnight from 1987 to 2011: that minute belongs to the day that
-    /// it interrupts. Where midnight comes twice on the same date, the first counts.
+    /// Newfoundland put its clocks back at a minute past midnight from 1987 to 2011: that minute belongs to the day
+    /// that it interrupts. If midnight comes twice on the same date, the first counts.
     private static func start(of day: CivilDate, in zone: Zone) -> Int {
         let midnight = zone.start(of: day)
         guard let shift = zone.nextChange(after: midnight), shift - midnight < 3 * 3600 else { return midnight }

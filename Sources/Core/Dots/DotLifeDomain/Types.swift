@@ -1,7 +1,6 @@
-/// What the person meant by the moment: a label and a filter, never a place in time
-/// (docs/design/dots.md, "Captures").
+/// The moment that the person chose: a label and a filter, not a point in time (docs/design/dots.md, "Captures").
 ///
-/// It neither moves a timestamp nor chooses a bucket: buckets follow from timestamps alone.
+/// It neither moves a timestamp nor selects a bucket: buckets follow from timestamps alone.
 public enum MomentType: Int16, Codable, CaseIterable, Sendable {
     /// "now"
     case now = 0
@@ -10,10 +9,10 @@ public enum MomentType: Int16, Codable, CaseIterable, Sendable {
     /// "this week"
     case thisWeek = 2
 
-    /// From a stored value; an unknown one, as a newer version may have written, reads as ``now``.
+    /// From a stored value; an unknown one, perhaps from a newer version, reads as ``now``.
     public init(stored raw: Int16) { self = MomentType(rawValue: raw) ?? .now }
 
-    /// The word shown to people.
+    /// The word for display.
     public var label: String {
         switch self {
         case .now: "now"
@@ -22,7 +21,7 @@ public enum MomentType: Int16, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// The one that a tap goes on to: now, today, this week, now.
+    /// The next one on a tap: now, today, this week, now.
     public var next: MomentType {
         switch self {
         case .now: .today
@@ -32,21 +31,21 @@ public enum MomentType: Int16, Codable, CaseIterable, Sendable {
     }
 }
 
-/// What was captured (docs/design/dots.md, "Captures").
+/// The kind of capture (docs/design/dots.md, "Captures").
 public enum ExperienceType: Int16, Codable, CaseIterable, Sendable {
     /// A text.
     case note = 0
-    /// A picture, kept as a file.
+    /// A picture, stored as a file.
     case photo = 1
-    /// An address on the web.
+    /// A web address.
     case link = 2
-    /// Nothing but the moment itself.
+    /// Only the moment itself.
     case dot = 3
 
     /// From a stored value; an unknown one reads as ``dot``.
     public init(stored raw: Int16) { self = ExperienceType(rawValue: raw) ?? .dot }
 
-    /// The word shown to people.
+    /// The word for display.
     public var label: String {
         switch self {
         case .note: "note"
@@ -56,7 +55,7 @@ public enum ExperienceType: Int16, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// The one that a tap goes on to: note, photo, link, dot, note.
+    /// The next one on a tap: note, photo, link, dot, note.
     public var next: ExperienceType {
         switch self {
         case .note: .photo
@@ -67,29 +66,29 @@ public enum ExperienceType: Int16, Codable, CaseIterable, Sendable {
     }
 }
 
-/// What an attachment is.
+/// The kind of attachment.
 public enum AttachmentType: Int16, Codable, CaseIterable, Sendable {
     /// A picture.
     case photo = 0
-    /// What is no picture.
+    /// Any other file.
     case file = 1
 
     /// From a stored value; an unknown one reads as ``photo``.
     public init(stored raw: Int16) { self = AttachmentType(rawValue: raw) ?? .photo }
 }
 
-/// How much time one dot of a grid stands for (docs/design/dots.md, "Levels").
+/// The time that one dot of a grid represents (docs/design/dots.md, "Levels").
 public enum GridScale: Int, Codable, CaseIterable, Sendable {
-    /// One dot an hour.
+    /// One dot per hour.
     case hours = 0
-    /// One dot a day.
+    /// One dot per day.
     case days = 1
-    /// One dot a week.
+    /// One dot per week.
     case weeks = 2
-    /// One dot a month.
+    /// One dot per month.
     case months = 3
 
-    /// The word shown to people.
+    /// The word for display.
     public var label: String {
         switch self {
         case .hours: "Hours"
@@ -100,10 +99,10 @@ public enum GridScale: Int, Codable, CaseIterable, Sendable {
     }
 }
 
-/// Which of the two grids is looked at (docs/design/dots.md, "Levels").
+/// The two views (docs/design/dots.md, "Levels").
 public enum VisualizeViewType: String, Codable, CaseIterable, Sendable {
-    /// The grid that begins with the hours of a day.
+    /// The view that begins with the hours of a day.
     case today
-    /// The grid that begins with the days of a week.
+    /// The view that begins with the days of a week.
     case week
 }

@@ -5,7 +5,7 @@ import Platform
 public struct YearDay: Hashable, Sendable, Identifiable {
     /// The day.
     public let bucket: TimeBucket
-    /// Experiences in it.
+    /// The number of experiences in it.
     public let experienceCount: Int
     /// Before, around or after now.
     public let phase: DotPhase
@@ -24,10 +24,10 @@ public struct YearDay: Hashable, Sendable, Identifiable {
     /// Its first instant.
     public var date: Date { bucket.start }
 
-    /// A day is filled if and only if it holds an experience.
+    /// A day is filled if and only if it has an experience.
     public var isFilled: Bool { experienceCount >= 1 }
 
-    /// Whether it holds the present.
+    /// Whether it contains the present.
     public var isToday: Bool { phase == .current }
 
     /// Whether it has not begun.
@@ -36,9 +36,9 @@ public struct YearDay: Hashable, Sendable, Identifiable {
     /// `January 5`.
     public var label: String { bucket.longMonthAndDay }
 
-    /// For those who hear the grid: `January 5: 2 experiences`, `Today, January 5: no experiences`, `January 5: future`.
+    /// For screen readers: `January 5: 2 experiences`, `Today, January 5: no experiences`, `January 5: future`.
     ///
-    /// A day to come that holds an experience already says both: `January 5: future, 1 experience`.
+    /// A future day that already has an experience includes both: `January 5: future, 1 experience`.
     public var accessibleText: String {
         let count = experiences(experienceCount)
         return switch phase {
@@ -49,11 +49,11 @@ public struct YearDay: Hashable, Sendable, Identifiable {
     }
 }
 
-/// All days of a year, row by row from 1 January, without regard to weekdays and months.
+/// All days of a year, row by row from 1 January, regardless of weekdays and months.
 public struct YearGrid: Hashable, Sendable {
     /// The year.
     public let period: TimeBucket
-    /// 365 or 366 of them; fewer where the zone left one out.
+    /// 365 or 366 of them; fewer if the zone skipped one.
     public let days: [YearDay]
 
     package init(period: TimeBucket, days: [YearDay]) {
@@ -70,39 +70,40 @@ public struct YearGrid: Hashable, Sendable {
     /// Title and count: `2026: 12 experiences`.
     public var summary: String { "\(title): \(experiences(count))" }
 
-    /// The days by rows of so many columns; the last row may be shorter.
+    /// The days in rows of this many columns; the last row may be shorter.
     public func lines(columns: Int) -> [[YearDay]] {
         let columns = max(columns, 1)
         return stride(from: 0, to: days.count, by: columns).map { Array(days[$0..<min($0 + columns, days.count)]) }
     }
 
-    /// For each of these rows the month that begins in it, in short, or nothing.
+    /// For each of these rows, the short name of the month that begins in it, or nothing.
     public func rowLabels(columns: Int) -> [String] {
         lines(columns: columns).map { line in
             line.first { $0.bucket.day.day == 1 }.map { String($0.label.prefix(3)) } ?? ""
         }
     }
 
-    /// How the days are laid out in such a room.
+    /// The layout of the days in this space.
     public func layout(width: Double, height: Double) -> YearLayout {
         YearLayout(width: width, height: height, days: days.count)
     }
 }
 
-/// How the dots of a year fill a room: as large as they can be, in 10 to 20 columns.
+/// The layout of a year's dots: as large as the space allows, in 10 to 20 columns.
 public struct YearLayout: Hashable, Codable, Sendable {
-    /// Dots side by side.
+    /// The number of columns.
     public let columns: Int
-    /// Rows of dots.
+    /// The number of rows.
     public let rows: Int
-    /// The diameter of a dot, a multiple of a half; 0 where there is no room.
+    /// The diameter of a dot, a multiple of 0.5; 0 if there is no room.
     public let dotSize: Double
-    /// Between two dots, both ways: 0.4 of a dot, a multiple of a half.
+    /// The gap between dots, both ways: 0.4 of a dot, a multiple of 0.5.
     public let spacing: Double
 
-    /// The layout for a room of this size, of which one unit stays free at each edge.
+    /// The layout for a space of this size, with a margin of one unit at each edge.
     ///
-    /// Room is kept for 365 days even where there are fewer. A room without width or height has one place and no dot.
+    /// Space is reserved for 365 days even if there are fewer. A space without width or height has one place and no
+    /// dot.
     public init(width: Double, height: Double, days: Int) {
         let (width, height) = (width - 2, height - 2)
         guard width > 0, height > 0, width.isFinite, height.isFinite else {
@@ -110,7 +111,7 @@ public struct YearLayout: Hashable, Codable, Sendable {
             return
         }
         let count = max(days, 365)
-        // In a far too flat or narrow room the quotient leaves every range: it is limited before it becomes a number.
+        // In a far too flat or narrow space the quotient overflows, so it is clamped before the conversion.
         let ideal = (Double(count) / (height / width)).squareRoot().rounded()
         let columns = Int(min(max(ideal, 10), 20))
         let rows = (count + columns - 1) / columns
@@ -126,7 +127,7 @@ public struct YearLayout: Hashable, Codable, Sendable {
 
     private static let ratio = 0.4
 
-    /// So many dots and the spaces between them, in dots.
+    /// The length of this many dots and the gaps between them, in dots.
     private static func dots(_ count: Int) -> Double { Double(count) + Double(count - 1) * ratio }
 
     private static func halves(_ length: Double) -> Double { (length * 2).rounded(.down) / 2 }

@@ -2,12 +2,12 @@ import Foundation
 import Platform
 
 extension Zone {
-    /// The same zone by the system's data; where that has none of the name, the offset that Foundation has at present.
+    /// The same zone from the system's data; if the name is unknown there, Foundation's current offset.
     package init(_ zone: TimeZone) {
         self = Zone(identifier: zone.identifier) ?? Zone(secondsFromGMT: zone.secondsFromGMT())
     }
 
-    /// What the clock on the wall shows at an instant. Years of more than six digits are not told apart.
+    /// The wall-clock time at an instant. Years of more than six digits are clamped.
     package func local(at date: Date) -> LocalTime { local(at: date.wholeSeconds) }
 }
 
@@ -17,7 +17,7 @@ extension Date {
     /// Seconds since 1970, rounded down.
     var wholeSeconds: Int {
         let most = Double(365 * 86_400) * 1_000_000
-        // `minimum` and `maximum` leave out what is no number.
+        // `minimum` and `maximum` drop NaN.
         return Int(Double.minimum(.maximum(timeIntervalSince1970.rounded(.down), -most), most))
     }
 }

@@ -1,7 +1,7 @@
-/// One of the grids that the two views show: a stretch of time, and what one dot of it stands for.
+/// One grid of the two views: its time range, and the time per dot.
 ///
-/// The ladders hold the month day by day, as the product describes it. The month by weeks is what ``GridScale/weeks`` asks
-/// for; it stands on the same rung, so that zooming leads from either to the week and to the year.
+/// The ladders show the month by days, as the product specifies. The month by weeks is for ``GridScale/weeks``; it is
+/// on the same rung, so that zooming leads from either to the week and to the year.
 public enum ZoomLevel: String, Codable, CaseIterable, Sendable {
     /// The 23, 24 or 25 hours of a day.
     case dayByHours
@@ -14,7 +14,7 @@ public enum ZoomLevel: String, Codable, CaseIterable, Sendable {
     /// The twelve months of a year.
     case yearByMonths
 
-    /// What one dot stands for.
+    /// The time per dot.
     public var scale: GridScale {
         switch self {
         case .dayByHours: .hours
@@ -24,7 +24,7 @@ public enum ZoomLevel: String, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// What the whole grid stands for.
+    /// The time range of the whole grid.
     public var period: TimeBucketType {
         switch self {
         case .dayByHours: .day
@@ -34,7 +34,7 @@ public enum ZoomLevel: String, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// How many dots stand side by side.
+    /// The number of columns.
     public var columns: Int {
         switch self {
         case .dayByHours: 6
@@ -44,13 +44,13 @@ public enum ZoomLevel: String, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// The one on its rung of a ladder.
+    /// The level on the same rung of a ladder.
     fileprivate var rung: ZoomLevel { self == .monthByWeeks ? .monthByDays : self }
 }
 
 /// The grids of a view from the closest to the widest, and the steps between them.
 public struct ZoomLadder: Hashable, Codable, Sendable {
-    /// Whose ladder it is.
+    /// Its view.
     public let view: VisualizeViewType
 
     /// The ladder of a view.
@@ -64,10 +64,10 @@ public struct ZoomLadder: Hashable, Codable, Sendable {
         }
     }
 
-    /// Where the view begins.
+    /// The level at which the view opens.
     public var first: ZoomLevel { levels.first ?? .weekByDays }
 
-    /// The grid of this view whose dots are so large. The week has no hours: there it is the days.
+    /// The grid of this view with dots of this scale. The week has no hours and shows days instead.
     public func level(for scale: GridScale) -> ZoomLevel {
         switch scale {
         case .hours: view == .today ? .dayByHours : .weekByDays
@@ -77,13 +77,13 @@ public struct ZoomLadder: Hashable, Codable, Sendable {
         }
     }
 
-    /// One step closer; the closest stays. A level of the other view alone leads to the first.
+    /// One step closer; the closest stays. A level that only the other view has leads to the first.
     public func zoomedIn(from level: ZoomLevel) -> ZoomLevel { step(-1, from: level) }
 
     /// One step wider; the widest stays.
     public func zoomedOut(from level: ZoomLevel) -> ZoomLevel { step(1, from: level) }
 
-    /// To the second level from the first, and to the first from everywhere else.
+    /// From the first level to the second, and from any other to the first.
     public func toggled(from level: ZoomLevel) -> ZoomLevel {
         level == first ? zoomedOut(from: level) : first
     }

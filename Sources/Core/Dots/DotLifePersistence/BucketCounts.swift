@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// How many experiences lie in each of many stretches of time, by one statement.
+/// Counts experiences in many time ranges with one statement.
 enum BucketCounts {
     /// `[start, end)` in nanoseconds since 1970.
     struct Span {
@@ -13,7 +13,7 @@ enum BucketCounts {
             self.end = end
         }
 
-        /// The whole quarters of an hour within it; what lies before and behind them is counted singly.
+        /// The whole quarter-hours within it; the times before and after them are counted individually.
         fileprivate var values: String {
             let first = quarter(of: start) + (start % CaptureSchema.quarter == 0 ? 0 : 1)
             let last = quarter(of: end)

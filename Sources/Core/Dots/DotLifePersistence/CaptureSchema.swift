@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The tables of the capture store (docs/design/dot-store.md): experiences and their attachments, the key that makes
-/// adding idempotent, the full-text index, and counts that make a year's grid quick.
+/// The tables of the capture store (docs/design/dot-store.md): experiences and their attachments, the idempotency key,
+/// the full-text index, and counts that make a year's grid fast.
 enum CaptureSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -48,7 +48,7 @@ enum CaptureSchema {
         return migrator
     }
 
-    /// What each file of a folder that was dropped gives to the capture; `FolderMember` makes the capture's row of them.
+    /// The contribution of each file of a dropped folder; `FolderMember` derives the capture's row from them.
     private static func members(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -71,7 +71,7 @@ enum CaptureSchema {
                 """)
     }
 
-    /// Several a capture, of which several may have the same file. `unused_file` is what a removal has still to remove.
+    /// Several per capture, and several may share a file. `unused_file` lists files that a removal has yet to delete.
     private static func attachments(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -101,7 +101,7 @@ enum CaptureSchema {
                 """)
     }
 
-    /// `fileNames` repeats the attachments' names, one a line, for the index, which reads no other table.
+    /// `fileNames` repeats the attachments' names, one per line, for the index, which reads no other table.
     private static func names(_ db: Database) throws {
         try db.execute(sql: "ALTER TABLE experience ADD COLUMN fileNames TEXT")
         try db.dropFTS5SynchronizationTriggers(forTable: "experience_text")
@@ -116,8 +116,8 @@ enum CaptureSchema {
         }
     }
 
-    /// How many experiences each quarter of an hour since 1970 has: a year's grid then reads 35,040 rows at most, however
-    /// many experiences there are. The borders of days lie on quarters in every zone of today.
+    /// The number of experiences in each quarter-hour since 1970. A year's grid then reads 35,040 rows at most,
+    /// regardless of the number of experiences. Day boundaries fall on quarter-hours in every current zone.
     private static func counts(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -140,7 +140,7 @@ enum CaptureSchema {
                 """)
     }
 
-    /// Nanoseconds of a quarter of an hour.
+    /// Nanoseconds per quarter-hour.
     static let quarter: Int64 = 900_000_000_000
 
     /// Fills an empty `experience_count`.
@@ -148,7 +148,7 @@ enum CaptureSchema {
         INSERT INTO experience_count SELECT \(quarter("timestamp")), COUNT(*) FROM experience GROUP BY 1
         """
 
-    /// The number of the quarter that a time lies in, as SQL: its division rounds towards zero.
+    /// The quarter-hour of a time, as SQL, where division rounds towards zero.
     static func quarter(_ time: String) -> String { "(\(time) / \(quarter) - (\(time) % \(quarter) < 0))" }
 }
 

@@ -3,23 +3,23 @@ import Foundation
 import GRDB
 import Platform
 
-/// A capture that was found by its words.
+/// A capture found by a full-text search.
 package struct SearchHit: Sendable, Equatable {
     package let record: ExperienceRecord
-    /// BM25: the smaller, the better; 0 where so many match that they are not weighed.
+    /// BM25: smaller is better; 0 if there are too many matches to rank.
     package let rank: Double
-    /// A piece of the note, the link or the file names, with what matched.
+    /// An excerpt of the note, the link or the file names, with the matches.
     package let snippet: [SnippetPart]
 
     /// The snippet as one text.
     ///
-    /// - Parameter marked: makes of a match what people are shown.
+    /// - Parameter marked: formats a match for display.
     package func text(marking marked: (String) -> String) -> String {
         snippet.map { $0.isMatch ? marked($0.text) : $0.text }.joined()
     }
 }
 
-/// A stretch of a snippet that matched, or one between.
+/// A matching part of a snippet, or one in between.
 package struct SnippetPart: Sendable, Equatable, Codable {
     package let text: String
     package let isMatch: Bool
@@ -29,7 +29,7 @@ package struct SnippetPart: Sendable, Equatable, Codable {
         self.isMatch = isMatch
     }
 
-    /// Of the plane that Unicode leaves to private use: no text has them, and one that does has a mark too many.
+    /// From a private use plane: texts do not contain them, and one that does merely gets an extra mark.
     static let (open, close) = ("\u{F0001}", "\u{F0002}")
 
     static func parts(of snippet: String) -> [SnippetPart] {
@@ -54,14 +54,14 @@ package struct SnippetPart: Sendable, Equatable, Codable {
 }
 
 extension CaptureStore {
-    /// Captures whose note, link or file names have all words of `text`, the best first, of equally good ones the newest;
-    /// behind them those that have words which begin with them.
+    /// Captures whose note, link or file names contain all words of `text`, best first, then newest first; after them
+    /// those that contain words beginning with them.
     ///
-    /// Where more than ``ranked`` match, those that were stored last come first: words that so many have say nothing about
-    /// which is meant, and to weigh them takes longer than people wait.
+    /// If more than ``ranked`` match, the last stored come first: such common words are no clue, and ranking them takes
+    /// longer than people wait.
     ///
-    /// - Parameter words: of the snippet, at most.
-    /// - Returns: nothing where `text` has no word.
+    /// - Parameter words: the maximum length of a snippet.
+    /// - Returns: an empty list if `text` has no words.
     package func search(_ text: String, limit: Int = 50, words: Int = 16) async throws -> [SearchHit] {
         guard let patterns = SearchPatterns(text), limit > 0 else { return [] }
         return try await read { db in
@@ -75,7 +75,7 @@ extension CaptureStore {
         }
     }
 
-    /// Matches that are ranked.
+    /// The maximum number of matches to rank.
     package static let ranked = 1_000
 
     private static func rows(_ pattern: FTS5Pattern, _ limit: Int, _ words: Int, _ db: Database) throws -> [Row] {
@@ -118,19 +118,19 @@ extension CaptureStore {
         """
 }
 
-/// What people type, as patterns: no sign in it means anything to the index.
+/// User input as patterns: no character in it is special to the index.
 private struct SearchPatterns {
-    /// All words as they stand.
+    /// All words in full.
     let whole: FTS5Pattern
-    /// Words that begin so; nil where that asks for nothing else.
+    /// Words with these prefixes; nil if that adds nothing.
     let beginnings: FTS5Pattern?
 
-    /// - Returns: nil where there is no word.
+    /// - Returns: nil if there are no words.
     init?(_ text: String) {
         guard let whole = FTS5Pattern(matchingAllTokensIn: text) else { return nil }
         let words = whole.rawPattern.split(separator: " ")
         self.whole = whole
-        // Half of all captures have a word that begins with one given letter.
+        // Half of all captures have a word that begins with a given letter.
         let isLetter = words.map { $0.utf8.count == 1 }
         let beginnings = zip(words, isLetter).map { $1 ? String($0) : "\($0)*" }.joined(separator: " ")
         self.beginnings = isLetter.allSatisfy { $0 } ? nil : try? FTS5Pattern(rawPattern: beginnings)

@@ -2,10 +2,10 @@ import DotLifeDomain
 import GRDB
 
 extension CaptureStore {
-    /// Captures whose id begins so, in either case of its letters; two of them tell that it names none alone.
+    /// Up to two captures with this id prefix, in either case; two mean that it is ambiguous.
     package func records(idBeginning text: String) async throws -> [ExperienceRecord] {
         let start = text.uppercased()
-        // Behind every digit and the hyphen.
+        // Sorts after every digit and the hyphen.
         let end = start + "~"
         return try await read { db in
             try ExperienceRow.all(

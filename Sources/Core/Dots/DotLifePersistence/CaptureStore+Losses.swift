@@ -4,7 +4,7 @@ import Platform
 import SQLiteFile
 
 extension CaptureStore {
-    /// Stores that were set aside and stood in this folder before, as far as nobody has acknowledged it.
+    /// Former stores of this folder that were set aside, until acknowledged.
     package func losses() async throws -> [StoreLoss] {
         try await lane.run { [folder] in
             try LossRegistry([folder]).standing(of: folder.appending(Self.databaseName))
@@ -13,9 +13,10 @@ extension CaptureStore {
 
     static let databaseName: BytePath = "captures.sqlite"
 
-    /// Whether an agent's rules have put captures into the store of a folder. What people add has no key. Blocks.
+    /// Whether an agent's rules have put captures into the store of a folder. Captures that people add have no key.
+    /// Blocks.
     ///
-    /// - Returns: true also where there is a store that cannot be read: then it is not known that there are none.
+    /// - Returns: true also if the store cannot be read: it may contain some.
     package static func holdsAgentsCaptures(in folder: BytePath) throws -> Bool {
         let path = folder.appending(databaseName)
         guard try FileStatus.of(path) != nil else { return false }

@@ -66,7 +66,7 @@ extension CaptureStore: ExperienceRepository {
                 sql: "SELECT MIN(timestamp) FROM experience WHERE timestamp BETWEEN ? AND ?")
             var counts: [Date: Int] = [:]
             var from = first
-            // From one day that has experiences to the next.
+            // Skips from one day with experiences to the next.
             while let time = try Int64.fetchOne(next, arguments: [from, last]) {
                 let day = bucketing.bucket(.day, containing: StoredTime.date(time))
                 let dayEnd = max(Self.bound(day.end), time &+ 1)
@@ -88,7 +88,7 @@ extension CaptureStore: ExperienceRepository {
         }
     }
 
-    /// A time to compare with; beyond what can be stored it is the first or last time there is.
+    /// The date as a stored time, clamped to the range that can be stored.
     private static func bound(_ date: Date) -> Int64 {
         StoredTime.nanoseconds(date) ?? (date < Date(timeIntervalSince1970: 0) ? .min : .max)
     }

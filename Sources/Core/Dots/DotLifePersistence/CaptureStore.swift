@@ -5,12 +5,11 @@ import OwnFiles
 import Platform
 import SQLiteFile
 
-/// The captures on disk: `captures.sqlite` and the folders `photos` and `thumbnails`
-/// (docs/design/dot-store.md).
+/// The captures on disk: `captures.sqlite` and the folders `photos` and `thumbnails` (docs/design/dot-store.md).
 ///
-/// A capture is never in the store without its files, and one capture key never twice: a file is copied and synced
-/// before its row is committed, its id follows from the key and its name from what it holds, so that whatever a crash
-/// left is found and used when the same capture is added again. Several processes may use one store.
+/// A capture is never in the store without its files, and a capture key never twice. A file is copied and synced before
+/// its row is committed. Its name is derived from its content, and the row's id from the key, so that adding the same
+/// capture again finds and uses the leftovers of a crash. Several processes may use one store.
 package final class CaptureStore: Sendable {
     package let folder: BytePath
     let pool: DatabasePool
@@ -21,20 +20,20 @@ package final class CaptureStore: Sendable {
     let complain: @Sendable (any Error) -> Void
     let clock: @Sendable () -> Timestamp
 
-    /// Makes a picture small: a JPEG that fits ``thumbnailSide`` squared, upright as its EXIF data say.
+    /// Makes a thumbnail: a JPEG that fits ``thumbnailSide`` squared, rotated according to its EXIF data.
     ///
-    /// It is given the store's own file, and decodes it in a process of its own: this module decodes no picture. What it
-    /// throws holds for all pictures: no library for it is installed, say.
+    /// It receives the store's own file, and decodes it in a separate process: this module decodes no pictures. An
+    /// error from it applies to all pictures, such as a missing library.
     package typealias Thumbnailer = @Sendable (_ picture: Descriptor) async throws -> Thumbnail
 
-    /// What became of a picture that was to be made small.
+    /// The outcome of a thumbnail.
     package enum Thumbnail: Sendable, Equatable {
         case made([UInt8])
-        /// It cannot be decoded, with the reason.
+        /// The picture cannot be decoded, with the reason.
         case failed(String)
     }
 
-    /// Pixels of the square that a small picture fits (the original's 200 × 200).
+    /// The side in pixels of the square that a thumbnail fits (the original's 200 × 200).
     package static let thumbnailSide = 200
 
     private init(
@@ -52,25 +51,25 @@ package final class CaptureStore: Sendable {
         self.clock = clock
     }
 
-    /// An opened store, and what a person should know about how it was found.
+    /// An opened store, with messages for a person about its state.
     package struct Opened: Sendable {
         package let store: CaptureStore
-        /// Not empty where a corrupt database was set aside, or what nobody has could not be removed.
+        /// Not empty if a corrupt database was set aside, or unused files could not be removed.
         package let notices: [String]
     }
 
-    /// Opens the store in `folder`, or makes it.
+    /// Opens the store in `folder`, or creates it.
     ///
-    /// A corrupt database is renamed to `captures.sqlite.corrupt-<time>`, never deleted, and an empty one begun; one that
-    /// was not to be checked is left as it is.
+    /// A corrupt database is renamed to `captures.sqlite.corrupt-<time>`, never deleted, and replaced by an empty one;
+    /// without the check it is left as it is.
     ///
     /// - Parameters:
-    ///   - checked: whether the database is looked through for damage first, which takes a second for each few hundred
-    ///     thousand captures. A command that only looks something up leaves that to the agent.
-    ///   - thumbnailer: nil makes no small pictures; ``makeThumbnails()`` makes them later.
-    ///   - complain: told why no small picture could be made, for the capture is stored all the same, and what could not
-    ///     be mended.
-    /// - Throws: `Fault`; `.fatal` where a newer version wrote the database.
+    ///   - checked: whether to check the database for damage first, which takes a second per few hundred thousand
+    ///     captures. A command that only looks something up leaves that to the agent.
+    ///   - thumbnailer: nil makes no thumbnails; ``makeThumbnails()`` makes them later.
+    ///   - complain: receives the reasons for a missing thumbnail, with which the capture is stored regardless, and
+    ///     failed repairs.
+    /// - Throws: `Fault`; `.fatal` if a newer version wrote the database.
     package static func open(
         in folder: BytePath, checked: Bool = true, thumbnailer: Thumbnailer? = nil,
         complain: @escaping @Sendable (any Error) -> Void = { _ in },
@@ -80,14 +79,14 @@ package final class CaptureStore: Sendable {
         return try await lane.run {
             try Durable.makeDirectory(folder, mode: 0o700)
             let photos = try PhotoFolder(in: folder)
-            // Under the lock, so that of two processes that find it corrupt only one sets it aside.
+            // Under the lock, so that only one of two processes sets a corrupt store aside.
             return try photos.exclusively {
                 var left = try photos.removeUnfinishedCopies()
                 let path = folder.appending(Self.databaseName)
                 let opened = try SQLiteFile(
                     path, of: "the captures", migrator: CaptureSchema.migrator, isChecked: checked,
                     checksIndexes: true,
-                    // What a savepoint may have to take back would go to temporary files.
+                    // Keeps the rollback data of savepoints out of temporary files.
                     writerSettings: ["temp_store = MEMORY"],
                     whenCorrupt: checked
                         ? .setAside(
@@ -98,7 +97,7 @@ package final class CaptureStore: Sendable {
                 ).open(now: clock())
                 let store = CaptureStore(folder, opened.pool, photos, lane, thumbnailer, complain, clock)
                 left += try store.removeUnusedFiles().map(\.fault)
-                // What nobody has is in nobody's way: the captures are to be had all the same.
+                // Unused files do no harm: the captures can be used regardless.
                 return Opened(
                     store: store,
                     notices: opened.notices
@@ -107,19 +106,19 @@ package final class CaptureStore: Sendable {
         }
     }
 
-    /// Ends all use of the database; later calls fail. What no other process still reads of the log is folded into it; a
-    /// log that has to stay is waited for by nobody.
+    /// Closes the database; later calls fail. Checkpoints as much of the WAL as no other process still reads, without
+    /// waiting for the rest.
     package func close() async throws {
         try await lane.run { [pool, folder] in
             do {
                 do {
                     try pool.writeWithoutTransaction { db in
-                        // It would wait for whoever reads, and keep others from writing meanwhile.
+                        // A checkpoint would wait for readers, and block writers meanwhile.
                         try db.execute(sql: "PRAGMA busy_timeout = 0")
                         _ = try db.checkpoint(.truncate)
                     }
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                    // Another process needs the log. It loses nothing: whoever closes last folds it in.
+                    // Another process needs the log. Nothing is lost: the last process to close checkpoints it.
                 }
                 try pool.close()
             } catch {
@@ -131,17 +130,17 @@ package final class CaptureStore: Sendable {
     /// The result of ``add(_:key:expecting:)``.
     package struct Added: Sendable, Equatable {
         package let record: ExperienceRecord
-        /// False where the key was there already; nothing was changed then.
+        /// False if the key existed already; nothing was changed then.
         package let isNew: Bool
     }
 
     /// Stores a capture once.
     ///
     /// - Parameters:
-    ///   - key: derived from the job; a second call with it gives the first one's record, whatever `request` says.
-    ///   - hash: what the first attachment must hold, beside what the request itself says.
-    ///   - photo: the first attachment's file, already open; nil opens the path that the request names.
-    /// - Throws: `Fault`; `.failed` where the photo is not what `hash` says, `.refused` where the request is not valid.
+    ///   - key: derived from the job; a second call with it returns the first one's record, regardless of `request`.
+    ///   - hash: the expected hash of the first attachment, in addition to the request's own.
+    ///   - photo: the first attachment's file, already open; nil opens the path in the request.
+    /// - Throws: `Fault`; `.failed` if the photo does not match `hash`, `.refused` if the request is not valid.
     package func add(
         _ request: ExperienceRequest, key: String, expecting hash: ContentHash? = nil, photo: Descriptor? = nil
     ) async throws -> Added {
@@ -150,7 +149,7 @@ package final class CaptureStore: Sendable {
 
     /// The same for a capture of several files.
     ///
-    /// - Parameter opened: the files that are open already, by their number in `request.attachments`.
+    /// - Parameter opened: the files that are open already, by index in `request.attachments`.
     package func add(
         _ request: ExperienceRequest, key: String, expecting hash: ContentHash? = nil, opened: [Int: Descriptor]
     ) async throws -> Added {
@@ -167,29 +166,29 @@ package final class CaptureStore: Sendable {
         try await read { try ExperienceRow.find(key: key, $0) }
     }
 
-    /// Takes a capture back: the row, then its file. Called again after a crash it finishes what was left.
+    /// Reverts a capture: removes the row, then its file. Called again after a crash, it finishes the removal.
     ///
-    /// - Returns: what was removed; nil where no such capture was there.
+    /// - Returns: the removed capture; nil if there was none.
     package func remove(key: String) async throws -> ExperienceRecord? {
         try await delete(Self.id(forKey: key)) { try ExperienceRow.find(key: key, $0) }.record
     }
 
-    /// Where a record's first photo lies; nil for a record without one.
+    /// The path of a record's first photo; nil for a record without one.
     package func photoPath(of record: ExperienceRecord) -> BytePath? {
         record.photoLocalPath.flatMap { try? photos.path($0) }
     }
 
-    /// Where an attachment lies.
+    /// The path of an attachment.
     ///
-    /// - Throws: `Fault` where the database names what cannot be in the store.
+    /// - Throws: `Fault` if the database has an impossible name.
     package func path(of attachment: AttachmentRecord) throws -> BytePath { try photos.path(attachment.localPath) }
 
-    /// Where an attachment's small picture lies; nil where none was made.
+    /// The path of an attachment's thumbnail; nil if there is none.
     package func thumbnailPath(of attachment: AttachmentRecord) throws -> BytePath? {
         try attachment.thumbnailPath.map { try photos.path($0, .thumbnails) }
     }
 
-    /// The same id for the same key for ever (a version 8 UUID over its SHA-256).
+    /// The permanent id for a key (a version 8 UUID over its SHA-256).
     static func id(forKey key: String) -> UUID {
         var b = Array(ContentHash(of: key.utf8).bytes.prefix(16))
         b[6] = b[6] & 0x0F | 0x80
@@ -201,7 +200,7 @@ package final class CaptureStore: Sendable {
     }
 }
 
-// MARK: - What the repository builds on
+// MARK: - Building blocks of the repository
 
 extension CaptureStore {
     func read<R: Sendable>(_ body: @escaping @Sendable (Database) throws -> R) async throws -> R {
@@ -234,7 +233,7 @@ extension CaptureStore {
         return Added(record: await withThumbnails(added.record), isNew: added.isNew)
     }
 
-    /// Copies the files in and hands over what `body` is to commit; takes back what it does not.
+    /// Copies the files in and passes the record to `body` to commit; removes files that it does not use.
     func placing<R>(
         _ sources: [AttachmentSource], _ opened: [Int: Descriptor], expecting first: ContentHash?,
         _ body: ([AttachmentRecord]) throws -> R
@@ -255,7 +254,7 @@ extension CaptureStore {
             }
             return try body(records)
         } catch {
-            // After an I/O error the commit may yet be found to have reached the disk: the files must stay.
+            // After an I/O error the commit may still have reached the disk: the files must stay.
             if (error as? Fault)?.kind != .transient { for name in placed { try photos.remove(name) } }
             throw error
         }
@@ -265,7 +264,7 @@ extension CaptureStore {
         try using("read the captures in \(folder)") { try $0.read { try ExperienceRow.find(key: key, $0) } }
     }
 
-    /// Captures that come at the same time are committed together; each is on the disk when this returns.
+    /// Commits concurrent captures together; each is durable when this returns.
     private func commitWithOthers(_ request: ExperienceRequest, _ id: UUID, _ key: String?) async throws -> Added {
         let now = StoredTime.date(clock().nanoseconds)
         do {
@@ -304,8 +303,8 @@ extension CaptureStore {
         return Added(record: try ExperienceRow.insert(record, key: key, db), isNew: true)
     }
 
-    /// Deletes the row that `find` gives, then those of its files that no other row names, or else what a deletion that
-    /// was cut off left of `id`.
+    /// Deletes the row from `find`, then those of its files that no other row names; without a row, the leftovers of an
+    /// interrupted deletion of `id`.
     func delete(
         _ id: UUID, _ find: @escaping @Sendable (Database) throws -> ExperienceRecord?
     ) async throws -> (record: ExperienceRecord?, hadLeftovers: Bool) {
@@ -316,13 +315,13 @@ extension CaptureStore {
                         guard let found = try find(db) else { return nil }
                         try db.execute(sql: "DELETE FROM experience WHERE id = ?", arguments: [found.id.uuidString])
                         for file in found.attachments { try UnusedFile.note(file, db) }
-                        // The index keeps the words of what is deleted until its parts are merged.
+                        // The index keeps deleted words until its segments are merged.
                         try db.execute(sql: "INSERT INTO experience_text (experience_text) VALUES ('optimize')")
                         return found
                     }
                 }
                 try removeUnused(from: record?.attachments ?? [])
-                // Its words stand in the log as well, and what was there before them.
+                // The log contains the words as well, and so do older versions of its pages.
                 if record != nil, try !SQLiteFile.emptyLog(of: folder.appending(Self.databaseName)) {
                     complain(
                         Fault(
@@ -335,19 +334,19 @@ extension CaptureStore {
         }
     }
 
-    /// Removes what nobody has any more.
+    /// Removes unused files.
     ///
-    /// - Throws: why one of `files` could not go: somebody asked for it; others were complained of when the store was
-    ///   opened.
+    /// - Throws: the error if one of `files` could not be removed, because the caller asked for these; others were
+    ///   reported when the store was opened.
     func removeUnused(from files: [AttachmentRecord]) throws {
         let own = Set(files.flatMap { [$0.localPath] + ($0.thumbnailPath.map { [$0] } ?? []) })
         for (file, fault) in try removeUnusedFiles() where own.contains(file.name) { throw fault }
     }
 
-    /// Removes the files that removed captures have left, those of a process that died too. Blocks; only while the folder
-    /// is locked.
+    /// Removes the files of removed captures, including those left by dead processes. Blocks; call only while the
+    /// folder is locked.
     ///
-    /// - Returns: what could not be removed, and why; the next call tries again.
+    /// - Returns: the files that could not be removed, and why; the next call retries.
     private func removeUnusedFiles() throws -> [(file: UnusedFile, fault: Fault)] {
         let unused = try using("read the captures in \(folder)") { try $0.read(UnusedFile.all) }
         var done: [UnusedFile] = []

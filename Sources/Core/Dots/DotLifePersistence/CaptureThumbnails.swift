@@ -4,13 +4,13 @@ import GRDB
 import OwnFiles
 import Platform
 
-// Small pictures are made after the commit: a capture is safe before anything of it is decoded, and is stored whether or
-// not it can be.
+// Thumbnails are made after the commit: a capture is durable before any of it is decoded, and is stored even if that
+// fails.
 
 extension CaptureStore {
-    /// The record with small pictures of its photos, as far as they can be made.
+    /// The record with thumbnails of its photos, as far as they can be made.
     ///
-    /// - Parameter some: the attachments that are tried; nil tries all.
+    /// - Parameter some: the attachments to try; nil tries all.
     func withThumbnails(_ record: ExperienceRecord, of some: Set<UUID>? = nil) async -> ExperienceRecord {
         let wanted = record.attachments.filter {
             $0.type == .photo && $0.thumbnailPath == nil && some?.contains($0.id) != false
@@ -31,17 +31,17 @@ extension CaptureStore {
         }
     }
 
-    /// What ``makeThumbnails()`` did.
+    /// The result of ``makeThumbnails()``.
     package struct ThumbnailsMade: Sendable, Equatable {
         package var made = 0
-        /// Names in the store and why nothing could be made of them; the first hundred.
+        /// Names in the store and why there is no thumbnail of them; the first hundred.
         package var failed: [String: String] = [:]
         package var failures = 0
     }
 
-    /// Makes the small pictures that are missing, or whose files are.
+    /// Makes missing thumbnails, including those whose files are missing.
     ///
-    /// - Throws: `Fault` where none can be made: no thumbnailer, or not what it needs.
+    /// - Throws: `Fault` if none can be made: there is no thumbnailer, or its requirements are missing.
     package func makeThumbnails() async throws -> ThumbnailsMade {
         guard shrink != nil else {
             throw Fault(.failed, "no thumbnails can be made here: nothing that makes them was set up")
@@ -73,7 +73,7 @@ extension CaptureStore {
         }
     }
 
-    /// - Throws: `Fault(.refused)` where it cannot be looked at.
+    /// - Throws: `Fault(.refused)` if it cannot be checked.
     private func isThere(thumbnail name: String?) async throws -> Bool {
         guard let name else { return false }
         return try await lane.run { [photos] in
@@ -81,7 +81,7 @@ extension CaptureStore {
         }
     }
 
-    /// Makes a failure one of this picture, so that the others have theirs made.
+    /// Turns a failure into one of this picture alone, so that the others still get thumbnails.
     private static func ofOnePicture<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
@@ -90,8 +90,8 @@ extension CaptureStore {
         }
     }
 
-    /// - Returns: false where the file is no longer anybody's.
-    /// - Throws: `Fault(.refused)` where this picture cannot be opened or decoded.
+    /// - Returns: false if the file is no longer used.
+    /// - Throws: `Fault(.refused)` if this picture cannot be opened or decoded.
     private func makeThumbnail(of name: String) async throws -> Bool {
         guard let shrink else { return false }
         let file = try await lane.run { [photos] in try Self.ofOnePicture { try Descriptor(photos.path(name)) } }

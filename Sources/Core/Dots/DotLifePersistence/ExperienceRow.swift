@@ -12,7 +12,7 @@ struct ExperienceRow {
         try one("WHERE experience.id = ?", [id.uuidString], db)
     }
 
-    /// Of one there is to find; its statements stay prepared, which takes longer than they do.
+    /// For a single row; its statements stay cached, because preparing them takes longer than running them.
     private static func one(
         _ rest: String, _ arguments: StatementArguments, _ db: Database
     ) throws -> ExperienceRecord? {
@@ -22,7 +22,7 @@ struct ExperienceRow {
         return try record(row, Row.fetchAll(files, arguments: [row["id"] as String]).map(attachment))
     }
 
-    /// - Parameter rest: what follows `FROM experience`.
+    /// - Parameter rest: the SQL after `FROM experience`.
     static func all(_ rest: String, _ arguments: StatementArguments, _ db: Database) throws -> [ExperienceRecord] {
         let rows = try Row.fetchAll(db, sql: select + " " + rest, arguments: arguments)
         let files = try attachments(of: rows.map { $0["id"] }, db)
@@ -46,7 +46,7 @@ struct ExperienceRow {
         return id
     }
 
-    /// Of many experiences at once, in their order.
+    /// For many experiences at once, in their order.
     private static func attachments(
         of ids: [String], _ db: Database
     ) throws -> [String: [AttachmentRecord]] {
@@ -70,13 +70,13 @@ struct ExperienceRow {
             sha256: row["sha256"], size: row["size"], position: row["position"])
     }
 
-    /// The text under which the attachments' names are found.
+    /// The indexed text of the attachments' names.
     static func fileNames(_ names: [[UInt8]?]) -> String? {
         let known = names.compactMap { $0 }.map { String(decoding: $0, as: UTF8.self) }
         return known.isEmpty ? nil : known.joined(separator: "\n")
     }
 
-    /// - Returns: the record as every later reading will give it: times are stored in whole nanoseconds.
+    /// - Returns: the record as later reads return it: times are stored in whole nanoseconds.
     static func insert(_ record: ExperienceRecord, key: String?, _ db: Database) throws -> ExperienceRecord {
         guard let timestamp = StoredTime.nanoseconds(record.timestamp),
             let createdAt = StoredTime.nanoseconds(record.createdAt)

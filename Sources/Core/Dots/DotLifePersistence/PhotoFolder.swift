@@ -4,11 +4,12 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The store's files: attachments named by what they hold, and their small pictures. Everything here blocks.
+/// The store's files: attachments named by their content, and their thumbnails. Everything here blocks.
 ///
 /// `photos/ab/abcdef….jpg` is named by its SHA-256, so captures with the same picture share one file. Earlier versions
-/// named a file by its experience's id, `photos/<id>.jpg`; those stay as they are. A file without a row is what a crash
-/// between copy and commit left: it is used when the same bytes come again, and found by ``CaptureStore/check(contents:)``.
+/// named a file by its experience's id, `photos/<id>.jpg`; those stay as they are. A file without a row was left by a
+/// crash between copy and commit: it is used when the same bytes come again, and reported by
+/// ``CaptureStore/check(contents:)``.
 struct PhotoFolder: Sendable {
     /// The two folders of a store.
     enum Kind: String, Sendable {
@@ -24,7 +25,7 @@ struct PhotoFolder: Sendable {
 
     func folder(_ kind: Kind) -> BytePath { store.appending(kind.rawValue) }
 
-    /// Where the file of that name lies, if it is a name that the store gives.
+    /// The path of the file, if the name has the store's form.
     func path(_ name: String, _ kind: Kind = .photos) throws -> BytePath {
         guard Self.isName(name) else {
             throw Fault(
@@ -55,21 +56,21 @@ struct PhotoFolder: Sendable {
         return try withExtendedLifetime(folder, body)
     }
 
-    /// What became of a file that was asked to be in the folder.
+    /// The result of storing a file.
     struct Stored {
         let name: String
         let hash: ContentHash
         let size: Int64
-        /// Nil for what is no picture.
+        /// nil if it is not a picture.
         let format: PictureFormat?
-        /// False where the very same bytes were there already.
+        /// False if the same bytes were there already.
         let isNew: Bool
     }
 
-    /// Copies a file in, durably, under the name that follows from what it holds, and reads the copy back.
+    /// Copies a file in, durably, under the name derived from its content, and reads the copy back.
     ///
-    /// - Parameter opened: the source's file, where it is open already; what stands at its path by now is no matter then.
-    /// - Throws: `Fault`; `.failed` where `expected` is given and the source holds something else.
+    /// - Parameter opened: the source's file, if it is open already; its path is not used then.
+    /// - Throws: `Fault`; `.failed` if `expected` is given and the source's content differs.
     func store(_ source: PhotoSource, _ opened: Descriptor? = nil, expecting expected: ContentHash?) throws -> Stored {
         let (staged, hash) = try stage(source, opened)
         var isPlaced = false
@@ -79,7 +80,7 @@ struct PhotoFolder: Sendable {
                 .failed, "the file \(describe(source)) is not the one that was looked at: it has changed since")
         }
         let copy = try Descriptor(staged)
-        // Past what the kernel still holds of it, as far as that is possible.
+        // Bypasses the page cache, as far as possible.
         posix_fadvise(copy.raw, 0, 0, POSIX_FADV_DONTNEED)
         guard try ContentHash.of(copy) == hash else {
             throw Fault(
@@ -103,7 +104,7 @@ struct PhotoFolder: Sendable {
             path: folder(.photos))
     }
 
-    /// Whoever put the file there may have died before its name was on the disk, and a row is about to rely on it.
+    /// The process that put the file there may have died before its name was durable, and a row is about to rely on it.
     private func syncNames(of target: BytePath) throws {
         try Durable.syncDirectory(target.parent)
         try Durable.syncDirectory(folder(.photos))
@@ -114,7 +115,7 @@ struct PhotoFolder: Sendable {
         return "\(hash.description.prefix(2))/\(hash)\(number).\(format?.fileExtension ?? "bin")"
     }
 
-    /// The name of a file of which only the hash is known, and whether it is there.
+    /// The name of a file known only by its hash, and whether it exists.
     func name(ofLost sha256: String) throws -> (name: String, isThere: Bool) {
         for ending in PictureFormat.allCases.map(\.fileExtension) + ["bin"] {
             let name = "\(sha256.prefix(2))/\(sha256).\(ending)"
@@ -141,35 +142,35 @@ struct PhotoFolder: Sendable {
                     path: file.path)
             }
             let copy = try Durable.stageCopy(of: file, for: DirectoryEntry(own: place), keepsOwner: false)
-            // Several captures may have it: it is the store's, not a copy of one source's rights.
+            // Several captures may share it, so it does not copy one source's permissions.
             guard fchmod(copy.file.raw, 0o600) == 0 else { throw Fault.system("set the mode of", copy.spot.path) }
             return (copy.spot.path, copy.hash)
         }
     }
 
-    /// Keeps a small picture under `name`, in place of an earlier one.
+    /// Stores a thumbnail under `name`, replacing an earlier one.
     func keepThumbnail(_ jpeg: [UInt8], as name: String) throws {
         let target = try path(name, .thumbnails)
         try Durable.makeDirectory(target.parent, mode: 0o700)
         try Durable.replaceOwn(target, with: jpeg)
     }
 
-    /// The name of the small picture of the file called `name`.
+    /// The name of the thumbnail for the file called `name`.
     static func thumbnailName(of name: String) -> String {
         (name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name) + ".jpg"
     }
 
-    /// Removes a file that the store named, durably; one that is gone is fine. Only under ``exclusively(_:)``.
+    /// Durably removes a file named by the store; a no-op if it is gone. Only under ``exclusively(_:)``.
     func remove(_ name: String, _ kind: Kind = .photos) throws {
         let target = try path(name, kind)
         guard try FileStatus.of(target.parent) != nil else { return }
         try Durable.remove(target)
         try Durable.syncDirectory(target.parent)
-        // Nobody puts anything into it meanwhile: that too is done under the lock.
+        // Nothing is added to it meanwhile, because that needs the lock too.
         if target.parent != folder(kind) { _ = try Durable.removeFolder(DirectoryEntry(own: target.parent)) }
     }
 
-    /// Removes what a removal or copy that was cut off left under the name of `id`, as earlier versions named files.
+    /// Removes leftovers of an interrupted removal or copy under the name of `id`, as earlier versions named files.
     ///
     /// - Returns: whether there was such a file.
     func removeLeftovers(of id: UUID) throws -> Bool {
@@ -183,7 +184,7 @@ struct PhotoFolder: Sendable {
         return found
     }
 
-    /// Removes unfinished copies: the temporary names of a process that died. Only under ``exclusively(_:)``.
+    /// Removes unfinished copies: temporary names of a dead process. Only under ``exclusively(_:)``.
     ///
     /// - Returns: why some could not be removed.
     func removeUnfinishedCopies() throws -> [Fault] {

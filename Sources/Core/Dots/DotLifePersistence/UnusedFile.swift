@@ -2,12 +2,12 @@ import DotLifeDomain
 import GRDB
 import Platform
 
-/// A file whose last row is gone: noted in the transaction that removed the row, so that a crash right after it leaves no
-/// deleted picture behind for good.
+/// A file whose last row is gone: recorded in the transaction that removed the row, so that a crash right after it does
+/// not leave a deleted picture behind forever.
 struct UnusedFile {
     let folder: PhotoFolder.Kind
     let name: String
-    /// Whether a later capture has the same file after all.
+    /// Whether a later capture uses the same file after all.
     let isUsed: Bool
 
     static func note(_ file: AttachmentRecord, _ db: Database) throws {

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Grids of dots as pictures: standalone SVG with fonts, colours and sizes of its own, and a text for each dot.
+/// Renders grids of dots as standalone SVG with its own fonts, colours and sizes, and a text for each dot.
 ///
-/// The size of a dot depends on its scale alone. Empty and filled differ in past, present and future alike; a ring says
-/// two experiences or more. Nothing of a capture's own text is shown, and nothing is loaded.
+/// A dot's size depends on its scale alone. Empty and filled dots are distinguishable in past, present and future
+/// alike; a ring marks two or more experiences. No text of a capture is shown, and nothing is loaded.
 package struct SVGGrid: Sendable {
     /// Its colours.
     package let theme: SVGTheme
 
     package init(theme: SVGTheme = .automatic) { self.theme = theme }
 
-    /// The picture of a grid. A weekday is named above its column, everything else below its dot.
+    /// Renders a grid. Weekdays are above their column, all other labels below their dot.
     package func svg(_ grid: DotGrid) -> String {
         let size = Self.dotSize(grid.level.scale)
         let pitch = size + Self.spacing
@@ -35,8 +35,8 @@ package struct SVGGrid: Sendable {
             height: top + Double(grid.rows) * rowPitch - Self.spacing + Self.margin, names + dots)
     }
 
-    /// The picture of a year in a square, as large as the others, with the count in each filled dot, and the months before
-    /// the rows that they begin in.
+    /// Renders a year as a square of the same size as the other grids, with the count in each filled dot, and the
+    /// months before the rows in which they begin.
     package func svg(_ year: YearGrid) -> String {
         let layout = year.layout(width: Self.yearSide, height: Self.yearSide)
         let (size, pitch) = (layout.dotSize, layout.dotSize + layout.spacing)
@@ -97,7 +97,7 @@ package struct SVGGrid: Sendable {
         }
     }
 
-    /// No more than three characters, which fit into a dot.
+    /// At most three characters, to fit into a dot.
     private static func short(_ count: Int) -> String { count > 99 ? "99+" : String(count) }
 
     private func picture(title: String, summary: String, width: Double, height: Double, _ content: [String]) -> String {
@@ -137,7 +137,7 @@ package struct SVGGrid: Sendable {
         "<g><title>\(escaped(title))</title>\(content)</g>"
     }
 
-    /// With two places after the point at most, whatever the process's language.
+    /// With at most two decimals, independent of the process's locale.
     private static func number(_ value: Double) -> String {
         let hundredths = Int((value * 100).rounded())
         let text = "\(hundredths / 100)" + (hundredths % 100 == 0 ? "" : ".\(hundredths % 100 / 10)\(hundredths % 10)")

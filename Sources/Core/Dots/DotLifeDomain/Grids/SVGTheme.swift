@@ -1,13 +1,13 @@
 /// The colours of a picture.
 package enum SVGTheme: String, CaseIterable, Sendable {
-    /// Light, and dark where whoever shows the picture prefers that.
+    /// Light, or dark if the viewer prefers that.
     case automatic
     /// Ink on paper.
     case light
-    /// Chalk on slate. For a PNG: what makes one of the picture has no preference.
+    /// Chalk on slate. For a PNG: its renderer has no colour preference.
     case dark
 
-    /// Rules for the classes that ``SVGGrid`` gives to what it draws.
+    /// CSS rules for the classes in ``SVGGrid``'s output.
     var style: String {
         switch self {
         case .automatic:
@@ -22,10 +22,10 @@ package enum SVGTheme: String, CaseIterable, Sendable {
         let ground: String
         let ink: String
         let accent: String
-        /// How much of the ink a time without experiences shows.
+        /// The opacity of a dot without experiences.
         let empty: String
 
-        // Custom properties would be shorter; librsvg knows none.
+        // Custom properties would be shorter, but librsvg does not support them.
         var rules: [String] {
             [
                 ".ground { fill: \(ground); }",

@@ -1,12 +1,13 @@
 import Foundation
 
-/// Grids of dots as text for a terminal: `●` an experience or more, `○` none, `·` a time to come, brackets around now.
+/// Renders grids of dots as text for a terminal: `●` one experience or more, `○` none, `·` in the future, brackets
+/// around the present.
 ///
-/// Every line ends in a newline and none in a blank. Nothing of a capture's own text is shown.
+/// Every line ends in a newline without trailing blanks. No text of a capture is shown.
 package struct TerminalGrid: Sendable {
-    /// Whether what is shown may be coloured.
+    /// Whether the output may be coloured.
     package let hasColour: Bool
-    /// Characters in a line.
+    /// Characters per line.
     package let width: Int
     /// Lines.
     package let height: Int
@@ -17,14 +18,14 @@ package struct TerminalGrid: Sendable {
         self.height = height
     }
 
-    /// The title with its count, and below it the dots, with weekdays above and what each row begins with before them.
+    /// The title with its count, and below it the dots, with weekdays above and row labels before them.
     package func text(_ grid: DotGrid) -> String {
         let marks = grid.lines.map { line in line.map { $0.map { Mark(isFilled: $0.isFilled, phase: $0.phase) } } }
         let pitch = grid.columnLabels.isEmpty ? 3 : 4
         return matrix(grid.summary, marks, columnLabels: grid.columnLabels, rowLabels: grid.rowLabels, pitch: pitch)
     }
 
-    /// The days of the year, row by row, with the months that begin in the rows before them.
+    /// The days of the year, row by row, with a month's name before the row in which it begins.
     package func text(_ year: YearGrid) -> String {
         // Months take four characters, the header two lines; a line is about as high as two characters are wide.
         let columns = year.layout(width: Double(width - 4), height: Double(height - 2) * 2).columns
@@ -35,12 +36,12 @@ package struct TerminalGrid: Sendable {
             year.summary, marks, columnLabels: [], rowLabels: year.rowLabels(columns: columns), pitch: 2)
     }
 
-    /// What stands above the dots, then a line for each of them, without signs that stand for something.
+    /// The title, then a line per dot, without symbols.
     package static func plain(_ grid: DotGrid) -> String {
         lines([grid.summary] + grid.dots.map(\.accessibleText))
     }
 
-    /// What stands above the days, then a line for each of them.
+    /// The title, then a line per day.
     package static func plain(_ year: YearGrid) -> String {
         lines([year.summary] + year.days.map(\.accessibleText))
     }
@@ -56,7 +57,7 @@ package struct TerminalGrid: Sendable {
         _ header: String, _ marks: [[Mark?]], columnLabels: [String], rowLabels: [String], pitch: Int
     ) -> String {
         let margin = rowLabels.map(\.count).max() ?? 0
-        // The name of a column is three characters wide, and its dots stand below the middle one.
+        // A column's name is three characters wide, with its dots below the middle one.
         let indent = (margin == 0 ? 0 : margin + 1) + (columnLabels.isEmpty ? 0 : 1)
         var text = [painted(header, .title), ""]
         if !columnLabels.isEmpty {
@@ -70,7 +71,7 @@ package struct TerminalGrid: Sendable {
         return Self.lines(text)
     }
 
-    /// The dots of a row, each with a character before it, of which the brackets around the current one take two.
+    /// The dots of a row, each preceded by one character; the brackets around the current dot take two.
     private func dots(_ line: [Mark?], _ pitch: Int) -> String {
         var text = ""
         var gap = 1

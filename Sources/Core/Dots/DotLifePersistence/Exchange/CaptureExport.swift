@@ -5,27 +5,27 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// What ``CaptureStore/export(to:)`` has written.
+/// The result of ``CaptureStore/export(to:)``.
 package struct StoreExport: Sendable, Equatable, Encodable {
     package var captures = 0
     package var attachments = 0
-    /// Attachments that the store has lost or that hold something else by now: their captures are written without them.
+    /// Attachments that the store has lost or whose content has changed: their captures are exported without them.
     package var lost: [StoreFinding] = []
 }
 
 extension CaptureStore {
-    /// Writes all captures into a new folder: `captures.jsonl`, a line each, and their files in `attachments`.
+    /// Exports all captures to a new folder: `captures.jsonl`, one line each, and their files in `attachments`.
     ///
-    /// Nothing is left out but thumbnails, which are made anew. Memory does not grow with the store.
+    /// Complete except for thumbnails, which can be remade. Memory use does not grow with the store.
     ///
-    /// - Throws: `Fault(.usage)` where `target` is there already.
+    /// - Throws: `Fault(.usage)` if `target` exists already.
     package func export(to target: BytePath) async throws -> StoreExport {
         try await BlockingPool("captures.export").run { [self] in
             try StagedFolder.fill(target) { staged in
                 var export = StoreExport()
                 let encoder = ExportLines.encoder
                 var writer = try LineWriter(staged.place("captures.jsonl"))
-                // The first line says how many follow, which is known last.
+                // The first line gives the number of the others, which is known last.
                 try writer.write(Self.header(0))
                 var last = Int64.min
                 while let end = try rows(
@@ -42,7 +42,7 @@ extension CaptureStore {
         }
     }
 
-    /// Always as long, whatever the number.
+    /// Of fixed length, for any number.
     private static func header(_ captures: Int) throws -> Data {
         var line = try ExportLines.encoder.encode(ExportHeader(captures: captures))
         line += Data(repeating: UInt8(ascii: " "), count: max(0, 127 - line.count))
@@ -51,10 +51,10 @@ extension CaptureStore {
 
     /// Calls `body` with some rows and those of their attachments.
     ///
-    /// Not all of them see the database as it was at one moment: captures say nothing of each other, and a long read would
-    /// keep the log from being folded in.
+    /// Not a consistent snapshot across calls: captures are independent of one another, and a long read would block
+    /// checkpoints.
     ///
-    /// - Returns: the serial of the last; nil where there are no more.
+    /// - Returns: the serial of the last; nil if there are no others.
     private func rows(after last: Int64, _ body: (Row, [Row]) throws -> Void) throws -> Int64? {
         let (rows, files) = try using("export the captures of \(folder)") { pool in
             try pool.read { db in
@@ -73,7 +73,7 @@ extension CaptureStore {
         return rows.last?["serial"]
     }
 
-    /// - Returns: nil where the capture has been removed meanwhile, and its files with it.
+    /// - Returns: nil if the capture has been removed meanwhile, and its files with it.
     private func place(
         _ rows: [Row], of id: String, _ staged: StagedFolder, _ export: inout StoreExport
     ) throws -> [ExportedAttachment]? {
@@ -97,9 +97,9 @@ extension CaptureStore {
         return files
     }
 
-    /// A copy, and no link: whoever works on an export must not work on the store.
+    /// A copy, not a link: changes to an export must not affect the store.
     ///
-    /// - Returns: why there is none, where the file has gone or changed since it was looked at.
+    /// - Returns: the reason if there is no copy, because the file is gone or has changed since it was checked.
     private func copy(_ seen: FileContent, to place: BytePath, _ staged: StagedFolder) throws -> String? {
         do {
             let isWhole = try staged.copy(photos.path(seen.name), as: place, expecting: seen.sha256)
@@ -118,14 +118,14 @@ extension CaptureStore {
     }
 }
 
-/// What an attachment's file holds, compared with what its row says.
+/// The content of an attachment's file, compared with its row.
 struct FileContent {
     let name: String
-    /// The name below the store's folder, as people are shown it.
+    /// The name below the store's folder, for display.
     let shown: String
     let sha256: String
     let size: Int64
-    /// Why it cannot be handed on.
+    /// Why it cannot be exported.
     let problem: String?
     let exportName: BytePath
 
@@ -152,7 +152,7 @@ struct FileContent {
         exportName = BytePath("\(sha256.prefix(2))/\(sha256).\(ending)")
     }
 
-    /// Nothing where there is no such file, or it goes while it is read.
+    /// nil if there is no such file, or it vanishes while it is read.
     private static func look(at name: String, _ photos: PhotoFolder) throws -> (FileStatus?, ContentHash?) {
         guard PhotoFolder.isName(name), let status = try FileStatus.of(photos.path(name)), status.kind == .file else {
             return (nil, nil)

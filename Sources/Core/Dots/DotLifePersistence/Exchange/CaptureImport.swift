@@ -4,11 +4,11 @@ import GRDB
 import OwnFiles
 import Platform
 
-/// What ``CaptureStore/importCaptures(from:)`` did.
+/// The result of ``CaptureStore/importCaptures(from:)``.
 package struct StoreImport: Sendable, Equatable, Encodable {
-    /// A line of `captures.jsonl` that was not taken, or not whole.
+    /// A line of `captures.jsonl` that was not imported, or only in part.
     package struct Problem: Sendable, Equatable, Encodable {
-        /// From 1, as editors count.
+        /// From 1, as in editors.
         package let line: Int
         package let message: String
     }
@@ -18,9 +18,9 @@ package struct StoreImport: Sendable, Equatable, Encodable {
     package var already = 0
     /// The first thousand.
     package var problems: [Problem] = []
-    /// All of them.
+    /// The total.
     package var problemCount = 0
-    /// Of these, captures that were added without a file that the export lacks.
+    /// Of these, captures imported without a file that the export lacks.
     package var incomplete = 0
 
     mutating func takeWithout(_ missing: [String], _ line: Int) {
@@ -35,14 +35,15 @@ package struct StoreImport: Sendable, Equatable, Encodable {
 }
 
 extension CaptureStore {
-    /// Takes in what ``export(to:)`` has written: each capture with its id, times, key and files.
+    /// Imports the output of ``export(to:)``: each capture with its id, times, key and files.
     ///
-    /// A capture that is there already is left alone, so that a second import changes nothing. A line that is damaged, or
-    /// says something else than the store of the same capture, is named and left out; the others are taken. So is one whose
-    /// file is not what the line says; where the exporting store had itself lost the file, the capture is taken without it.
-    /// Memory does not grow with the file.
+    /// An existing capture is left alone, so that a second import changes nothing. A line that is damaged, conflicts
+    /// with the store's version of the same capture, or does not match its file is reported and skipped; the others are
+    /// imported. If the exporting store had itself lost a file, the capture is imported without it. Memory use does not
+    /// grow with the file.
     ///
-    /// - Throws: `Fault`; `.refused` where the folder holds no export, or one of a newer version. Then nothing was taken.
+    /// - Throws: `Fault`; `.refused` if the folder holds no export, or one of a newer version. Nothing was imported
+    ///   then.
     package func importCaptures(from source: BytePath) async throws -> StoreImport {
         try await BlockingPool("captures.import").run { [self] in
             let path = source.appending("captures.jsonl")
@@ -51,7 +52,7 @@ extension CaptureStore {
             }
             var lines = LineReader(try Descriptor(path))
             try keep(kibibytes: 32 << 10, pages: 16_000)
-            // Only sizes: where they cannot be set back, some memory and room on the disk are all that it costs.
+            // Only sizes: failing to restore them costs no more than some memory and disk space.
             defer { try? keep(kibibytes: 2_000, pages: 1_000) }
             let header = try Self.header(lines.next(), path)
             var report = StoreImport()
@@ -79,8 +80,8 @@ extension CaptureStore {
         }
     }
 
-    /// How much of the database the connection that writes keeps in memory, and how much the log may hold until it is
-    /// folded in: ids come in no order, so that each lands on another page, and on the same ones again.
+    /// Sets the writer's cache size, and the size at which the log is checkpointed. Random ids touch a different page
+    /// each time, and the same pages repeatedly.
     private func keep(kibibytes: Int, pages: Int) throws {
         try using("import captures into \(folder)") { pool in
             try pool.writeWithoutTransaction {

@@ -10,12 +10,12 @@ struct ExportHeader: Codable, Equatable {
 
     var format = Self.name
     var version = Self.currentVersion
-    /// How many lines follow: a file that was cut off is noticed.
+    /// The number of lines that follow, so that a truncated file is detected.
     var captures: Int
 }
 
-/// One line of `captures.jsonl`: a row as it stands, so that times keep their nanoseconds, and numbers that a newer version
-/// gave a meaning stay what they are.
+/// One line of `captures.jsonl`: a raw row, so that times keep their nanoseconds, and values unknown to this version
+/// are preserved.
 struct ExportedCapture: Codable, Equatable {
     let id: UUID
     /// ISO 8601 in UTC with nine digits.
@@ -25,7 +25,7 @@ struct ExportedCapture: Codable, Equatable {
     let kind: Int64
     let note: String?
     let link: String?
-    /// What makes adding it once more the same capture.
+    /// The idempotency key.
     let key: String?
     var attachments: [ExportedAttachment]
 
@@ -58,7 +58,7 @@ struct ExportedCapture: Codable, Equatable {
         case id, time, created, moment, kind, note, link, key, attachments
     }
 
-    /// - Throws: `Fault(.refused)` for what no store can hold.
+    /// - Throws: `Fault(.refused)` if no store can hold it.
     func validate() throws -> (time: Int64, created: Int64) {
         guard let time = StoredTime.nanoseconds(time), let created = StoredTime.nanoseconds(created) else {
             throw Fault(.refused, "its time is not in the form 2026-11-21T09:30:00.123456789Z, or is none")
@@ -74,7 +74,7 @@ struct ExportedCapture: Codable, Equatable {
         return (time, created)
     }
 
-    /// Without what belongs to one export alone.
+    /// Without the parts specific to one export.
     var content: ExportedCapture {
         var copy = self
         copy.attachments = attachments.map { file in
@@ -91,11 +91,11 @@ struct ExportedAttachment: Codable, Equatable {
     let id: UUID
     let position: Int64
     let type: Int64
-    /// What it was called; bytes that are no text are written `\xHH`, a backslash too.
+    /// Its original name; bytes that are not text are written as `\xHH`, and so is a backslash.
     let name: String?
     let sha256: String
     let size: Int64
-    /// Where it lies below the export's folder; absent where the store itself had lost it.
+    /// Its path below the export's folder; absent if the store itself had lost it.
     var file: String?
 
     init(_ row: Row, sha256: String, size: Int64, file: String?) throws {
@@ -136,7 +136,7 @@ struct ExportedAttachment: Codable, Equatable {
     }
 }
 
-/// Refuses what this version does not know: leaving it out would lose it.
+/// Refuses unknown keys: ignoring them would lose data.
 private enum KnownKeys {
     private struct Key: CodingKey {
         let stringValue: String

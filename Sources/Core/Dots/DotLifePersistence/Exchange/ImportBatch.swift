@@ -4,7 +4,7 @@ import GRDB
 import OwnFiles
 import Platform
 
-/// Some lines of an export, taken in by one transaction. Everything here blocks.
+/// Some lines of an export, imported in one transaction. Everything here blocks.
 struct ImportBatch {
     fileprivate struct Item {
         let line: Int
@@ -13,7 +13,7 @@ struct ImportBatch {
         let created: Int64
         /// Names in the store, in the order of the attachments.
         var names: [String] = []
-        /// What is missing of it, for a person.
+        /// Descriptions of the missing files, for a person.
         var missing: [String] = []
     }
 
@@ -32,7 +32,7 @@ struct ImportBatch {
 
     func holds(_ id: UUID) -> Bool { ids.contains(id) }
 
-    /// - Throws: `Fault(.refused)` for what no store can hold.
+    /// - Throws: `Fault(.refused)` if no store can hold it.
     mutating func append(_ capture: ExportedCapture, line: Int) throws {
         let (time, created) = try capture.validate()
         items.append(Item(line: line, capture: capture, time: time, created: created))
@@ -40,7 +40,7 @@ struct ImportBatch {
         weight += (capture.note?.utf8.count ?? 0) + capture.attachments.count * 200
     }
 
-    /// Takes the lines in, or says of each why not, and is empty again.
+    /// Imports the lines or reports why not, and empties the batch.
     mutating func carryOut(_ report: inout StoreImport) throws {
         defer { (items, ids, weight) = ([], [], 0) }
         if items.isEmpty { return }
@@ -64,7 +64,7 @@ struct ImportBatch {
         }
     }
 
-    /// What the store has of the capture, as its export would say.
+    /// The store's version of the capture, as an export would have it.
     private func stored(_ id: UUID) throws -> ExportedCapture? {
         try store.using("read the captures in \(store.folder)") { pool in
             try pool.read { db in
@@ -75,7 +75,7 @@ struct ImportBatch {
                 let attachments = try db.cachedStatement(
                     sql: "SELECT * FROM attachment WHERE experienceID = ? ORDER BY position")
                 let files = try Row.fetchAll(attachments, arguments: [id.uuidString]).map { row in
-                    // Reading the file only where an earlier version has not noted what it holds.
+                    // Reads the file only if an earlier version has not recorded its hash.
                     if let known = row["sha256"] as String?, let size = row["size"] as Int64? {
                         return try ExportedAttachment(row, sha256: known, size: size, file: nil)
                     }
@@ -87,7 +87,7 @@ struct ImportBatch {
         }
     }
 
-    /// Copies stay where a later one fails: they are in nobody's way, and the next attempt uses them.
+    /// If a later copy fails, the earlier ones stay: they do no harm, and the next attempt uses them.
     private func copyFiles(of item: Item) throws -> Item {
         var item = item
         for file in item.capture.attachments {
@@ -158,8 +158,8 @@ struct ImportBatch {
 }
 
 extension ImportBatch.Item {
-    /// The store that was exported had lost the file: the words and the row are kept, so that ``CaptureStore/check(contents:)``
-    /// says what is missing. Where this store has the very same bytes, nothing is.
+    /// The exporting store had lost the file: the text and the row are imported, so that
+    /// ``CaptureStore/check(contents:)`` reports the loss. If this store has the same bytes, nothing is missing.
     fileprivate mutating func takeLost(_ file: ExportedAttachment, _ photos: PhotoFolder) throws {
         let (name, isThere) = try photos.name(ofLost: file.sha256)
         names.append(name)

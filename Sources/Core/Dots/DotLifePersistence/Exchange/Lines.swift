@@ -3,7 +3,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Writes a file line by line, and its first line last. Blocks.
+/// Writes a file line by line, with its first line last. Blocks.
 struct LineWriter {
     private let file: Descriptor
     private var buffer: [UInt8] = []
@@ -25,7 +25,7 @@ struct LineWriter {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// - Parameter line: as long as the first one.
+    /// - Parameter line: of the same length as the first one.
     mutating func finish(first line: Data) throws {
         try flush()
         try file.write(Array(line), at: 0)
@@ -33,15 +33,15 @@ struct LineWriter {
     }
 }
 
-/// Reads a file line by line; no more than a line of it is in memory. Blocks.
+/// Reads a file line by line, with only one line in memory. Blocks.
 struct LineReader {
-    /// Bytes of the longest line: a note of this length is somebody's mistake or malice.
+    /// The maximum bytes of a line: a longer note is a mistake or an attack.
     static let limit = 64 << 20
 
     enum Line: Equatable {
         case whole([UInt8])
         case tooLong
-        /// The last line has no line feed: the file may have been cut off.
+        /// The last line has no line feed: the file may be truncated.
         case unended([UInt8])
 
         var isBlank: Bool {

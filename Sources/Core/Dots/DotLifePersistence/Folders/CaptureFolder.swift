@@ -2,15 +2,15 @@ import DotLifeDomain
 import Foundation
 import GRDB
 
-/// The folder with which a file was dropped, and when: files that came together are one capture.
+/// The folder in which a file was dropped, and the time: files that arrive together form one capture.
 package struct CaptureFolder: Hashable, Codable, Sendable {
-    /// Tells it from all other folders, of other places too.
+    /// Identifies the folder across all places.
     package let key: [UInt8]
-    /// What it is called: the capture's first line.
+    /// Its name: the capture's first line.
     package let name: String
-    /// When the file came, in nanoseconds since 1970.
+    /// When the file arrived, in nanoseconds since 1970.
     package let arrival: Int64
-    /// The longest time between a file and the next of one capture, in nanoseconds.
+    /// The maximum gap between files of one capture, in nanoseconds.
     package let within: Int64
 
     package init(key: [UInt8], name: String, arrival: Int64, within: Int64) {
@@ -21,23 +21,24 @@ package struct CaptureFolder: Hashable, Codable, Sendable {
     }
 }
 
-/// What one file of a folder gives to the capture: a row of `member`.
+/// The contribution of one file of a folder to its capture: a row of `member`.
 ///
-/// The capture's own row follows from its members alone, whichever came first, so that one can be taken back.
+/// The capture's own row is derived from its members alone, regardless of their order of arrival, so that each can be
+/// reverted.
 struct FolderMember {
     let key: String
-    /// The attachment's file name, or the text's; members are told in its order.
+    /// The name of the attachment or the text file; members are ordered by it.
     let name: [UInt8]
     let request: ExperienceRequest
     let attachments: [UUID]
 
-    /// As many files as a request may have.
+    /// The same limit as for a request.
     static let limit = ExperienceRequest.attachmentLimit
 
-    /// Bytes of a capture's words, as of a text that is a capture by itself.
+    /// The maximum bytes of a capture's text, as for a text that is a capture on its own.
     static let wordsLimit = CaptureReader.textLimit
 
-    /// The capture that a file of `folder` with so many bytes of words joins; nil where none is near enough in time, or
+    /// The capture that a file of `folder` with this many bytes of text joins; nil if none is near enough in time, or
     /// has room.
     static func capture(joinedBy folder: CaptureFolder, words: Int, _ db: Database) throws -> String? {
         let (first, last) = (
@@ -66,7 +67,7 @@ struct FolderMember {
         }
     }
 
-    /// - Parameter isFirst: whether the capture was made for it.
+    /// - Parameter isFirst: whether the capture was created for it.
     func insert(into capture: String, of folder: CaptureFolder, isFirst: Bool, _ db: Database) throws {
         guard let time = StoredTime.nanoseconds(request.timestamp ?? Date(timeIntervalSince1970: 0)) else {
             throw ExperienceError.invalidData("the time of the capture lies outside the years 1677 to 2262")
@@ -87,20 +88,20 @@ struct FolderMember {
         }
     }
 
-    /// The capture that the file with this key belongs to, and whether it was made for it; nil where there is none.
+    /// The capture of the file with this key, and whether it was created for it; nil if there is none.
     static func find(_ key: String, _ db: Database) throws -> (capture: String, isFirst: Bool)? {
         try Row.fetchOne(db, sql: "SELECT experienceID, isFirst FROM member WHERE key = ?", arguments: [key])
             .map { ($0["experienceID"], $0["isFirst"]) }
     }
 
-    /// The ids of the attachments that the file with this key has brought.
+    /// The ids of the attachments from the file with this key.
     static func attachments(of key: String, _ db: Database) throws -> [UUID] {
         try String.fetchAll(db, sql: "SELECT id FROM attachment WHERE member = ?", arguments: [key])
             .compactMap { UUID(uuidString: $0) }
     }
 
-    /// Makes the capture's row what its members say: it happened when the earliest of them did; its words are the
-    /// folder's name and then theirs, each a paragraph; its moment is the first that is not `now`.
+    /// Derives the capture's row from its members: its time is the earliest of theirs; its text is the folder's name
+    /// and then their texts, each a paragraph; its moment is the first that is not `now`.
     static func derive(_ capture: String, _ db: Database) throws {
         let members = try Row.fetchAll(
             db,

@@ -6,23 +6,23 @@ import Platform
 extension CaptureStore {
     /// The result of ``join(_:of:key:name:expecting:file:)``.
     package struct Joined: Sendable, Equatable {
-        /// The whole capture as it is with the file.
+        /// The whole capture, including the file.
         package let record: ExperienceRecord
-        /// Whether the capture was made for this file; the others have joined it.
+        /// Whether the capture was created for this file; others have joined it.
         package let isFirst: Bool
     }
 
-    /// Stores a file that was dropped with a folder, once: in the capture of those that came shortly before or after it,
-    /// or else in a new one.
+    /// Stores a file that was dropped in a folder, once: in the capture of the files shortly before or after it, or
+    /// else in a new one.
     ///
     /// - Parameters:
-    ///   - request: what the file is by itself. Its words become a paragraph of the capture's, its attachments the
+    ///   - request: the file as a capture on its own. Its text becomes a paragraph of the capture, its attachments the
     ///     capture's.
-    ///   - key: derived from the job; a second call with it gives what the first one gave.
-    ///   - name: the file's, by which words are ordered.
-    ///   - hash: what the attachment must hold.
+    ///   - key: derived from the job; a second call with it returns the first one's result.
+    ///   - name: the file's, by which texts are ordered.
+    ///   - hash: the attachment's expected hash.
     ///   - file: the attachment's file, already open.
-    /// - Throws: `Fault`; `.failed` where the file is not what `hash` says.
+    /// - Throws: `Fault`; `.failed` if the file does not match `hash`.
     package func join(
         _ request: ExperienceRequest, of folder: CaptureFolder, key: String, name: [UInt8],
         expecting hash: ContentHash? = nil, file: Descriptor? = nil
@@ -44,15 +44,15 @@ extension CaptureStore {
                 }
             }
         }
-        // Only of this file's pictures: the others' have been tried.
+        // Only for this file's pictures: the others' have been tried.
         let own = try await read { try FolderMember.attachments(of: key, $0) }
         return Joined(record: await withThumbnails(joined.record, of: Set(own)), isFirst: joined.isFirst)
     }
 
-    /// What ``join(_:of:key:name:expecting:file:)`` gave for this key; nil where the file is in no capture.
+    /// The result of ``join(_:of:key:name:expecting:file:)`` for this key; nil if the file is in no capture.
     package func joined(key: String) async throws -> Joined? { try await read { try Self.joined(key, $0) } }
 
-    /// Takes a file out of its folder's capture; the last one takes the capture with it.
+    /// Removes a file from its folder's capture; the last one removes the capture.
     ///
     /// - Returns: whether it was in one.
     package func leave(key: String) async throws -> Bool {
@@ -102,7 +102,7 @@ extension CaptureStore {
         return joined
     }
 
-    /// - Returns: the files that nobody may have any more; nil where there is no such member.
+    /// - Returns: the files that may be unused now; nil if there is no such member.
     private static func leave(_ key: String, _ db: Database) throws -> [AttachmentRecord]? {
         guard let (capture, _) = try FolderMember.find(key, db) else { return nil }
         let files = try Row.fetchAll(db, sql: "SELECT * FROM attachment WHERE member = ?", arguments: [key])

@@ -5,34 +5,34 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// What ``CaptureStore/backUp(to:)`` has made.
+/// The result of ``CaptureStore/backUp(to:)``.
 package struct StoreBackup: Sendable, Equatable, Encodable {
     package var captures = 0
     /// Files of attachments and thumbnails.
     package var files = 0
-    /// Those of them that are second names of the store's own: on the same disk they take no room.
+    /// Those that are hard links to the store's own: on the same disk they take no space.
     package var linked = 0
     package var copied = 0
-    /// Files that the store should have and has not: the backup lacks them too.
+    /// Files missing from the store, and therefore from the backup.
     package var missing: [StoreFinding] = []
 }
 
 extension CaptureStore {
-    /// Copies the whole store into a new folder, which then is a store itself: the database by `VACUUM INTO`, the files as
-    /// second names or, on another disk, as copies. The folder gets its name when everything in it is on the disk.
+    /// Copies the whole store into a new folder, which then is a store itself: the database by `VACUUM INTO`, the files
+    /// as hard links or, on another disk, as copies. The folder is renamed into place when everything in it is durable.
     ///
-    /// Captures wait only for the copy of the database and of files that have come since it was begun.
+    /// Captures wait only for the copy of the database and of files added since it began.
     ///
-    /// - Throws: `Fault(.usage)` where `target` is there already.
+    /// - Throws: `Fault(.usage)` if `target` exists already.
     package func backUp(to target: BytePath) async throws -> StoreBackup {
         try await BlockingPool("captures.backup").run { [self] in
             try StagedFolder.fill(target) { staged in
-                // A file that is removed meanwhile is no loss yet: what counts is what the copied database names.
+                // A file removed meanwhile is no loss yet: only those named by the copied database count.
                 _ = try addFiles(into: staged)
                 var backup = StoreBackup()
                 try photos.exclusively {
                     let copy = staged.path.appending("captures.sqlite")
-                    // VACUUM INTO takes an empty file, and leaves it its mode.
+                    // VACUUM INTO accepts an empty file, and preserves its mode.
                     try PrivateDatabase.prepare(copy)
                     try using("copy the captures in \(folder) to \(target)") { pool in
                         try pool.writeWithoutTransaction {
@@ -73,7 +73,7 @@ extension CaptureStore {
         return (count, missing)
     }
 
-    /// What was taken before its capture was removed.
+    /// Removes files copied before their capture was removed.
     private func removeGone(from staged: StagedFolder) throws {
         for kind in [PhotoFolder.Kind.photos, .thumbnails] {
             let root = staged.path.appending(kind.rawValue)

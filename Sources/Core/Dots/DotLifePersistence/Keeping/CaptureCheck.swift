@@ -7,10 +7,11 @@ import Platform
 import SQLiteFile
 
 extension CaptureStore {
-    /// Looks at all of the store and changes nothing: the database, its indexes, each attachment's file, and files that
-    /// nobody has. Captures may come and go meanwhile.
+    /// Checks the whole store without changing it: the database, its indexes, each attachment's file, and stray files.
+    /// Captures may come and go meanwhile.
     ///
-    /// - Parameter contents: whether each file is read and compared with its hash; else only its presence and size are.
+    /// - Parameter contents: whether each file is read and compared with its hash; otherwise only its presence and size
+    ///   are checked.
     package func check(contents: Bool = true) async throws -> StoreCheck {
         try await BlockingPool("captures.check").run { [self] in
             var check = StoreCheck()
@@ -43,7 +44,7 @@ extension CaptureStore {
         }
     }
 
-    /// An attachment's file, with one of the captures that have it.
+    /// An attachment's file, with one of the captures that use it.
     struct AttachmentFile {
         let capture: UUID?
         let name: String
@@ -52,7 +53,7 @@ extension CaptureStore {
         let thumbnail: String?
     }
 
-    /// Calls `body` with each file once, and no more than a few hundred rows in memory. Blocks.
+    /// Calls `body` with each file once, with at most a few hundred rows in memory. Blocks.
     func attachmentFiles(_ body: (AttachmentFile) throws -> Void) throws {
         var last = ""
         while true {
@@ -88,7 +89,7 @@ extension CaptureStore {
         }
         let path = try photos.path(file.name)
         guard let status = try FileStatus.of(path), status.kind == .file else {
-            // A capture that was removed meanwhile has taken its file along.
+            // A capture removed meanwhile has taken its file along.
             if try isNamed(file.name, .photos) { find(.missingFile, "\(shown) is gone; a backup may have it") }
             return
         }
@@ -113,7 +114,7 @@ extension CaptureStore {
         }
     }
 
-    /// Nil where the file has gone meanwhile.
+    /// nil if the file has gone meanwhile.
     func contentHash(_ path: BytePath) throws -> ContentHash? {
         do {
             return try ContentHash.ofFile(path)
@@ -133,15 +134,15 @@ extension CaptureStore {
         }
     }
 
-    /// Calls `body` with each file that no row names, while nobody else copies or removes.
+    /// Calls `body` with each file that no row names, while copies and removals are locked out.
     ///
-    /// - Parameter body: is told the path in the folder, and which kind of finding it is.
+    /// - Parameter body: receives the path in the folder, and the kind of finding.
     func strays(_ kind: PhotoFolder.Kind, _ body: (BytePath, StoreFinding.Kind) throws -> Void) throws {
         let root = photos.folder(kind)
         guard try FileStatus.of(root) != nil else { return }
         for entry in try listDirectory(root) {
             let name = BytePath(bytes: entry.name)
-            // One folder at a time, so that captures do not wait for all.
+            // Locks one folder at a time, so that captures need not wait for all of them.
             try photos.exclusively {
                 guard let status = try FileStatus.of(root.appending(name)) else { return }
                 guard status.kind == .directory, entry.name.count == 2 else {

@@ -5,11 +5,11 @@ import OwnFiles
 import Platform
 
 extension CaptureStore {
-    /// Puts right what can be: removes files that no capture has, makes indexes anew, notes what files of earlier versions
-    /// hold, makes missing thumbnails. Nothing that a capture names is removed or replaced.
+    /// Repairs the store where possible: removes stray files, rebuilds indexes, records hashes of files from earlier
+    /// versions, makes missing thumbnails. Nothing that a capture names is removed or replaced.
     ///
-    /// - Returns: what was found and mended; what only a backup brings back is in ``check(contents:)`` as before. Why
-    ///   something could not be mended is complained of, and keeps nothing else from it.
+    /// - Returns: the repaired findings. Those that need a backup still appear in ``check(contents:)``. A failed repair
+    ///   is reported and does not stop the others.
     package func repair() async throws -> [StoreFinding] {
         let found = try await check(contents: false).findings.filter(\.isRepairable)
         if shrink != nil, found.contains(where: { $0.kind == .missingThumbnail }) { await remakeThumbnails() }
@@ -35,7 +35,7 @@ extension CaptureStore {
         }
     }
 
-    /// Each is looked at again: much may have happened since the check.
+    /// Rechecks the finding first: much may have happened since the check.
     private func mend(_ finding: StoreFinding) throws -> Bool {
         switch finding.kind {
         case .damagedSearchIndex:
@@ -72,7 +72,7 @@ extension CaptureStore {
         }
     }
 
-    /// The folder and the name in it, as ``check(contents:)`` shows them.
+    /// The folder and the name in it, from the form that ``check(contents:)`` shows.
     private static func place(_ finding: StoreFinding) -> (kind: PhotoFolder.Kind, name: BytePath)? {
         guard let parts = finding.file?.split(separator: "/", maxSplits: 1), parts.count == 2,
             let kind = PhotoFolder.Kind(rawValue: String(parts[0]))

@@ -2,10 +2,10 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A folder that is filled under a temporary name beside its place, and gets its own name when all of it is on the disk.
+/// A folder filled under a temporary name beside its target, and renamed into place when all of it is durable.
 ///
-/// The temporary name follows from the target's, so that the next attempt removes what one that died has left. Everything
-/// here blocks.
+/// The temporary name is derived from the target's, so that the next attempt removes the leftovers of a dead process.
+/// Everything here blocks.
 final class StagedFolder {
     let path: BytePath
     private let target: BytePath
@@ -14,7 +14,7 @@ final class StagedFolder {
     private(set) var linked = 0
     private(set) var copied = 0
 
-    /// - Throws: `Fault(.usage)` where `target` is there already, `.transient` where another process fills it now.
+    /// - Throws: `Fault(.usage)` if `target` exists already, `.transient` if another process is filling it.
     init(for target: BytePath) throws {
         guard try FileStatus.of(target) == nil else {
             throw Fault(.usage, "\(target) is there already; name a folder that is not", path: target)
@@ -30,7 +30,7 @@ final class StagedFolder {
         for entry in try listDirectory(path) { try Self.removeTree(path.appending(name: entry.name)) }
     }
 
-    /// Where the file of that name in this folder goes; its folders are made.
+    /// The path for a file of that name in this folder; its parent folders are created.
     func place(_ name: BytePath) throws -> BytePath {
         let place = path.appending(name)
         var parent = place.parent
@@ -41,10 +41,10 @@ final class StagedFolder {
         return place
     }
 
-    /// Puts a file of the store here.
+    /// Adds a file of the store.
     ///
-    /// - Parameter linking: as a second name of the same file, where the disk allows it; else as a copy.
-    /// - Returns: false where it was here already.
+    /// - Parameter linking: as a hard link, if the disk allows it; otherwise as a copy.
+    /// - Returns: false if it was here already.
     func add(_ source: BytePath, as name: BytePath, linking: Bool) throws -> Bool {
         let place = try place(name)
         if try FileStatus.of(place) != nil { return false }
@@ -56,9 +56,9 @@ final class StagedFolder {
         return try give(place, to: staged)
     }
 
-    /// Puts a copy of one of the store's files here, if it holds what it should.
+    /// Adds a copy of one of the store's files, if its content is as expected.
     ///
-    /// - Returns: false where it holds something else; then it is not here.
+    /// - Returns: false if it is not; the file is not added then.
     func copy(_ source: BytePath, as name: BytePath, expecting sha256: String) throws -> Bool {
         let place = try place(name)
         if try FileStatus.of(place) != nil { return true }
@@ -71,7 +71,7 @@ final class StagedFolder {
         return true
     }
 
-    /// - Returns: false where a file of that name was here already.
+    /// - Returns: false if a file of that name was here already.
     private func give(_ place: BytePath, to staged: BytePath) throws -> Bool {
         guard try Durable.renameNew(staged, to: place) else {
             try Durable.remove(staged)
@@ -81,7 +81,7 @@ final class StagedFolder {
         return true
     }
 
-    /// - Returns: false where this file cannot have a name here.
+    /// - Returns: false if this file cannot be linked here.
     private func link(_ source: BytePath, _ place: BytePath) throws -> Bool {
         let result = source.withCString { from in place.withCString { Glibc.link(from, $0) } }
         if result == 0 { return true }
@@ -89,7 +89,7 @@ final class StagedFolder {
         throw Fault.system("link \(source) to", place)
     }
 
-    /// Syncs the folders and gives the whole its name.
+    /// Syncs the folders and renames the whole into place.
     func finish() throws {
         for folder in folders { try Durable.syncDirectory(folder) }
         try Durable.syncDirectory(path)
@@ -98,7 +98,7 @@ final class StagedFolder {
         }
     }
 
-    /// Removes what there is of it.
+    /// Removes any existing part of it.
     func discard() throws { try Self.removeTree(path) }
 
     /// Links are removed, not followed.
@@ -110,7 +110,7 @@ final class StagedFolder {
         }
     }
 
-    /// Fills a folder with what `body` puts into it; nothing stays where it throws.
+    /// Fills a folder using `body`; removes it if `body` throws.
     static func fill<R>(_ target: BytePath, _ body: (StagedFolder) throws -> R) throws -> R {
         Blocking.call()
         let folder = try StagedFolder(for: target)
@@ -119,7 +119,7 @@ final class StagedFolder {
             try folder.finish()
             return result
         } catch {
-            // What went wrong is the news; what stays behind is removed by the next attempt.
+            // Report the original error; the next attempt removes the leftovers.
             try? folder.discard()
             throw error
         }

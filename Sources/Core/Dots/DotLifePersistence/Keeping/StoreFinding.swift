@@ -3,40 +3,40 @@ import Foundation
 import GRDB
 import Platform
 
-/// Something that is wrong in the store.
+/// A problem in the store.
 package struct StoreFinding: Sendable, Equatable, Codable {
-    /// What is wrong, for programs.
+    /// The kind of problem, for programs.
     package enum Kind: String, Sendable, Codable, CaseIterable {
-        /// SQLite finds its own file damaged.
+        /// SQLite reports its own file as damaged.
         case damagedDatabase = "damaged-database"
-        /// A row names another that is not there.
+        /// A row refers to another that does not exist.
         case brokenReference = "broken-reference"
-        /// Searching does not find what the captures say.
+        /// The search index does not match the captures.
         case damagedSearchIndex = "damaged-search-index"
-        /// The counts for grids are not those of the captures.
+        /// The counts for grids do not match the captures.
         case wrongCounts = "wrong-counts"
-        /// An attachment's file is gone.
+        /// An attachment's file is missing.
         case missingFile = "missing-file"
-        /// An attachment's file holds something else than was captured.
+        /// The content of an attachment's file has changed.
         case alteredFile = "altered-file"
-        /// An earlier version of the store did not keep what the file must hold.
+        /// An earlier version of the store did not record the file's hash.
         case unverifiedFile = "unverified-file"
-        /// A row names a file that cannot be the store's.
+        /// A row has a file name that the store does not use.
         case impossibleName = "impossible-name"
-        /// A small picture's file is gone.
+        /// A thumbnail's file is missing.
         case missingThumbnail = "missing-thumbnail"
-        /// A file that no capture has: a crash between copy and commit leaves one.
+        /// A file of no capture, left by a crash between copy and commit.
         case strayFile = "stray-file"
-        /// A folder where the store has only files: somebody else has made it, and nobody knows what is in it.
+        /// A folder where the store has only files, made by another program, with unknown content.
         case strayFolder = "stray-folder"
-        /// What a crash left of a copy.
+        /// An unfinished copy, left by a crash.
         case unfinishedCopy = "unfinished-copy"
     }
 
     package let kind: Kind
-    /// The capture that is concerned.
+    /// The affected capture.
     package var capture: UUID?
-    /// The file's name below the store's folder, as people are shown it.
+    /// The file's name below the store's folder, for display.
     package var file: String?
     /// For a person, in one line.
     package let message: String
@@ -48,7 +48,7 @@ package struct StoreFinding: Sendable, Equatable, Codable {
         self.message = message
     }
 
-    /// Whether ``CaptureStore/repair()`` puts it right. What is lost only a backup brings back.
+    /// Whether ``CaptureStore/repair()`` can fix it. Lost data needs a backup.
     package var isRepairable: Bool {
         switch kind {
         case .damagedSearchIndex, .wrongCounts, .unverifiedFile, .missingThumbnail, .strayFile, .unfinishedCopy: true
@@ -58,13 +58,13 @@ package struct StoreFinding: Sendable, Equatable, Codable {
     }
 }
 
-/// What ``CaptureStore/check(contents:)`` saw.
+/// The result of ``CaptureStore/check(contents:)``.
 package struct StoreCheck: Sendable, Equatable, Codable {
     package var captures = 0
     package var attachments = 0
-    /// Files of attachments; fewer where several captures have the same.
+    /// Files of attachments; fewer if several captures share one.
     package var files = 0
-    /// Of these files.
+    /// The bytes of these files.
     package var bytes: Int64 = 0
     package var findings: [StoreFinding] = []
 }

@@ -2,18 +2,18 @@ import DotLifeDomain
 import Foundation
 import Platform
 
-/// What the top of a dropped text says of the capture, and the text without it.
+/// The fields at the top of a dropped text, and the text without them.
 ///
-/// `time:`, `moment:` and `kind:` are read from front matter (docs/design/front-matter.md), or from the very first lines. Other
-/// front matter stays in the text.
+/// `time:`, `moment:` and `kind:` are read from front matter (docs/design/front-matter.md), or from the very first
+/// lines. Other front matter stays in the text.
 struct CaptureHeader {
     var time: Date?
     var moment: MomentType?
     var kind: ExperienceType?
     var body: String
 
-    /// - Throws: `Fault(.refused)` where front matter gives a time, moment or kind that is none. A first line that is none
-    ///   is a person's sentence, and stays.
+    /// - Throws: `Fault(.refused)` if front matter has an invalid time, moment or kind. An invalid first line without
+    ///   front matter is an ordinary sentence, and stays.
     init(_ text: String, arrival: Date, timeZone: Zone) throws {
         let plain = Self.withLineFeeds(text)
         var lines = Self.lines(plain)
@@ -37,7 +37,7 @@ struct CaptureHeader {
 
     private typealias Field = (name: String, value: String)
 
-    /// - Returns: false where the value means nothing, or the field has been given before.
+    /// - Returns: false if the value is invalid, or the field has been given before.
     private mutating func apply(_ field: Field, _ arrival: Date, _ timeZone: Zone) -> Bool {
         switch field.name {
         case "time":
@@ -55,8 +55,8 @@ struct CaptureHeader {
         return true
     }
 
-    /// Every line ends with LF alone: to Swift CR LF is one character, other than LF. CR CR LF, which a text that was
-    /// converted twice has, is one end, too; CR by itself is another.
+    /// Converts all line ends to LF: to Swift, CR LF is one character, different from LF. CR CR LF, from a text
+    /// converted twice, is one line end too; a lone CR is another.
     private static func withLineFeeds(_ text: String) -> String {
         var (bytes, returns): ([UInt8], Int) = ([], 0)
         bytes.reserveCapacity(text.utf8.count)
@@ -87,7 +87,7 @@ struct CaptureHeader {
         return (name, value)
     }
 
-    /// What each field may say.
+    /// The valid values of each field.
     static let wanted = [
         "time": "ISO 8601, `YYYY-MM-DD HH:MM` or `HH:MM`", "moment": "`now`, `today` or `this week`",
         "kind": "`note`, `link`, `photo` or `dot`",

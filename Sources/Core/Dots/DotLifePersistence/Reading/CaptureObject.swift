@@ -2,15 +2,15 @@ import DotLifeDomain
 import Foundation
 import Platform
 
-/// A capture that a program wrote: a JSON object with `text` or `url` or neither, and `time`, `moment` and `kind`.
+/// A capture written by a program: a JSON object with `text` or `url` or neither, and `time`, `moment` and `kind`.
 ///
-/// Every value is a text; null is as if the key were not there. Other keys are refused, so that no mistyped one is lost.
+/// Every value is a text; null counts as absent. Other keys are refused, so that a typo loses nothing.
 struct CaptureObject {
     let request: ExperienceRequest
 
     private static let keys = ["kind", "moment", "text", "time", "url"]
 
-    /// - Throws: `Fault(.refused)` naming the key at fault.
+    /// - Throws: `Fault(.refused)` that names the offending key.
     init(_ text: String, arrival: Date, timeZone: Zone) throws {
         let values = try Self.values(text)
         var time = arrival
@@ -76,7 +76,8 @@ struct CaptureObject {
         return values
     }
 
-    /// The keys of an object whose values are texts and nulls: the reader keeps one of several that are alike.
+    /// Counts the keys of an object whose values are texts and nulls, because the reader keeps only one of duplicate
+    /// keys.
     private static func keyCount(_ text: String) -> Int {
         var (count, isText, isEscaped) = (0, false, false)
         for byte in text.utf8 {

@@ -2,26 +2,27 @@ import DotLifeDomain
 import Foundation
 import Platform
 
-/// Turns a file that was dropped into a valid request: a note, a link, a photo or a dot.
+/// Turns a dropped file into a valid request: a note, a link, a photo or a dot.
 ///
-/// What a file is its content decides; its name only tells link files from notes. Pure but for ``read(_:arrival:)``.
+/// The content determines the kind; the name only distinguishes link files from notes. Pure except for
+/// ``read(_:arrival:)``.
 package struct CaptureReader: Sendable {
     /// Bytes; a larger text is refused.
     package static let textLimit = 1 << 20
 
-    /// What the reader is told of a file.
+    /// A file as input to the reader.
     package struct Input {
-        /// The file's path; a photo's request names it as the one to copy.
+        /// The file's path; a photo's request copies from it.
         package var path: BytePath
         /// The first bytes: all of them, or at least ``CaptureReader/textLimit``.
         package var head: Data
-        /// Of the whole file, in bytes.
+        /// The size of the whole file, in bytes.
         package var size: Int64
-        /// When it came: the capture's time where nothing better is known.
+        /// When it arrived; the default for the capture's time.
         package var arrival: Date
-        /// Gives bytes of the file at an offset, beyond `head` too; nil where there is no more to be had.
+        /// Reads bytes of the file at an offset, also beyond `head`; nil if there are none left.
         package var read: ((Int64, Int) throws -> [UInt8])?
-        /// Whether what is no capture by itself becomes an attachment; else it is refused.
+        /// Whether a file that is not a capture becomes an attachment; otherwise it is refused.
         package var takesAny = false
 
         package init(path: BytePath, head: Data, size: Int64, arrival: Date) {
@@ -34,15 +35,15 @@ package struct CaptureReader: Sendable {
 
     private let timeZone: Zone
 
-    /// - Parameter timeZone: in which times without an offset are meant.
+    /// - Parameter timeZone: for times without an offset.
     package init(timeZone: Zone) { self.timeZone = timeZone }
 
-    /// Reads as much of the open file as is needed. Blocks.
+    /// Reads as much of the open file as needed. Blocks.
     ///
     /// - Parameters:
-    ///   - path: what it is called; its name tells link files from notes.
-    ///   - takesAny: what is no capture by itself becomes one without words that has the file as attachment, as befits a
-    ///     file among others of a folder; else it is refused.
+    ///   - path: its name distinguishes link files from notes.
+    ///   - takesAny: whether a file that is not a capture becomes one without text and with the file attached, for a
+    ///     file among others in a folder; otherwise it is refused.
     package func read(
         _ file: Descriptor, called path: BytePath, arrival: Date, takesAny: Bool = false
     ) throws -> ExperienceRequest {
@@ -55,9 +56,9 @@ package struct CaptureReader: Sendable {
         return try request(for: input)
     }
 
-    /// What the file is to be stored as.
+    /// The request that stores the file.
     ///
-    /// - Throws: `Fault(.refused)` naming what is wrong, and of a file of no known kind what is accepted.
+    /// - Throws: `Fault(.refused)` that names the problem, and for an unknown kind of file the accepted ones.
     package func request(for input: Input) throws -> ExperienceRequest {
         do {
             return try captured(input)
@@ -118,7 +119,7 @@ package struct CaptureReader: Sendable {
         if header.body.isEmpty { return .dot(momentType: moment, timestamp: time) }
         let lower = header.body.prefix(8).lowercased()
         if lower.hasPrefix("http://") || lower.hasPrefix("https://"), !header.body.contains(where: \.isWhitespace) {
-            // An address that is none is still a text that somebody wanted kept.
+            // An invalid address is still a text worth keeping.
             if let link = try? ExperienceRequest.link(header.body, momentType: moment, timestamp: time) { return link }
         }
         return try .note(header.body, momentType: moment, timestamp: time)
@@ -128,7 +129,7 @@ package struct CaptureReader: Sendable {
         path.stemAndExtension.extension.flatMap { LinkFile(rawValue: String(decoding: $0, as: UTF8.self).lowercased()) }
     }
 
-    /// - Returns: nil for what is not UTF-8 or holds control characters that no text has.
+    /// - Returns: nil if it is not UTF-8 or holds control characters that do not occur in texts.
     private static func text(_ bytes: [UInt8]) -> String? {
         let content = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
         let isText = content.allSatisfy { $0 >= 0x20 || (0x08...0x0D).contains($0) || $0 == 0x1B }

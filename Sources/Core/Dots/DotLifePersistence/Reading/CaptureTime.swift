@@ -6,10 +6,10 @@ import Platform
 package enum CaptureTime {
     /// Reads ISO 8601 (`2026-11-21T09:30:00Z`, `2026-11-21`), `2026-11-21 09:30`, or `09:30` on the day of `arrival`.
     ///
-    /// What has no offset is meant in `timeZone`. An hour that the clocks skip is read as the one after it; of one that
-    /// comes twice the first is taken; a day alone means its first instant.
+    /// A time without an offset is in `timeZone`. An hour that the clocks skip is read as the one after it; of an hour
+    /// that comes twice the first is used; a day alone means its first instant.
     ///
-    /// - Returns: nil where the text is none of these or names a day or an hour that does not exist.
+    /// - Returns: nil if the text has none of these forms or names a day or an hour that does not exist.
     package static func parse(_ text: String, arrival: Date, _ timeZone: Zone) -> Date? {
         var scanner = Scanner(text.trimmingCharacters(in: .whitespaces))
         var date = timeZone.local(at: arrival).civil.date

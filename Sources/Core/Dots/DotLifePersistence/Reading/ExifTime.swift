@@ -2,17 +2,17 @@ import Foundation
 import Platform
 import Sandbox
 
-/// When a picture was taken, as the EXIF data in a JPEG, TIFF, PNG, WebP, HEIC or AVIF file say.
+/// When a picture was taken, from the EXIF data in a JPEG, TIFF, PNG, WebP, HEIC or AVIF file.
 ///
-/// The bytes come from outside: every offset is checked, every loop bounded, and whatever does not fit is "no time".
+/// The bytes are untrusted: every offset is checked, every loop bounded, and anything invalid means "no time".
 package enum ExifTime {
     /// - Parameters:
     ///   - head: the picture's first bytes.
-    ///   - size: of the whole picture; nil where `head` is all of it.
-    ///   - timeZone: for times that do not say how far they are from UTC.
-    ///   - read: gives bytes of the picture at an offset; nil looks no further than `head`. PNG, WebP and TIFF files may
+    ///   - size: of the whole picture; nil if `head` is all of it.
+    ///   - timeZone: for times without a UTC offset.
+    ///   - read: reads bytes of the picture at an offset; nil limits the search to `head`. PNG, WebP and TIFF files may
     ///     have their EXIF data at the end.
-    /// - Returns: nil where there is none, or it is no time.
+    /// - Returns: nil if there is none, or it is invalid.
     package static func original(
         in head: Data, size: Int64? = nil, timeZone: Zone, read: ((Int64, Int) throws -> [UInt8])? = nil
     ) throws -> Date? {

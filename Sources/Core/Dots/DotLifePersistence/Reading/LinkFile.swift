@@ -1,6 +1,6 @@
 import Foundation
 
-/// The address in the files that browsers and desktops keep links in.
+/// The address in the link files of browsers and desktops.
 enum LinkFile: String {
     /// Windows' and many browsers' `[InternetShortcut]`.
     case url
@@ -9,7 +9,7 @@ enum LinkFile: String {
     /// The freedesktop entry of type Link.
     case desktop
 
-    /// - Returns: nil where the file holds no address.
+    /// - Returns: nil if the file has no address.
     func address(in bytes: [UInt8]) -> String? {
         switch self {
         case .url: Self.entry("URL", ofSection: "InternetShortcut", in: bytes)
@@ -21,7 +21,7 @@ enum LinkFile: String {
         }
     }
 
-    /// Old files are not UTF-8 elsewhere, but the lines wanted are ASCII: other bytes are read as U+FFFD.
+    /// Old files may contain other encodings, but the relevant lines are ASCII: other bytes are read as U+FFFD.
     private static func entry(_ key: String, ofSection section: String, in bytes: [UInt8]) -> String? {
         var isInside = false
         for raw in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
@@ -36,7 +36,8 @@ enum LinkFile: String {
         return nil
     }
 
-    /// The string after `<key>URL</key>`. No XML parser: nothing here is worth entities, DTDs and nesting from outside.
+    /// The string after `<key>URL</key>`. Deliberately no XML parser, which would expose us to hostile entities, DTDs
+    /// and nesting.
     private static func xmlString(_ bytes: [UInt8]) -> String? {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let key = text.range(of: "<key>URL</key>"),
@@ -45,7 +46,7 @@ enum LinkFile: String {
             let close = text.range(of: "</string>", range: open.upperBound..<text.endIndex)
         else { return nil }
         var value = text[open.upperBound..<close.lowerBound].trimmingCharacters(in: .whitespacesAndNewlines)
-        // `&amp;` last, or `&amp;lt;` would be read twice.
+        // `&amp;` last, so that `&amp;lt;` is not decoded twice.
         for (entity, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")] {
             value = value.replacingOccurrences(of: entity, with: character)
         }
@@ -53,7 +54,7 @@ enum LinkFile: String {
     }
 }
 
-/// As much of `bplist00` as a dictionary with one text takes; every offset is checked.
+/// The subset of `bplist00` for a dictionary with one text; every offset is checked.
 private struct BinaryPropertyList {
     private let bytes: [UInt8]
     private let offsetWidth: Int
@@ -62,7 +63,7 @@ private struct BinaryPropertyList {
     private let top: Int
     private let table: Int
 
-    /// - Returns: nil where the trailer does not fit the file.
+    /// - Returns: nil if the trailer does not fit the file.
     init?(_ bytes: [UInt8]) {
         self.bytes = bytes
         let trailer = bytes.count - 32
@@ -105,7 +106,7 @@ private struct BinaryPropertyList {
         return String(data: Data(part), encoding: width == 2 ? .utf16BigEndian : .ascii)
     }
 
-    /// An object's kind, how many elements it has, and where they begin.
+    /// An object's kind, its number of elements, and their offset.
     private func header(at offset: Int) -> (kind: UInt8, count: Int, data: Int)? {
         guard let marker = Self.number(bytes, offset, 1) else { return nil }
         let kind = UInt8(marker >> 4)
@@ -116,7 +117,7 @@ private struct BinaryPropertyList {
         return (kind, count, offset + 2 + width)
     }
 
-    /// A big-endian number below 2³¹, which no offset in a file of a megabyte exceeds.
+    /// A big-endian number below 2³¹, enough for any offset in a file of a megabyte.
     private static func number(_ bytes: [UInt8], _ offset: Int, _ width: Int) -> Int? {
         guard offset >= 0, offset <= bytes.count - width else { return nil }
         let value = bytes[offset..<(offset + width)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -1,7 +1,7 @@
 import Platform
 
 extension PictureFormat {
-    /// Of a photo's file in the store.
+    /// The extension of a photo's file in the store.
     package var fileExtension: String {
         switch self {
         case .jpeg: "jpg"
