@@ -3,19 +3,19 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The data files that come with the program: roles, story types, prompts, models and prices.
+/// The bundled data files: roles, story types, prompts, models and prices.
 ///
-/// Looked for in `STEWARD_TK_RESOURCES`, in `steward_TKCore.resources/Resources` beside the running program, and in
-/// `../share/steward/tk` from there. Nothing is kept in memory; all calls block for a moment.
+/// Searched in `STEWARD_TK_RESOURCES`, in `steward_TKCore.resources/Resources` beside the running program, and in
+/// `../share/steward/tk` from there. Nothing is cached; all calls block briefly.
 package struct TKResources: Sendable {
     package let folder: BytePath
 
-    /// Takes a folder as it is.
+    /// Uses a folder without checks.
     package init(folder: BytePath) { self.folder = folder }
 
     /// - Parameters:
-    ///   - program: the program's own file; by default the one that runs.
-    /// - Throws: `Fault` (`.failed`) that names every folder that was looked for.
+    ///   - program: the program's own file; by default the running one.
+    /// - Throws: `Fault` (`.failed`) that names every folder searched.
     package static func locate(
         environment: [String: String] = ProcessInfo.processInfo.environment, program: BytePath? = nil
     ) throws -> TKResources {
@@ -43,7 +43,7 @@ package struct TKResources: Sendable {
         try Descriptor(folder.appending(relative), follow: true).readAll(limit: 4 << 20)
     }
 
-    /// A data file that is text, without the line end at its end.
+    /// A text file, without its trailing line break.
     package func text(_ relative: String) throws -> String {
         guard let text = String(validating: try read(relative), as: UTF8.self) else {
             throw Fault(.failed, "\(folder.appending(relative)) is not UTF-8; install the package again")
@@ -51,7 +51,7 @@ package struct TKResources: Sendable {
         return text.hasSuffix("\n") ? String(text.dropLast()) : text
     }
 
-    /// The paths of a folder's `*.json`, in the order of their names.
+    /// The paths of a folder's `*.json`, sorted by name.
     package func jsonFiles(in relative: String) throws -> [String] {
         try jsonNames(in: folder.appending(relative)).map { "\(relative)/\($0.nameText)" }
     }
@@ -69,7 +69,7 @@ package struct TKResources: Sendable {
     }
 }
 
-/// A folder's `*.json`, without hidden and unfinished ones, in the order of their names. Blocks.
+/// A folder's `*.json`, without hidden and unfinished ones, sorted by name. Blocks.
 func jsonNames(in folder: BytePath) throws -> [BytePath] {
     try listDirectory(folder).map { BytePath(bytes: $0.name) }
         .filter { $0.nameText.hasSuffix(".json") && !$0.nameText.hasPrefix(".") }

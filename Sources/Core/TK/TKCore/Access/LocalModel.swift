@@ -1,9 +1,9 @@
 import Foundation
 
-/// Ollama with whatever model it has, for a user who configured none: the first that it lists.
+/// Ollama with any model it has, for a user who configured none: the first in its list.
 struct FirstOllamaModel: LLMProvider {
     let name = "ollama"
-    /// The model is known when the server has been asked; until then it has no name.
+    /// The model's name is unknown until the server has been asked.
     let modelID = "(the first model)"
     private let endpoint: ServerEndpoint
     private let transport: HTTPTransport

@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// Makes the providers that a configuration means, in the order in which they are asked
+/// Makes the providers for a configuration, in the order in which they are tried
 /// (docs/design/advisors.md, "Providers").
 package struct ModelChoice: Sendable {
     private let configuration: TKConfiguration
@@ -13,7 +13,7 @@ package struct ModelChoice: Sendable {
 
     /// - Parameters:
     ///   - environment: names the proxies and `OLLAMA_HOST`.
-    ///   - patience: how long whoever may answer in another's place has for saying that it is there.
+    ///   - patience: the timeout of a fallback provider's health check.
     package init(
         _ configuration: TKConfiguration, secrets: SecretChain, models: ModelTable, environment: [String: String],
         patience: Duration = .seconds(3)
@@ -26,16 +26,16 @@ package struct ModelChoice: Sendable {
         transport = HTTPTransport(environment: environment, allowsAnyLocalServer: configuration.allowsAnyLocalServer)
     }
 
-    /// The configured provider with what may answer in its place, if any of them can be used now.
+    /// The configured provider with its fallbacks, if any of them can be used now.
     ///
-    /// A cloud is taken at its word that there is a key; what runs on this machine is asked whether it is there.
+    /// A cloud provider counts as available if there is a key; a server on this machine is checked.
     ///
-    /// - Parameter onFallback: hears a sentence for each provider that is passed over while answers are asked for, and
-    ///   where the draft goes instead.
-    /// - Throws: `LLMError` (`keyMissing`, `notAvailable`) that says what each lacks, or (`notAllowed`) whose server
-    ///   on this machine was not asked; `Fault` for a key that must not be used.
+    /// - Parameter onFallback: called with a sentence for each provider that is skipped during a request, saying where
+    ///   the draft goes instead.
+    /// - Throws: `LLMError` (`keyMissing`, `notAvailable`) with the reason for each, or (`notAllowed`) for a server on
+    ///   this machine that was not asked; `Fault` for a key that must not be used.
     package func provider(onFallback: @escaping @Sendable (String) -> Void) async throws -> any LLMProvider {
-        // Whose turn it is goes by whose keys are there.
+        // The order depends on which providers have keys.
         let (preferred, chain, hasKey) = try await ServerEndpoint.lanes.run {
             () -> (any LLMProvider, [any LLMProvider], Bool) in
             let preferred = try provider(ModelProvider(named: configuration.provider), isPreferred: true)
@@ -53,7 +53,7 @@ package struct ModelChoice: Sendable {
             }
         }
         if hasKey { return await resolved(preferred, manager) }
-        // Without a key the preferred one cannot answer; the reason is told if nobody else can.
+        // Without a key the preferred provider cannot answer; its reason is reported if all others fail too.
         let (chosen, passedOver) = try await manager.find()
         let reasons = passedOver.compactMap(\.reason)
         let refusal = reasons.first { $0.kind == .notAllowed }
@@ -69,9 +69,9 @@ package struct ModelChoice: Sendable {
         return await resolved(chosen, chosen)
     }
 
-    /// Why nobody can be asked, in one line; nil for an error that is about something else.
+    /// Why no provider can be asked, in one line; nil for an unrelated error.
     ///
-    /// - Parameter error: what ``provider(onFallback:)`` threw.
+    /// - Parameter error: an error from ``provider(onFallback:)``.
     package func absence(_ error: LLMError) -> String? {
         switch error.kind {
         case .notAllowed: error.message
@@ -81,36 +81,36 @@ package struct ModelChoice: Sendable {
         }
     }
 
-    /// What stands between the configured provider and an answer.
+    /// Why the configured provider cannot answer.
     private func lack(_ reasons: [LLMError]) -> String {
         let name = configuration.provider
         if reasons.first?.kind == .notAllowed { return "\(name) was not asked" }
         return configuration.usesOwnModel ? "\(name) is not available" : "\(name) has no key"
     }
 
-    /// What is known of the model of a provider.
+    /// The table entry for a provider's model.
     package func entry(_ provider: any LLMProvider) -> ModelEntry? {
         models.entry(provider: provider.name, model: provider.modelID)
     }
 
-    /// Where the key in force comes from; nil where there is none.
+    /// The source of the key in force; nil if there is none.
     package func keyOrigin() throws -> String? { try secrets.origin(for: configuration.provider) }
 
     private func isReady(_ preferred: any LLMProvider) throws -> Bool {
         switch try ModelProvider(named: configuration.provider) {
         case .ollama: false
-        // A server of one's own may want no key.
+        // A self-hosted server may need no key.
         case .anthropic, .openai: try secrets.origin(for: configuration.provider) != nil || preferred.isLocal
         }
     }
 
-    /// Names the model where that was left open, because prices and plans go by it.
+    /// Fills in the model's name if it was left open, because prices and plans depend on it.
     private func resolved(_ chosen: any LLMProvider, _ provider: any LLMProvider) async -> any LLMProvider {
         guard let open = chosen as? FirstOllamaModel else { return provider }
         do {
             return try await open.found()
         } catch {
-            // It is asked again with the first call, and then says why.
+            // The first call asks again, and then reports the reason.
             return open
         }
     }
@@ -119,7 +119,7 @@ package struct ModelChoice: Sendable {
         server.map { "\(provider) at \($0)" } ?? provider
     }
 
-    /// What is on this machine goes first. Ollama need not be: `OLLAMA_HOST` may name another one.
+    /// Local providers come first. Ollama need not be local: `OLLAMA_HOST` may name another machine.
     private func fallbacks() throws -> [any LLMProvider] {
         guard configuration.fallback != .none else { return [] }
         let clouds = try ModelProvider.allCases.filter { try !$0.isOwn && secrets.origin(for: $0.rawValue) != nil }

@@ -1,28 +1,28 @@
 import Foundation
 import Platform
 
-/// What can be configured. `api_key` is no such key: it goes to the secret store and never into a configuration file.
+/// Configuration keys. `api_key` is not one of them: it goes to the secret store and never into a configuration file.
 public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
     case provider
     case model
     case baseURL = "base_url"
-    /// US dollars for a calendar month.
+    /// US dollars per calendar month.
     case monthlyBudget = "monthly_budget"
-    /// Who may answer when the provider cannot: see ``FallbackPolicy``.
+    /// Which providers may answer if the configured one cannot: see ``FallbackPolicy``.
     case fallback
     /// Whether a server on this machine that another user runs may be asked.
     case localAllow = "local.allow"
-    /// Seconds that a whole call may take.
+    /// The timeout of a whole call, in seconds.
     case timeout
-    /// The advisor where none is named.
+    /// The default advisor.
     case role
-    /// Rules of the quick pass that are off, separated by commas.
+    /// Disabled rules of the quick pass, separated by commas.
     case ignoredRules = "ignored_rules"
 
-    /// What a person types to set a key; not one of ``allCases``.
+    /// The name under which a person sets a key; not one of ``allCases``.
     public static let apiKey = "api_key"
 
-    /// The variable that sets it, if there is one.
+    /// The environment variable that sets it, if any.
     public var variable: String? {
         switch self {
         case .provider: "TK_PROVIDER"
@@ -32,7 +32,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// What it does and what it may be, for `tk config show` and messages.
+    /// Its purpose and its valid values, for `tk config show` and messages.
     public var help: String {
         switch self {
         case .provider: "who answers: \(Self.providers.joined(separator: ", "))"
@@ -47,15 +47,15 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// The seconds that ``timeout`` may have.
+    /// The range of ``timeout``, in seconds.
     private static let timeouts = 1...86_400
 
-    /// The values that ``provider`` may have.
+    /// The valid values of ``provider``.
     public static let providers = ModelProvider.allCases.map(\.rawValue)
 
     /// The key with this name.
     ///
-    /// - Throws: an error that says which names are near.
+    /// - Throws: an error that suggests similar names.
     public static func named(_ name: String) throws -> ConfigurationKey {
         if let key = ConfigurationKey(rawValue: name) { return key }
         let known = allCases.map(\.rawValue) + [apiKey]
@@ -63,9 +63,9 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
             .usage, "there is no setting `\(BytePath.escape(name.utf8))`; \(NearMiss.hint(for: name, among: known))")
     }
 
-    /// The value as it is kept, if it is one.
+    /// The value in its stored form, if it is valid.
     ///
-    /// - Throws: an error that says what the value must be.
+    /// - Throws: an error that describes the valid values.
     package func checked(_ text: String) throws -> String {
         let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
         func refuse(_ message: String) -> Fault {
@@ -119,7 +119,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// Whether a project's file may set it: what is about style and advisors, never where a text goes or what it costs.
+    /// Whether a project's file may set it: style and advisors only, never the destination of a text or its cost.
     package var isForProjects: Bool {
         switch self {
         case .role, .ignoredRules: true
@@ -128,10 +128,10 @@ public enum ConfigurationKey: String, Sendable, CaseIterable, Codable {
     }
 }
 
-/// Who may answer when the configured provider cannot.
+/// Which providers may answer if the configured one cannot.
 public enum FallbackPolicy: String, Sendable, CaseIterable, Codable {
     case none
-    /// Only models on this machine: drafts never leave it by themselves.
+    /// Only models on this machine: drafts never leave it unasked.
     case local
     /// Any provider that is configured or has a key.
     case any

@@ -1,10 +1,10 @@
 import JSONText
 import Platform
 
-/// What is wrong with a data file, and in which line.
+/// A problem in a data file, with its line.
 package struct FileProblem: Sendable, Hashable, CustomStringConvertible {
     package let path: BytePath
-    /// Counted from 1; nil where the whole file is meant.
+    /// Counted from 1; nil for the whole file.
     package let line: Int?
     package let message: String
 
@@ -17,7 +17,7 @@ package struct FileProblem: Sendable, Hashable, CustomStringConvertible {
 extension FileProblem: Error {}
 
 extension JSON {
-    /// What it is, for messages.
+    /// The type's name in messages.
     var kind: String {
         switch self {
         case .string: "a text"
@@ -31,7 +31,7 @@ extension JSON {
     }
 }
 
-/// A JSON file that holds one object with known keys; every complaint names the file, the line and what was meant.
+/// A JSON file that holds one object with known keys; every error names the file, the line and the expected value.
 struct JSONFile {
     let path: BytePath
     let members: [String: JSON]
@@ -55,19 +55,19 @@ struct JSONFile {
         self.members = members
     }
 
-    /// A complaint about a key's value.
+    /// An error about a key's value.
     func problem(_ key: String, _ message: String) -> FileProblem {
         FileProblem(path: path, line: line(of: key), message: message)
     }
 
-    /// Where the key stands, counted from 1.
+    /// The line of the key, counted from 1.
     func line(of key: String) -> Int? { line(holding: "\"\(key)\"") }
 
     func line(holding sought: String) -> Int? {
         text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains(sought) }.map { $0 + 1 }
     }
 
-    /// Refuses keys that nobody reads.
+    /// Refuses unknown keys.
     func allowOnly(_ keys: [String]) throws {
         for key in members.keys.sorted() where !keys.contains(key) {
             throw problem(

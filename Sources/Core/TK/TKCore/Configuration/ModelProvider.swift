@@ -1,14 +1,14 @@
 import Platform
 
-/// Who can answer. One case each, so that whatever depends on it is an exhaustive `switch`: a provider that is added
-/// somewhere and forgotten elsewhere does not compile.
+/// The known providers. An enum, so that every dependent decision is an exhaustive `switch`: a new provider does not
+/// compile until it is handled everywhere.
 enum ModelProvider: String, CaseIterable, Sendable {
     case anthropic, openai, ollama
 
-    /// Where nothing is configured.
+    /// The default.
     static let usual = ModelProvider.anthropic
 
-    /// - Throws: `Fault(.usage)` for a name that is none: a draft never goes to another provider than the one that was named.
+    /// - Throws: `Fault(.usage)` for an unknown name: a draft never goes to a provider other than the named one.
     init(named name: String) throws {
         guard let known = ModelProvider(rawValue: name) else {
             let all = Self.allCases.map(\.rawValue)
@@ -18,7 +18,7 @@ enum ModelProvider: String, CaseIterable, Sendable {
         self = known
     }
 
-    /// Whether its models are one's own: they want no key, and cost nothing.
+    /// Whether its models are the user's own: they need no key, and cost nothing.
     var isOwn: Bool {
         switch self {
         case .anthropic, .openai: false

@@ -1,9 +1,9 @@
 import Platform
 
-/// Names that somebody may have meant.
+/// Suggestions for mistyped names.
 package enum NearMiss {
-    /// The nearest of the candidates that differ from `word` in at most a third of its letters, else those that begin
-    /// with it; at most three. Case counts for nothing, nor does `-` or a space for `_`.
+    /// Up to three of the candidates closest to `word`, differing in at most a third of its letters, or else those that
+    /// begin with it. Ignores case, and treats `-` and a space like `_`.
     package static func of(_ word: String, among candidates: some Sequence<String>) -> [String] {
         let plain = normal(word)
         guard !plain.isEmpty, plain.count <= 64 else { return [] }
@@ -18,7 +18,7 @@ package enum NearMiss {
         return near.filter { $0.distance == least }.map(\.name).sorted().prefix(3).map { $0 }
     }
 
-    /// A sentence for a message: what was meant, else what there is.
+    /// A sentence for a message: the suggestions, or else all candidates.
     package static func hint(for word: String, among candidates: [String]) -> String {
         let near = of(word, among: candidates)
         if !near.isEmpty { return "did you mean \(near.map { "`\($0)`" }.joined(separator: " or "))?" }

@@ -3,11 +3,11 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Where keys of providers come from.
+/// A source of providers' keys.
 public protocol SecretStore: Sendable {
-    /// The key for a provider, or nil where this store has none. Blocks for a moment.
+    /// The key for a provider, or nil if this store has none. Blocks briefly.
     func secret(for provider: String) throws -> Secret?
-    /// Where ``secret(for:)`` takes it from, for people: never the key itself. Nil where it has none.
+    /// A description of where ``secret(for:)`` gets the key, never the key itself. Nil if there is none.
     func origin(for provider: String) throws -> String?
 }
 
@@ -15,12 +15,12 @@ public protocol SecretStore: Sendable {
 public struct SecretChain: SecretStore {
     private let stores: [any SecretStore]
 
-    /// Asks the stores in this order.
+    /// Queries the stores in this order.
     public init(_ stores: [any SecretStore]) { self.stores = stores }
 
-    /// The usual three.
+    /// The default three.
     ///
-    /// - Parameter configured: the provider that `TK_API_KEY` is meant for; no other is ever sent it.
+    /// - Parameter configured: the provider for `TK_API_KEY`; the key is never sent to any other.
     package init(home: TKHome, environment: [String: String], configured: String?) {
         self.init([
             EnvironmentSecrets(environment: environment, configured: configured),
@@ -34,7 +34,7 @@ public struct SecretChain: SecretStore {
         return nil
     }
 
-    /// Where the first store that has a key takes it from.
+    /// The origin of the key in the first store that has one.
     public func origin(for provider: String) throws -> String? {
         for store in stores { if let found = try store.origin(for: provider) { return found } }
         return nil
@@ -46,9 +46,9 @@ public struct EnvironmentSecrets: SecretStore {
     private let environment: [String: Secret]
     private let configured: String?
 
-    /// Takes the variables that may be keys.
+    /// Keeps the variables that may be keys.
     public init(environment: [String: String], configured: String?) {
-        // Only what may be a key is kept, and not as text.
+        // Only possible keys are kept, and not as text.
         self.environment = environment.filter { $0.key.hasSuffix("_API_KEY") && !$0.value.isEmpty }.mapValues {
             Secret(trimmed($0))
         }
@@ -73,7 +73,7 @@ public struct CredentialSecrets: SecretStore {
     private let folder: BytePath?
     private let configured: String?
 
-    /// Finds the folder; one that is not absolute counts as none.
+    /// Finds the folder; ignores a path that is not absolute.
     public init(environment: [String: String], configured: String?) {
         folder = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.hasPrefix("/") ? BytePath($0) : nil }
         self.configured = configured
@@ -92,7 +92,7 @@ public struct CredentialSecrets: SecretStore {
         try checkProvider(provider)
         let names = (provider == configured ? ["tk_api_key"] : []) + ["\(variableStem(provider).lowercased())_api_key"]
         for name in names {
-            // systemd keeps them in a folder that is nobody else's; links there are its own.
+            // The folder belongs to systemd alone; links in it are systemd's own.
             guard let bytes = try TKFile.read(folder.appending(name), limit: 64 << 10) else { continue }
             let secret = Secret(trimmed(bytes))
             if !secret.isEmpty { return (name, secret) }
@@ -101,23 +101,23 @@ public struct CredentialSecrets: SecretStore {
     }
 }
 
-/// One file for each provider, `~/.tk/secrets/anthropic`, which only its user may read: mode 0600 in a folder of mode
-/// 0700. What others may read is refused.
+/// One file per provider, `~/.tk/secrets/anthropic`, readable only by its user: mode 0600 in a folder of mode 0700. A
+/// file that others can read is refused.
 public struct FileSecretStore: SecretStore {
     package let folder: BytePath
 
     package init(home: TKHome) { self.init(folder: home.secrets) }
 
-    /// For keys of others' than providers.
+    /// For keys other than providers'.
     package init(folder: BytePath) { self.folder = folder }
 
     /// In the user's `.tk` folder, found by `TK_HOME` or `HOME`.
     public init(environment: [String: String]) throws { self.init(home: try TKHome(environment: environment)) }
 
-    /// The file's content; throws where others may read it.
+    /// The file's content; throws if others can read it.
     public func secret(for provider: String) throws -> Secret? {
         let path = try self.path(provider)
-        // Links are not followed: the mode that counts is that of the file here.
+        // Links are not followed: the mode of the file itself counts.
         guard let status = try FileStatus.of(path) else { return nil }
         guard status.kind == .file else {
             throw Fault(
@@ -147,7 +147,7 @@ public struct FileSecretStore: SecretStore {
         try secret(for: provider).map { _ in try path(provider).description }
     }
 
-    /// Keeps a key in place of the former one. Blocks until it is on the disk.
+    /// Stores a key, replacing an earlier one. Blocks until it is durable.
     public func set(_ secret: Secret, for provider: String) throws {
         let text = trimmed(secret.reveal())
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -160,9 +160,9 @@ public struct FileSecretStore: SecretStore {
         try Durable.replaceOwn(path, with: Array((text + "\n").utf8), mode: 0o600)
     }
 
-    /// Forgets the provider's key.
+    /// Removes the provider's key.
     ///
-    /// - Returns: false where there was none.
+    /// - Returns: false if there was none.
     public func remove(for provider: String) throws -> Bool {
         let path = try self.path(provider)
         guard try FileStatus.of(path) != nil else { return false }
@@ -203,7 +203,7 @@ private func trimmed(_ text: String) -> String {
     String(decoding: trimmed(Array(text.utf8)), as: UTF8.self)
 }
 
-/// Without white space at either end: keys are pasted, and files end with a line end.
+/// Trims white space: keys are pasted, and files end with a line break.
 private func trimmed(_ bytes: [UInt8]) -> [UInt8] {
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
     return Array(bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed())

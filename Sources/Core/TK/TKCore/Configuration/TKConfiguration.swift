@@ -3,9 +3,9 @@ import JSONText
 import OwnFiles
 import Platform
 
-/// The settings in force, each with where it comes from.
+/// The settings in force, each with its source.
 public struct TKConfiguration: Sendable, Hashable {
-    /// Where a value comes from.
+    /// The source of a value.
     public enum Source: Sendable, Hashable, CustomStringConvertible {
         case flag
         /// The variable's name.
@@ -15,7 +15,7 @@ public struct TKConfiguration: Sendable, Hashable {
         case user(String)
         case builtIn
 
-        /// For people.
+        /// For display.
         public var description: String {
             switch self {
             case .flag: "command line"
@@ -26,11 +26,11 @@ public struct TKConfiguration: Sendable, Hashable {
         }
     }
 
-    /// A value and where it comes from.
+    /// A value and its source.
     public struct Setting: Sendable, Hashable {
-        /// As text; the typed properties of ``TKConfiguration`` read it.
+        /// As text, parsed by the typed properties of ``TKConfiguration``.
         public var value: String
-        /// Where it comes from.
+        /// Its source.
         public var source: Source
 
         /// A value from a source.
@@ -40,51 +40,51 @@ public struct TKConfiguration: Sendable, Hashable {
         }
     }
 
-    /// Keys without a value have none.
+    /// Keys without a value are absent.
     public let settings: [ConfigurationKey: Setting]
 
-    /// Settings as they are given; the typed properties fill in defaults.
+    /// Raw settings; the typed properties supply defaults.
     public init(settings: [ConfigurationKey: Setting]) { self.settings = settings }
 
     /// The value of a key, or nil.
     public subscript(key: ConfigurationKey) -> String? { settings[key]?.value }
 
-    /// Who answers.
+    /// The provider.
     public var provider: String { self[.provider] ?? ModelProvider.usual.rawValue }
-    /// Nil where the provider has no usual model: the first that its server offers.
+    /// Nil if the provider has no default model: the first that its server offers.
     public var model: String? { self[.model] }
-    /// Where the provider is, if not at its usual place.
+    /// The provider's server, if not the default one.
     public var baseURL: String? { self[.baseURL] }
-    /// The advisor where none is named.
+    /// The default advisor.
     public var role: String { self[.role] ?? "general" }
-    /// Nil where no budget is set.
+    /// Nil if there is no budget.
     public var monthlyBudget: Cost? { self[.monthlyBudget].flatMap { Double($0) }.map { Cost(dollars: $0) } }
-    /// Rules of the quick pass that are off.
+    /// Disabled rules of the quick pass.
     public var ignoredRules: Set<String> {
         Set((self[.ignoredRules] ?? "").split(separator: ",").map(String.init))
     }
 
-    /// What a whole call may take: the draft's review, the council, the question.
+    /// The timeout of a whole call: the draft's review, the council, the question.
     public var timeout: Duration { .seconds(self[.timeout].flatMap { Int($0) } ?? Self.usualTimeout) }
     static let usualTimeout = 300
 
-    /// As configured; without a word about it, a user of a local model stays local.
+    /// As configured; by default, a user of a local model stays local.
     public var fallback: FallbackPolicy {
         self[.fallback].flatMap { FallbackPolicy(rawValue: $0) }
             ?? (usesOwnModel ? .local : .any)
     }
 
-    /// Whether a server on this machine may be asked that another user runs.
+    /// Whether a server on this machine that another user runs may be asked.
     public var allowsAnyLocalServer: Bool { self[.localAllow] == "yes" }
 
-    /// Whether the provider's models are one's own.
+    /// Whether the provider's models are the user's own.
     var usesOwnModel: Bool { ModelProvider(rawValue: provider)?.isOwn ?? false }
 }
 
-/// Finds the settings in force: flags, then environment, then the project's `./.tk/config.json`, then the user's
-/// `~/.tk/config.json`, then the defaults (docs/design/tk.md, "Settings"). A project's file may come with somebody
-/// else's work: it says how a text is read, never where it goes. Reads files at each call; everything here blocks for a
-/// moment.
+/// Determines the settings in force: flags, then environment, then the project's `./.tk/config.json`, then the user's
+/// `~/.tk/config.json`, then the defaults (docs/design/tk.md, "Settings"). A project's file may come with another
+/// person's work: it configures how a text is read, never where it goes. Reads the files at each call; everything here
+/// blocks briefly.
 package struct ConfigurationStore: Sendable {
     package let home: TKHome
     private let project: BytePath
@@ -92,8 +92,8 @@ package struct ConfigurationStore: Sendable {
     private let defaultModels: [String: String]
 
     /// - Parameters:
-    ///   - workingDirectory: where `.tk/config.json` of the project is looked for; not above it.
-    ///   - models: for the model of a provider for which none is configured.
+    ///   - workingDirectory: the project's folder with `.tk/config.json`; parent folders are not searched.
+    ///   - models: for the default model of a provider.
     package init(
         home: TKHome, workingDirectory: BytePath, environment: [String: String], models: ModelTable
     ) {
@@ -105,8 +105,8 @@ package struct ConfigurationStore: Sendable {
 
     private typealias Layer = [ConfigurationKey: TKConfiguration.Setting]
 
-    /// - Parameter flags: what the command line says; empty values count as not given.
-    /// - Throws: `Fault` (`.usage`) with file and line where a file or a value is wrong.
+    /// - Parameter flags: from the command line; empty values count as absent.
+    /// - Throws: `Fault` (`.usage`) with file and line if a file or a value is invalid.
     package func effective(flags: [ConfigurationKey: String] = [:]) throws -> TKConfiguration {
         var given: Layer = [:]
         for (key, value) in flags where !value.isEmpty {
@@ -123,7 +123,7 @@ package struct ConfigurationStore: Sendable {
                 .timeout: .init(value: String(TKConfiguration.usualTimeout), source: .builtIn),
             ],
         ]
-        // Within the home directory the two are one file.
+        // In the home directory the two are the same file.
         if try !isSameFile(project, home.configuration) {
             let values = try fileValues(project, isProject: true)
             layers.insert(values.mapValues { .init(value: $0, source: .project(project.description)) }, at: 2)
@@ -139,10 +139,10 @@ package struct ConfigurationStore: Sendable {
         return try effective().settings[try ConfigurationKey.named(name)]
     }
 
-    /// Sets a value in the user's file, in one step; an empty one removes it.
+    /// Atomically sets a value in the user's file; an empty one removes it.
     ///
     /// `api_key` goes to the secret store, for the provider in force.
-    /// - Returns: where it was written.
+    /// - Returns: the file that was written.
     package func set(_ name: String, to value: String) throws -> BytePath {
         if name == ConfigurationKey.apiKey {
             let provider = try effective().provider
@@ -164,9 +164,9 @@ package struct ConfigurationStore: Sendable {
         }
     }
 
-    /// Makes the user's file with the defaults; one that is there is left alone.
+    /// Creates the user's file with the defaults, unless it exists.
     ///
-    /// - Returns: whether it was made.
+    /// - Returns: whether it was created.
     package func initialise() throws -> Bool {
         try TKFile.exclusively(in: home.folder) {
             if try TKFile.read(home.configuration) != nil { return false }
@@ -179,8 +179,8 @@ package struct ConfigurationStore: Sendable {
 
     // MARK: -
 
-    /// The nearest value of each key. A model and a base URL belong to the provider they were set for: `--provider
-    /// openai` does not send OpenAI's key to Anthropic's server, nor ask OpenAI for Claude.
+    /// The closest value of each key. A model and a base URL belong to the provider they were set for:
+    /// `--provider openai` neither sends OpenAI's key to Anthropic's server nor asks OpenAI for Claude.
     private func resolve(_ layers: [Layer]) -> Layer {
         var found: Layer = [:]
         for key in ConfigurationKey.allCases { found[key] = layers.lazy.compactMap { $0[key] }.first }
@@ -240,8 +240,8 @@ package struct ConfigurationStore: Sendable {
         }
     }
 
-    /// Passing over what a project may not say would send a text further than one that says `fallback: none` means; so
-    /// it is an error, which sends nothing.
+    /// An error, not a warning: ignoring `fallback: none` in a project's file would send a text further than its author
+    /// wants, while an error sends nothing.
     private func refuseDestinations(_ file: JSONFile) throws {
         let wrong = ConfigurationKey.allCases.filter { key in
             switch file.members[key.rawValue] {
@@ -264,7 +264,7 @@ package struct ConfigurationStore: Sendable {
                 + commands.joined(separator: ", "))
     }
 
-    /// People write numbers, lists and words for yes and no as such.
+    /// Accepts JSON numbers, lists and booleans as values.
     private func text(_ value: JSON?, _ key: ConfigurationKey, _ file: JSONFile) throws -> String? {
         if let number = value?.double {
             if key == .monthlyBudget { return String(number) }

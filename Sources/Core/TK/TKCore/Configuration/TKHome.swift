@@ -6,14 +6,14 @@ import SQLiteFile
 
 /// A user's folder `~/.tk`: settings, advisors, keys, prices, and the databases of usage, journeys and search.
 package struct TKHome: Sendable, Equatable {
-    /// `~/.tk` itself, whether it is there or not.
+    /// `~/.tk` itself; it need not exist.
     package let folder: BytePath
 
     package init(folder: BytePath) { self.folder = folder }
 
     /// Below `TK_HOME` if that is set, else below `HOME`.
     ///
-    /// - Throws: `Fault` (`.usage`) where neither is an absolute path.
+    /// - Throws: `Fault` (`.usage`) if neither is an absolute path.
     package init(environment: [String: String] = ProcessInfo.processInfo.environment) throws {
         let named = [("TK_HOME", environment["TK_HOME"]), ("HOME", environment["HOME"])]
             .first { !($0.1 ?? "").isEmpty }
@@ -34,13 +34,13 @@ package struct TKHome: Sendable, Equatable {
     package var journeys: BytePath { folder.appending("journeys.sqlite") }
     package var search: BytePath { folder.appending("search.sqlite") }
 
-    /// Makes the folder if it is missing, for this user alone. Blocks.
+    /// Creates the folder if it is missing, for this user alone. Blocks.
     package func make() throws { try Durable.makeDirectory(folder, mode: 0o700) }
 }
 
 /// Changes to small files of the user's `.tk` folders. Everything here blocks.
 enum TKFile {
-    /// The whole file, or nil where there is none. Symbolic links are followed: people keep such files elsewhere.
+    /// The whole file, or nil if there is none. Follows symlinks: people keep such files elsewhere.
     static func read(_ path: BytePath, limit: Int64 = 1 << 20) throws -> [UInt8]? {
         do {
             return try Descriptor(path, follow: true).readAll(limit: limit)
@@ -49,7 +49,7 @@ enum TKFile {
         }
     }
 
-    /// Replaces a file in one step; where its name is a symbolic link, the file that it leads to.
+    /// Atomically replaces a file, or the target if it is a symlink.
     static func replace(_ path: BytePath, with text: String, mode: mode_t) throws {
         try Durable.makeDirectory(path.parent, mode: 0o700)
         try Durable.replaceOwn(path.real ?? path, with: Array(text.utf8), mode: mode)
@@ -59,7 +59,7 @@ enum TKFile {
     static func exclusively<R>(in folder: BytePath, _ body: () throws -> R) throws -> R {
         try Durable.makeDirectory(folder, mode: 0o700)
         let lock = try Descriptor(folder.appending(".lock"), O_RDWR | O_CREAT, mode: 0o600)
-        // Others hold it for the milliseconds of one small file, or of opening a database.
+        // Others hold it only for milliseconds, for one small file or to open a database.
         if try FileLock.acquireSoon(.exclusive, on: lock, within: 10) {
             return try withExtendedLifetime(lock, body)
         }
@@ -69,7 +69,7 @@ enum TKFile {
             path: folder)
     }
 
-    /// Opens a database of the module's under its folder's lock. Blocks.
+    /// Opens one of the module's databases under its folder's lock. Blocks.
     static func open(_ database: SQLiteFile, now: Timestamp) throws -> SQLiteFile.Opened {
         try exclusively(in: database.path.parent) { try database.open(now: now) }
     }

@@ -1,22 +1,23 @@
 import Platform
 
-/// Asks 2 to 10 advisors for their view of a draft, side by side, and compares what they say
+/// Asks 2 to 10 advisors for their view of a draft, concurrently, and compares the answers
 /// (docs/design/advisors.md, "Council").
 ///
-/// An advisor that fails is reported and does not end the debate. A point whose quote is not in the draft is dropped.
-/// Nothing of the comparison is a model's own wording: every point is somebody's.
+/// A failing advisor is reported and does not end the debate. A point whose quote is not in the draft is dropped. The
+/// comparison adds no wording of a model: every point comes from an advisor.
 public struct CouncilEngine: Sendable {
-    /// What a council is asked.
+    /// The request to a council.
     public struct Options: Sendable {
         /// 2 to 10.
         public var advisors: [Role]
-        /// What the writer wants to know.
+        /// The writer's question.
         public var question: String?
         /// Adds the genre's context.
         public var storyType: StoryType?
-        /// Changes what the advisors speak about.
+        /// Determines what the advisors comment on.
         public var stage: DraftStage?
-        /// Whether one more call may group what the places in the draft do not; without it, equal wording does.
+        /// Whether one more call may group the points that their places in the draft do not group; otherwise, equal
+        /// wording does.
         public var asksForSynthesis: Bool
 
         /// `asksForSynthesis` costs one more, short call.
@@ -32,12 +33,12 @@ public struct CouncilEngine: Sendable {
         }
     }
 
-    /// How many advisors a council has.
+    /// The number of advisors in a council.
     public static let size = 2...10
 
-    /// The model that speaks for the advisors.
+    /// The model that plays the advisors.
     public let model: ModelAccess
-    /// Builds what it is told.
+    /// Builds the prompts.
     public let prompts: PromptEngine
 
     /// A council that has not met yet.
@@ -48,8 +49,8 @@ public struct CouncilEngine: Sendable {
 
     /// Holds the debate.
     ///
-    /// - Throws: `Fault` (`.usage`) for a council of the wrong size; ``LLMError`` if every advisor failed, the first one's
-    ///   reason; what the recorder throws; `CancellationError`.
+    /// - Throws: `Fault` (`.usage`) for a council of the wrong size; ``LLMError`` with the first advisor's reason if
+    ///   all failed; errors from the recorder; `CancellationError`.
     public func debate(_ draft: DraftText, _ options: Options) async throws -> CouncilReport {
         let jobs = try jobs(draft, options)
         let answers = try await answers(to: jobs, draft, options)
@@ -85,7 +86,7 @@ public struct CouncilEngine: Sendable {
         return report
     }
 
-    /// The calls that ``debate(_:_:)`` will make, without the one that compares what is left.
+    /// The calls that ``debate(_:_:)`` will make, except for the one that compares the leftovers.
     public func plan(_ draft: DraftText, _ options: Options) throws -> CallPlan {
         CallPlan(
             try jobs(draft, options).map {
@@ -100,11 +101,11 @@ public struct CouncilEngine: Sendable {
         var piece: Range<Int>
         var part: Int
         var parts: Int
-        /// The server keeps the draft from one advisor to the next.
+        /// The server caches the draft from one advisor to the next.
         var isKept: Bool
     }
 
-    /// What an advisor says about one piece; its points have no ids yet.
+    /// An advisor's view of one piece; its points have no ids yet.
     private struct View: Sendable {
         var summary: String
         var points: [CouncilPoint]
@@ -154,8 +155,8 @@ public struct CouncilEngine: Sendable {
         }
     }
 
-    /// What came of each job, in their order. Where the server keeps the draft, the first advisor goes ahead until the
-    /// answer begins: only then the others find it kept, and do not pay for it anew.
+    /// The results of the jobs, in order. If the server caches the draft, the other advisors wait until the first one's
+    /// answer begins: only then is the draft cached, so that they do not pay for it again.
     private func answers(
         to jobs: [Job], _ draft: DraftText, _ options: Options
     ) async throws -> [Result<View, any Error>] {
@@ -221,7 +222,7 @@ public struct CouncilEngine: Sendable {
                     point.anchor = draft.anchor(
                         of: range.lowerBound + job.piece.lowerBound..<range.upperBound + job.piece.lowerBound)
                 case .ambiguous:
-                    // The point stands, only its place is not known.
+                    // The point stands; only its place is unknown.
                     break
                 case .unchanged, .mapped, .fuzzy, .orphan:
                     view.dropped.notInText += 1

@@ -1,15 +1,15 @@
-/// Finds out which points of different advisors are about the same, and what they come to.
+/// Finds points of different advisors about the same matter, and whether they agree.
 ///
-/// Words that two points share say that they have a topic in common, not that they agree: so points belong together by
-/// the words of the draft that they quote and by their aspect, and whether they agree follows from their stance.
+/// Words that two points share show a common topic, not agreement. So points are grouped by the words of the draft that
+/// they quote and by their aspect, and agreement follows from their stance.
 package struct CouncilGrouping {
-    /// So many word stems must two points share, and this share of the shorter one's.
+    /// Two points must share at least this many word stems, and this share of the shorter one's.
     private static let leastStems = 2
     private static let leastShare = 0.5
 
     package private(set) var consensus: [CouncilGroup] = []
     package private(set) var disagreements: [CouncilGroup] = []
-    /// Points of no group yet, in the order of their ids.
+    /// Points without a group yet, in the order of their ids.
     package private(set) var leftovers: [CouncilPoint]
     private let order: [String: Int]
 
@@ -24,7 +24,7 @@ package struct CouncilGrouping {
         }
     }
 
-    /// Clusters of points whose quotes all share some words: a long quote does not join what lies at its two ends.
+    /// Clusters of points whose quotes all share some words: a long quote does not join the points at its two ends.
     private static func overlapping(_ points: [CouncilPoint]) -> [[CouncilPoint]] {
         var clusters: [(core: Range<Int>, points: [CouncilPoint])] = []
         let sorted = points.compactMap { point in point.anchor.map { ($0.range, point) } }
@@ -47,7 +47,7 @@ package struct CouncilGrouping {
             .sorted { (order[$0.id] ?? 0) < (order[$1.id] ?? 0) }
         let whole = CouncilGroup(points: free, ground: ground)
         let (good, bad) = (whole.advisors(.favourable), whole.advisors(.against))
-        // An advisor who sees two sides does not disagree with anybody.
+        // An advisor who sees both sides disagrees with neither.
         if !good.isEmpty, !bad.isEmpty, Set(good + bad).count > 1 {
             let sides = CouncilGroup(points: free.filter { $0.stance != .neutral }, ground: ground)
             disagreements.append(sides)
@@ -72,10 +72,10 @@ package struct CouncilGrouping {
 
     // MARK: Leftovers
 
-    /// Groups what a model says belongs together. It only names ids: of points that are no leftovers, of one advisor
-    /// alone, or of a relation that contradicts the stances, nothing is taken.
+    /// Groups points as proposed by a model, which only gives ids. Groups with unknown ids, of a single advisor, or
+    /// with a relation that contradicts the stances are rejected.
     ///
-    /// - Returns: how many of the model's groups were not taken.
+    /// - Returns: the number of rejected groups.
     mutating func add(_ groups: [CouncilSynthesis.Group]) -> Int {
         var refused = 0
         for group in groups {
@@ -91,8 +91,8 @@ package struct CouncilGrouping {
         return refused
     }
 
-    /// Groups points of one aspect that say the same in the same words, and those that judge the same matter in opposite
-    /// ways: where no model is asked.
+    /// Groups points of one aspect with the same wording, and those that judge the same matter in opposite ways; used
+    /// if no model is asked.
     package mutating func addByWording() {
         var index = 0
         while index < leftovers.count {
@@ -109,7 +109,7 @@ package struct CouncilGrouping {
         let shared = stems.intersection(others).count
         let fewer = min(stems.count, others.count)
         guard other.stance == first.stance else {
-            // About the draft as a whole, one advisor finds well done what another does not.
+            // About the draft as a whole, one advisor praises what another criticises.
             guard isWhole, first.stance != .neutral, other.stance != .neutral else { return false }
             let (matter, otherMatter) = (
                 WordStems.matter(of: first.claim, first.aspect), WordStems.matter(of: other.claim, other.aspect)
@@ -118,11 +118,11 @@ package struct CouncilGrouping {
             return matter.isEmpty && otherMatter.isEmpty
                 || Double(common) > Self.leastShare * Double(min(matter.count, otherMatter.count)) && common > 0
         }
-        // The same sentence is the same point, however few its words are; about different places it is not.
+        // The same sentence is the same point, no matter how short, unless it is about different places.
         if first.anchor == nil || other.anchor == nil, WordStems.words(first.claim) == WordStems.words(other.claim) {
             return true
         }
-        // About different words of the draft, more has to be alike.
+        // For different words of the draft, more must be alike.
         let least = Self.leastStems + (first.anchor == nil || other.anchor == nil ? 0 : 1)
         return shared >= least && Double(shared) > Self.leastShare * Double(fewer)
     }
@@ -145,7 +145,7 @@ enum WordStems {
         "ed", "es", "ly", "s", "e", "y",
     ]
 
-    /// What says how good something is, and not what.
+    /// Words of judgement, which do not name a matter.
     private static let judging: Set<String> = [
         "strong", "weak", "good", "bad", "great", "poor", "clear", "unclear", "vague", "convincing", "unconvincing",
         "persuasive", "effective", "ineffective", "excellent", "solid", "thin", "shaky", "sound", "fine", "well",
@@ -159,7 +159,7 @@ enum WordStems {
 
     static func of(_ text: String) -> Set<String> { Set(words(text).filter { !empty.contains($0) }.map(stem)) }
 
-    /// The stems of what a claim is about, beside its aspect and its judgement.
+    /// The stems of a claim's subject, without its aspect and its judgement.
     static func matter(of claim: String, _ aspect: CouncilAspect) -> Set<String> {
         let words = words(claim).filter { word in
             !empty.contains(word) && !judging.contains(word)

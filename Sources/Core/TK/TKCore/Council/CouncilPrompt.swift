@@ -1,9 +1,9 @@
 import JSONText
 
-/// What each member of a council is asked.
+/// The prompt for each member of a council.
 enum CouncilPrompt {
-    /// The draft stands before all that differs from advisor to advisor, so that a server reads it once for all of them:
-    /// one that keeps beginnings by itself, or, where it is `kept`, one that wants a mark for it.
+    /// The draft comes before all that differs between advisors, so that a server can cache it for all of them: one
+    /// that caches prefixes automatically, or, if `kept`, one that needs a mark.
     static func request(
         _ role: Role, piece: String, question: String?, part: (number: Int, count: Int)?, storyType: StoryType?,
         stage: DraftStage?, engine: PromptEngine, maxTokens: Int, kept: Bool

@@ -1,10 +1,10 @@
-/// What a point of a council is about: a closed list, so that points can be compared.
+/// The aspect of a point: a closed list, so that points can be compared.
 public enum CouncilAspect: String, Sendable, Codable, CaseIterable {
     case opening, structure, argument, evidence, clarity, style, tone, audience, accuracy, completeness, language,
         ending
     case other
 
-    /// The aspect that a model means by a word of its own.
+    /// The aspect closest to a model's own word.
     static func closest(to word: String) -> CouncilAspect {
         let word = word.lowercased()
         if let exact = CouncilAspect(rawValue: word) { return exact }
@@ -33,13 +33,13 @@ public enum CouncilStance: Int, Sendable, Codable, CaseIterable {
     case favourable = 1
 }
 
-/// How advisors think of a draft as a whole.
+/// An advisor's opinion of a draft as a whole.
 public enum CouncilSentiment: String, Sendable, Codable {
-    /// At least twice as many points speak for it as against.
+    /// At least twice as many points for it as against.
     case positive
-    /// At least twice as many speak against it.
+    /// At least twice as many against it.
     case critical
-    /// Both, in like numbers.
+    /// Both, in similar numbers.
     case mixed
     /// No point takes a side.
     case neutral
@@ -53,22 +53,22 @@ public enum CouncilSentiment: String, Sendable, Codable {
     }
 }
 
-/// One thing that one advisor said.
+/// One point of an advisor.
 public struct CouncilPoint: Codable, Sendable, Hashable, Identifiable {
     /// `p1`, `p2` …: unique within its report.
     public var id: String
-    /// Who said it.
+    /// The advisor.
     public var advisorID: String
-    /// Where in the draft; nil for a point about the whole of it.
+    /// The place in the draft; nil for a point about all of it.
     public var anchor: TextAnchor?
-    /// What it is about.
+    /// Its aspect.
     public var aspect: CouncilAspect
     /// For or against.
     public var stance: CouncilStance
     /// The point itself, in a sentence.
     public var claim: String
 
-    /// One thing that one advisor said.
+    /// One point of an advisor.
     public init(
         id: String, advisorID: String, anchor: TextAnchor?, aspect: CouncilAspect, stance: CouncilStance, claim: String
     ) {
@@ -83,23 +83,23 @@ public struct CouncilPoint: Codable, Sendable, Hashable, Identifiable {
 
 /// One advisor's view.
 public struct CouncilPerspective: Codable, Sendable, Hashable {
-    /// Who.
+    /// The advisor.
     public var advisorID: String
-    /// In two or three sentences; for a draft that went in parts, one paragraph each.
+    /// In two or three sentences; one paragraph per part for a draft sent in parts.
     public var summary: String
-    /// By the points.
+    /// Derived from the points.
     public var sentiment: CouncilSentiment
     /// In the order in which they were made.
     public var points: [CouncilPoint]
-    /// The answer was cut: there may be more.
+    /// The answer was cut off: there may be more.
     public var isPartial: Bool
 }
 
 /// Points of several advisors that belong together.
 public struct CouncilGroup: Codable, Sendable, Hashable {
-    /// How they were found to belong together.
+    /// How they were grouped.
     public enum Ground: String, Codable, Sendable {
-        /// The same words, and the same aspect.
+        /// The same words of the draft, and the same aspect.
         case place
         /// A model grouped them, by their ids.
         case model
@@ -109,10 +109,10 @@ public struct CouncilGroup: Codable, Sendable, Hashable {
 
     /// In the order of their ids.
     public var points: [CouncilPoint]
-    /// How they were found.
+    /// How they were grouped.
     public var ground: Ground
 
-    /// What they are about: the most frequent aspect.
+    /// Their most frequent aspect.
     public var aspect: CouncilAspect {
         var counts: [CouncilAspect: Int] = [:]
         for point in points { counts[point.aspect, default: 0] += 1 }
@@ -126,24 +126,24 @@ public struct CouncilGroup: Codable, Sendable, Hashable {
     }
 }
 
-/// What a council came to (docs/design/advisors.md, "Council"): who agrees, who disagrees with whom, what only
-/// one has seen.
+/// The result of a council (docs/design/advisors.md, "Council"): agreements, disagreements, and points of a single
+/// advisor.
 public struct CouncilReport: Codable, Sendable, Hashable {
-    /// In the order in which the advisors were named; without those that failed.
+    /// In the order in which the advisors were named, without those that failed.
     public var perspectives: [CouncilPerspective] = []
-    /// Two advisors or more say the same.
+    /// Points on which two or more advisors agree.
     public var consensus: [CouncilGroup] = []
-    /// Advisors contradict each other about the same matter; nobody is overruled.
+    /// Points on which advisors contradict each other; none is overruled.
     public var disagreements: [CouncilGroup] = []
-    /// Points that only one advisor makes.
+    /// Points of a single advisor.
     public var uniqueInsights: [CouncilPoint] = []
-    /// By all points.
+    /// Derived from all points.
     public var overallSentiment = CouncilSentiment.neutral
-    /// Advisors that gave no answer; for a draft that went in parts, also one that read only some.
+    /// Advisors that gave no answer, or that answered for only some parts of a draft.
     public var failures: [AdvisorFailure] = []
     /// Points that were left out.
     public var dropped = DroppedFindings()
-    /// What a person should know, a sentence each.
+    /// Messages for a person, a sentence each.
     public var notices: [String] = []
     /// All calls that were made.
     public var calls: [CallSummary] = []

@@ -1,7 +1,6 @@
 import JSONText
 
-/// Asks a model which of the points that are left belong together. It answers with their ids and may not say anything
-/// of its own.
+/// Asks a model which of the remaining points belong together. It answers with ids only, without any text of its own.
 enum CouncilSynthesis {
     struct Group: Decodable, Sendable, Hashable {
         var points: [String]

@@ -1,7 +1,7 @@
 import Platform
 
-/// A draft as a WordprocessingML document (ECMA-376), the least of it that word processors want: styles by name, so
-/// that the receiver's own template decides how it looks.
+/// A draft as a minimal WordprocessingML document (ECMA-376): styles by name, so that the receiver's own template
+/// determines the look.
 package struct DocxExport {
     /// The first number of each list; nil for one without numbers.
     private var numberings: [Int?] = []
@@ -27,10 +27,10 @@ package struct DocxExport {
         return ZipWriter.archive(files)
     }
 
-    /// Where a block stands.
+    /// The context of a block.
     private struct Place {
         var style: String?
-        /// A list's number, level, and whether its mark has been set.
+        /// A list's number, level, and whether its marker is still to be written.
         var list: (number: Int, level: Int, isFirst: Bool)?
         var prefix = ""
     }
@@ -114,13 +114,13 @@ package struct DocxExport {
             }
             body += "</w:tr>"
         }
-        // A table must not be the last thing in a cell or a document.
+        // A table must not be the last element of a cell or a document.
         body += "</w:tbl><w:p/>"
     }
 
     // MARK: Runs
 
-    /// In the order in which the schema wants their properties; a run has one character style.
+    /// In the order that the schema requires; a run has one character style.
     private enum Mark: CaseIterable { case code, link, bold, italic, strike }
 
     private mutating func run(_ nodes: [MarkdownNode], _ marks: Set<Mark>) -> String {
@@ -170,7 +170,7 @@ package struct DocxExport {
             .joined(separator: "<w:tab/>") + "</w:r>"
     }
 
-    /// For XML 1.0, which has no place for most controls.
+    /// For XML 1.0, which does not allow most control characters.
     static func escaped(_ text: String) -> String {
         var out = ""
         for scalar in text.unicodeScalars {

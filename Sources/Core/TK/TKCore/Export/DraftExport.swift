@@ -1,6 +1,6 @@
 import Platform
 
-/// The forms in which a draft can be given away (docs/design/tk.md, "Given away").
+/// The export formats of a draft (docs/design/tk.md, "Given away").
 package enum ExportFormat: String, Sendable, CaseIterable {
     case md, txt, html, docx, pdf
 
@@ -16,11 +16,11 @@ package enum ExportFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is no text for a terminal.
+    /// Whether it is unsuitable for a terminal.
     package var isBinary: Bool { self == .docx || self == .pdf }
 }
 
-/// A draft on its way out: its Markdown without front matter, and a title.
+/// A draft for export: its Markdown without front matter, and a title.
 package struct DraftExport: Sendable {
     package let markdown: String
     package let title: String
@@ -39,11 +39,11 @@ package struct DraftExport: Sendable {
             ?? fallbackTitle
     }
 
-    /// A draft in the form that is exported, Markdown: plain text with its signs escaped, MDX without its imports and
+    /// A draft as Markdown for export: plain text with special characters escaped, MDX without its imports and
     /// elements.
     ///
-    /// - Parameter name: the draft's, for people.
-    /// - Throws: `Fault` (`.refused`) for a format that would be misread, with what can convert it.
+    /// - Parameter name: the draft's, for messages.
+    /// - Throws: `Fault` (`.refused`) for a format that would be misread, with a suggested converter.
     package static func markdown(of draft: DraftText, _ name: String, path: BytePath? = nil) throws -> String {
         let converter: String
         switch draft.syntax {
@@ -62,7 +62,7 @@ package struct DraftExport: Sendable {
                 + "converts it", path: path)
     }
 
-    /// The draft as it stands, ending in a line end.
+    /// The draft unchanged, ending in a line break.
     package func markdownBytes() -> [UInt8] {
         Array((source.hasSuffix("\n") || source.isEmpty ? source : source + "\n").utf8)
     }

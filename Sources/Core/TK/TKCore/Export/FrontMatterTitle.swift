@@ -1,7 +1,7 @@
-/// The title in a draft's front matter, of YAML (`title: …`) or TOML (`title = …`), as its author reads it.
+/// The title in a draft's front matter, in YAML (`title: …`) or TOML (`title = …`).
 enum FrontMatterTitle {
     /// - Parameter lines: those between the fences.
-    /// - Returns: one line; nil where there is none, or an empty one.
+    /// - Returns: one line; nil if there is none, or an empty one.
     static func find(in lines: some Sequence<String>) -> String? {
         guard
             let line = lines.first(where: {
@@ -19,7 +19,7 @@ enum FrontMatterTitle {
         String(text.firstRange(of: /(?:^|\s)#/).map { text[..<$0.lowerBound] } ?? text)
     }
 
-    /// What stands between quotes, escapes decoded; nil where it is not quoted, or something else than a comment follows.
+    /// The text between quotes, with escapes decoded; nil if it is not quoted, or followed by anything but a comment.
     private static func quoted(_ text: Substring.UnicodeScalarView) -> String? {
         guard let mark = text.first, mark == "\"" || mark == "'" else { return nil }
         var rest = text.dropFirst()
@@ -47,7 +47,7 @@ enum FrontMatterTitle {
 
     private static let digits: [Unicode.Scalar: Int] = ["x": 2, "u": 4, "U": 8]
 
-    /// Takes off what stands behind a backslash. An unknown escape stands for its letter.
+    /// Consumes the escape after a backslash. An unknown escape yields its letter.
     private static func escaped(_ rest: inout Substring.UnicodeScalarView) -> Unicode.Scalar {
         guard let letter = rest.popFirst() else { return "\\" }
         guard let count = digits[letter] else { return named[letter] ?? letter }

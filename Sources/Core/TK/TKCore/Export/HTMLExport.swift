@@ -1,9 +1,9 @@
 import CCmarkGfm
 import Glibc
 
-/// A page that stands by itself. Safe: raw HTML is left out, and links that would run something lead nowhere.
+/// A self-contained page. Safe: raw HTML is left out, and links to scripts are disabled.
 package enum HTMLExport {
-    /// - Parameter isForRenderer: leaves pictures out that a renderer would fetch from elsewhere, or from anywhere on
+    /// - Parameter isForRenderer: leaves out pictures that a renderer would fetch from elsewhere, or from any place on
     ///   this machine.
     package static func page(_ draft: DraftExport, isForRenderer: Bool = false) -> String {
         """
@@ -27,7 +27,7 @@ package enum HTMLExport {
         """
     }
 
-    /// What the drafts are written in is not known, and a wrong language is worse for a reader's software than none.
+    /// The language of drafts is unknown, and a wrong one is worse for screen readers than none.
     private static let language = "und"
 
     private static let style = """
@@ -70,7 +70,7 @@ package enum HTMLExport {
         for image in found {
             let url = cmark_node_get_url(image).map { String(cString: $0) } ?? ""
             guard url.hasPrefix("/") || url.hasPrefix("\\") || url.contains(":") || url.contains("..") else { continue }
-            // Its description stays where it stood.
+            // Its description stays in place.
             while let child = cmark_node_first_child(image) {
                 cmark_node_unlink(child)
                 guard cmark_node_insert_before(image, child) != 0 else {

@@ -1,4 +1,4 @@
-/// MDX as the Markdown that is left without its imports, exports, elements and expressions.
+/// Converts MDX to Markdown by removing imports, exports, elements and expressions.
 enum MDXExport {
     static func markdown(_ draft: DraftText) -> String {
         let mask = DraftMask(draft)
@@ -16,7 +16,7 @@ enum MDXExport {
         return String(text)
     }
 
-    /// Whether each line stands in a fence, where imports are an example.
+    /// Whether each line is in a fence, where imports are only examples.
     private static func fenced(_ draft: DraftText) -> [Bool] {
         var fence: Unicode.Scalar?
         return (0...draft.lineCount).map { line in

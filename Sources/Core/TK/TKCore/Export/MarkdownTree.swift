@@ -1,7 +1,7 @@
 import CCmarkGfm
 import Synchronization
 
-/// A Markdown document as a tree of values, as cmark-gfm reads it (GitHub's Markdown: tables, strikethrough, task
+/// A Markdown document as a tree of values, as parsed by cmark-gfm (GitHub's Markdown: tables, strikethrough, task
 /// lists, bare links, footnotes).
 package indirect enum MarkdownNode: Sendable, Equatable {
     case document([MarkdownNode])
@@ -10,7 +10,7 @@ package indirect enum MarkdownNode: Sendable, Equatable {
     case quotation([MarkdownNode])
     /// `start` is nil for a list without numbers.
     case list(start: Int?, isTight: Bool, [MarkdownNode])
-    /// `isDone` is nil where it is no task.
+    /// `isDone` is nil if it is not a task.
     case item(isDone: Bool?, [MarkdownNode])
     case code(language: String, String)
     case rule
@@ -28,12 +28,12 @@ package indirect enum MarkdownNode: Sendable, Equatable {
     case footnoteReference(String)
 }
 
-/// cmark-gfm with its extensions. Those change tables of cmark's that all threads share, so one document is read at a
-/// time; the masker, which may run beside, uses none of the marks that they add.
+/// cmark-gfm with its extensions. Those change cmark tables shared by all threads, so only one document is parsed at a
+/// time; the masker, which may run concurrently, uses none of the syntax that they add.
 enum CmarkDocument {
     private static let turn = Mutex<Bool>(false)
 
-    /// Calls `body` with the parsed document, which lives until it returns.
+    /// Calls `body` with the parsed document, which is valid until it returns.
     static func with<R>(_ markdown: String, _ body: (OpaquePointer, UnsafeMutablePointer<cmark_llist>?) throws -> R)
         rethrows -> R?
     {
@@ -62,7 +62,7 @@ enum CmarkDocument {
 }
 
 extension MarkdownNode {
-    /// Nesting below this depth is flattened: nobody writes it, and trees are walked by recursion.
+    /// Deeper nesting is flattened: it does not occur in practice, and trees are walked recursively.
     private static let deepest = 64
 
     package init(_ markdown: String) {
@@ -74,7 +74,7 @@ extension MarkdownNode {
     private static func children(of node: OpaquePointer, depth: Int) -> [MarkdownNode] {
         var nodes: [MarkdownNode] = []
         var next = cmark_node_first_child(node)
-        // Footnotes stand at the end, in the order of the numbers that their references have.
+        // Footnotes are at the end, in the order of their references' numbers.
         var footnotes = 0
         while let child = next {
             if cmark_node_get_type(child) == CMARK_NODE_FOOTNOTE_DEFINITION {
@@ -117,7 +117,7 @@ extension MarkdownNode {
         case CMARK_NODE_LINK: return .link(url(node), inside())
         case CMARK_NODE_IMAGE: return .image(url(node), inside())
         case CMARK_NODE_FOOTNOTE_REFERENCE: return .footnoteReference(literal())
-        // Raw HTML belongs to none of the forms made from the tree.
+        // Raw HTML is excluded from all formats made from the tree.
         case CMARK_NODE_HTML_BLOCK, CMARK_NODE_HTML_INLINE, CMARK_NODE_CUSTOM_BLOCK, CMARK_NODE_CUSTOM_INLINE:
             return nil
         default: break
@@ -154,7 +154,7 @@ extension MarkdownNode {
         cmark_node_get_url(node).map { String(cString: $0) } ?? ""
     }
 
-    /// The text in a node however deep, without recursion.
+    /// The text in a node at any depth, without recursion.
     private static func plain(_ node: OpaquePointer) -> String {
         guard let iterator = cmark_iter_new(node) else { return "" }
         defer { cmark_iter_free(iterator) }
@@ -171,7 +171,7 @@ extension MarkdownNode {
         return text
     }
 
-    /// The words of inline nodes, without their marks.
+    /// The words of inline nodes, without their markup.
     package static func words(_ nodes: [MarkdownNode]) -> String {
         nodes.map { node in
             switch node {

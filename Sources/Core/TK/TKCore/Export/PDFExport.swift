@@ -3,14 +3,14 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A PDF by a renderer that is installed: none comes with the program. Blocks while it works.
+/// Makes a PDF with an installed renderer; none is bundled. Blocks while it runs.
 package enum PDFExport {
-    /// A program that makes a PDF of a page.
+    /// A program that converts a page to PDF.
     package struct Renderer: Sendable, Equatable {
         package var name: String
         package var path: String
 
-        /// Reads `page.html` in the folder where it runs, and writes `page.pdf` there.
+        /// Reads `page.html` in its working folder, and writes `page.pdf` there.
         func arguments(_ folder: BytePath) -> [String] {
             switch name {
             case "weasyprint": ["page.html", "page.pdf"]
@@ -33,7 +33,7 @@ package enum PDFExport {
 
     package static let names = ["weasyprint", "wkhtmltopdf", "chromium", "libreoffice", "pandoc"]
 
-    /// The first that a `PATH` holds.
+    /// The first one in a `PATH`.
     package static func renderer(path: String) -> Renderer? {
         for name in names {
             for folder in path.split(separator: ":") where folder.hasPrefix("/") {
@@ -44,8 +44,8 @@ package enum PDFExport {
         return nil
     }
 
-    /// - Parameter environment: of the renderer; nothing that could hold a key is passed on.
-    /// - Throws: `Fault` that names the renderers where there is none, or what the renderer complained about.
+    /// - Parameter environment: of the renderer; variables that could hold a key are not passed on.
+    /// - Throws: `Fault` that names the renderers if there is none, or with the renderer's own error.
     package static func bytes(_ draft: DraftExport, environment: [String: String]) throws -> [UInt8] {
         guard let renderer = renderer(path: environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin") else {
             throw Fault(

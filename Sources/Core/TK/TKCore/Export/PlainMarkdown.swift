@@ -1,12 +1,13 @@
-/// Plain text as Markdown that shows the same words: paragraphs and lines stay, no sign in them means anything.
+/// Plain text as Markdown that renders as the same words: paragraphs and lines stay, and all special characters are
+/// escaped.
 enum PlainMarkdown {
     static func markdown(_ text: String) -> String {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(line)
         return lines.joined(separator: "\n")
     }
 
-    /// Every sign that Markdown reads; a line's indent goes, as it would make code of it, and a number's stop is escaped,
-    /// as it would make a list.
+    /// Escapes every Markdown character, removes a line's indent, which would turn it into code, and escapes the stop
+    /// after a number, which would turn it into a list.
     private static func line(_ text: Substring) -> String {
         let words = text.drop { $0.isWhitespace }
         var escaped = ""

@@ -1,4 +1,4 @@
-/// A draft's words without Markdown's marks: paragraphs apart by an empty line, lists with their marks.
+/// A draft's words without Markdown markup: paragraphs separated by an empty line, lists with their markers.
 package enum PlainTextExport {
     package static func text(_ draft: DraftExport) -> String {
         let nodes = UnusedFootnotes.nodes(draft.markdown)
@@ -45,7 +45,7 @@ package enum PlainTextExport {
         }.joined(separator: "\n")
     }
 
-    /// A link's address stands behind its words where they do not say it.
+    /// A link's address follows its text, unless they are the same.
     private static func line(_ nodes: [MarkdownNode]) -> String {
         nodes.map { node -> String in
             switch node {

@@ -1,11 +1,11 @@
-/// A document with all its footnotes: cmark leaves out those that nothing leads to, and what they say would be lost.
+/// A document with all its footnotes: cmark leaves out unreferenced ones, whose text would be lost.
 enum UnusedFootnotes {
-    /// The document's blocks; footnotes that nothing leads to come behind the others.
+    /// The document's blocks; unreferenced footnotes come after the others.
     static func nodes(_ markdown: String) -> [MarkdownNode] {
         guard case .document(let nodes) = MarkdownNode(markdown) else { return [] }
         let labels = labels(in: markdown)
         guard labels.count > nodes.count(where: \.isFootnote) else { return nodes }
-        // Led to from a paragraph behind the text, which is taken out again.
+        // References in an extra paragraph after the text, which is removed again.
         let leading = labels.map { "[^\($0)]" }.joined(separator: " ")
         guard case .document(var all) = MarkdownNode(markdown + "\n\n" + leading + "\n"),
             let last = all.lastIndex(where: { !$0.isFootnote }), case .paragraph(let inside) = all[last],
@@ -15,7 +15,7 @@ enum UnusedFootnotes {
         return all
     }
 
-    /// What stands at the beginning of lines as a footnote's name, each once; also where it is code, which does no harm.
+    /// Every footnote label at the start of a line, each once; those in code do no harm.
     private static func labels(in markdown: String) -> [String] {
         var seen: Set<String> = []
         return markdown.split(whereSeparator: \.isNewline).compactMap { line in
@@ -35,7 +35,7 @@ enum UnusedFootnotes {
 extension MarkdownNode {
     fileprivate var isFootnote: Bool { if case .footnote = self { true } else { false } }
 
-    /// A reference, or what is left of one that leads nowhere.
+    /// A reference, or the remains of one without a target.
     fileprivate var isLeading: Bool {
         switch self {
         case .footnoteReference, .softBreak: true

@@ -5,7 +5,7 @@ import Platform
 package struct JourneyProject: Sendable, Hashable, Identifiable {
     package let id: UUID
     package var name: String
-    /// Nil where the project is no folder.
+    /// Nil if the project is not a folder.
     package var folder: BytePath?
     package var opened: Timestamp
 }
@@ -14,10 +14,10 @@ package struct JourneyProject: Sendable, Hashable, Identifiable {
 package struct JourneyDocument: Sendable, Hashable, Identifiable {
     package let id: UUID
     package var project: UUID?
-    /// Nil for a text that came without a file.
+    /// Nil for a text without a file.
     package var path: BytePath?
     package var title: String
-    /// SHA-256 of the text that the journey speaks of, 64 hexadecimal digits.
+    /// SHA-256 of the text to which the journey refers, 64 hexadecimal digits.
     package var textHash: String
     package var words: Int
     package let created: Timestamp
@@ -39,6 +39,6 @@ package struct Conversation: Sendable, Hashable, Identifiable {
     package let role: String
     package let document: UUID?
     package let created: Timestamp
-    /// The oldest first.
+    /// Oldest first.
     package var messages: [Message]
 }

@@ -5,8 +5,8 @@ enum JourneySchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 projects, documents, journeys, conversations") { db in
-            // Paths are bytes; times are nanoseconds since 1970 UTC; a journey is JSON, which only ``JourneyState``
-            // reads.
+            // Paths are bytes; times are nanoseconds since 1970 UTC; a journey is JSON, parsed only by
+            // ``JourneyState``.
             try db.execute(
                 sql: """
                     CREATE TABLE project (

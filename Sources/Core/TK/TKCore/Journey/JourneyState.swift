@@ -3,11 +3,11 @@ public enum JourneyStage: String, Codable, Sendable, CaseIterable {
     case canvas, draft, revise, final
 }
 
-/// What happens to a journey.
+/// An event in a journey.
 public enum JourneyEvent: Sendable, Hashable {
     /// Canvas to draft, with the kind of text and the advisors, or with neither ("just start writing").
     case start(storyType: String?, advisors: [String])
-    /// Draft to canvas: the kind of text is chosen anew.
+    /// Draft to canvas: choose the kind of text again.
     case reconsider
     case setDraftStage(DraftStage)
     case setAdvisors([String])
@@ -16,56 +16,56 @@ public enum JourneyEvent: Sendable, Hashable {
     case accept(String)
     case edit(String, text: String)
     case skip(String)
-    /// An answered comment is pending again.
+    /// An answered comment becomes pending again.
     case reopen(String)
-    /// Revise or final to draft: the writer goes on writing.
+    /// Revise or final to draft: the writer continues writing.
     case resumeDraft
     /// Revise to final: every comment is answered.
     case finish
 }
 
-/// Why an event cannot happen now.
+/// Why an event is not allowed now.
 public struct JourneyRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What, why, and what to do.
+    /// The event, the reason, and what to do.
     public let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Where a text is on its way from an idea to its last form: canvas, draft, revise, final, and back. Pure: an event
-/// gives the next state or is refused, and a refused one changes nothing.
+/// The state of a text on its way from an idea to its final form: canvas, draft, revise, final, and back. Pure: an
+/// event yields the next state or is refused, and a refused one changes nothing.
 public struct JourneyState: Codable, Sendable, Hashable {
-    /// Where the text is.
+    /// The current stage.
     public private(set) var stage: JourneyStage = .canvas
     /// Nil on the canvas; kept through revise and final.
     public private(set) var draftStage: DraftStage?
-    /// The kind of text; nil where the writer just began.
+    /// The kind of text; nil if the writer skipped the choice.
     public private(set) var storyType: String?
     /// Ids of advisors, each once, at most ten.
     public private(set) var advisors: [String] = []
-    /// In the order in which they came.
+    /// In order of arrival.
     public private(set) var comments: [ReviewComment] = []
-    /// Rounds of feedback that have been received.
+    /// Rounds of feedback received.
     public private(set) var revisionCycle = 0
-    /// Over all rounds: the comments of former rounds may be gone by then.
+    /// Over all rounds, including comments that are gone by now.
     public private(set) var totalReceived = 0
-    /// Those whose proposal was taken, as it was or edited.
+    /// Accepted proposals, edited or not.
     public private(set) var totalAccepted = 0
     /// The part of ``totalAccepted`` that was edited.
     public private(set) var totalEdited = 0
-    /// Those that the writer did not want.
+    /// Declined ones.
     public private(set) var totalSkipped = 0
 
-    /// So many advisors may look at one text.
+    /// The maximum number of advisors for a text.
     public static let mostAdvisors = 10
 
     /// On the canvas.
     public init() {}
 
-    /// The comments without an answer.
+    /// The unanswered comments.
     public var pending: [ReviewComment] { comments.filter { $0.status == .pending } }
 
-    /// Whether a review is done, and the text may become final.
+    /// Whether the review is done, so that the text may become final.
     public var isFullyAnswered: Bool { stage == .revise && pending.isEmpty }
 
     /// The state after an event.
@@ -75,7 +75,7 @@ public struct JourneyState: Codable, Sendable, Hashable {
         return next
     }
 
-    /// - Throws: what is wrong and what to do; nothing has changed then.
+    /// - Throws: the problem and the remedy; nothing has changed then.
     public mutating func apply(_ event: JourneyEvent) throws(JourneyRefusal) {
         switch event {
         case .start(let type, let ids):
@@ -121,8 +121,8 @@ public struct JourneyState: Codable, Sendable, Hashable {
         }
     }
 
-    /// A finding that the writer has answered does not come back, and one that stands already is not counted twice.
-    /// Pending ones of a former round that were not found again are gone: they speak of a text that has changed.
+    /// An answered finding does not come back, and an existing one is not counted twice. Pending ones of an earlier
+    /// round that were not found again are dropped: they refer to a text that has changed.
     private mutating func receive(_ suggestions: [Suggestion]) throws(JourneyRefusal) {
         try require([.draft, .revise, .final], "receive feedback", "start a draft first")
         var seen: Set<String> = []

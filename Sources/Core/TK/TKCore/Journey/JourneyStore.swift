@@ -21,10 +21,10 @@ package final class JourneyStore: Sendable {
         self.clock = clock
     }
 
-    /// An opened store, and what a person should know about how it was found.
+    /// An opened store, with messages for a person about its state.
     package struct Opened: Sendable {
         package let store: JourneyStore
-        /// Not empty where a corrupt database was set aside.
+        /// Not empty if a corrupt database was set aside.
         package let notices: [String]
     }
 
@@ -41,14 +41,14 @@ package final class JourneyStore: Sendable {
         }
     }
 
-    /// Ends all use of the database; later calls fail.
+    /// Closes the database; later calls fail.
     package func close() async throws {
         try await lane.use(pool, "close the journeys at \(path)") { try $0.close() }
     }
 
     // MARK: - Projects
 
-    /// The project of a folder, made if it is new; marks it as opened now.
+    /// The project of a folder, created if it is new; marks it as opened now.
     package func project(folder: BytePath, name: String) async throws -> JourneyProject {
         try await write("keep the project \(name)") { db, now in
             let known = try Row.fetchOne(
@@ -63,7 +63,7 @@ package final class JourneyStore: Sendable {
         }
     }
 
-    /// The last opened first.
+    /// Last opened first.
     package func projects() async throws -> [JourneyProject] {
         try await write("read the projects") { db, _ in
             try Row.fetchAll(db, sql: "SELECT * FROM project ORDER BY opened DESC, id").map { row in
@@ -76,11 +76,11 @@ package final class JourneyStore: Sendable {
 
     // MARK: - Documents
 
-    /// The document of a draft, made if it is new, and told what the draft holds now.
+    /// The document of a draft, created if it is new, with the draft's current text recorded.
     ///
     /// - Parameters:
-    ///   - path: nil always makes a new one.
-    ///   - project: nil leaves what is known.
+    ///   - path: nil always creates a new one.
+    ///   - project: nil leaves it unchanged.
     package func document(
         path: BytePath?, title: String, text: String, project: UUID? = nil
     ) async throws -> JourneyDocument {
@@ -108,9 +108,9 @@ package final class JourneyStore: Sendable {
         try await write("read a document") { db, _ in try Self.find(db, "path = ?", [Data(path.bytes)]) }
     }
 
-    /// The last changed first.
+    /// Last changed first.
     ///
-    /// - Parameter project: nil for those of all projects and of none.
+    /// - Parameter project: nil for documents of all projects and of none.
     package func documents(in project: UUID? = nil, limit: Int = 1000) async throws -> [JourneyDocument] {
         try await write("read the documents") { db, _ in
             try Row.fetchAll(
@@ -122,9 +122,9 @@ package final class JourneyStore: Sendable {
         }
     }
 
-    /// A draft that was renamed stays the same document.
+    /// Records a rename: the draft stays the same document.
     ///
-    /// - Throws: `Fault` (`.refused`) where another document has that path.
+    /// - Throws: `Fault` (`.refused`) if another document has that path.
     package func move(_ id: UUID, to path: BytePath) async throws {
         try await write("move a document") { db, _ in
             if let other = try Self.find(db, "path = ?", [Data(path.bytes)]), other.id != id {
@@ -135,9 +135,9 @@ package final class JourneyStore: Sendable {
         }
     }
 
-    /// Lets events happen to a document's journey, all or none; other processes see them in one step.
+    /// Applies events to a document's journey, all or none, atomically for other processes.
     ///
-    /// - Throws: `JourneyRefusal`, or `Fault` (`.usage`) where there is no such document.
+    /// - Throws: `JourneyRefusal`, or `Fault` (`.usage`) if there is no such document.
     package func apply(_ events: [JourneyEvent], to id: UUID) async throws -> JourneyState {
         try await write("change a journey") { db, _ in
             guard var document = try Self.find(db, "id = ?", [id.uuidString]) else {
@@ -162,7 +162,7 @@ package final class JourneyStore: Sendable {
         }
     }
 
-    /// Keeps a question with its answer.
+    /// Stores a question with its answer.
     package func append(question: String, answer: String, to id: UUID) async throws -> Conversation.Message {
         try await write("keep an answer") { db, now in
             let message = Conversation.Message(id: UUID(), question: question, answer: answer, time: now)
@@ -184,11 +184,11 @@ package final class JourneyStore: Sendable {
         }
     }
 
-    /// The newest first.
+    /// Newest first.
     ///
     /// - Parameters:
     ///   - role: nil for all advisors.
-    ///   - document: nil for those about any document and about none.
+    ///   - document: nil for conversations about any document and about none.
     package func conversations(
         role: String? = nil, document: UUID? = nil, limit: Int = 100
     ) async throws -> [Conversation] {

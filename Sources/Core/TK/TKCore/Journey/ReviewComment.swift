@@ -1,15 +1,15 @@
-/// A finding on its way through a review (docs/design/advisors.md, "Journey").
+/// A finding in a review, with the writer's answer (docs/design/advisors.md, "Journey").
 public struct ReviewComment: Codable, Sendable, Hashable, Identifiable {
-    /// What the writer answered.
+    /// The writer's answer.
     public enum Status: String, Codable, Sendable, CaseIterable {
         case pending, accepted, edited, skipped
     }
 
-    /// What the advisor found.
+    /// The advisor's finding.
     public var suggestion: Suggestion
     /// The answer; pending at first.
     public private(set) var status: Status
-    /// What the writer put in place of the proposal; nil unless ``status`` is `edited`.
+    /// The writer's own text in place of the proposal; nil unless ``status`` is `edited`.
     public private(set) var editedText: String?
 
     /// The suggestion's own.
@@ -22,7 +22,7 @@ public struct ReviewComment: Codable, Sendable, Hashable, Identifiable {
         editedText = nil
     }
 
-    /// What goes into the draft: nil while the comment is pending, and for one that was skipped.
+    /// The text for the draft: nil while the comment is pending, or if it was skipped.
     public var appliedText: String? {
         switch status {
         case .accepted: suggestion.suggestedText

@@ -1,14 +1,14 @@
-/// In which language the passages of a draft are: the one that its front matter names, else that which each passage looks
-/// like; one that is too short to tell is in the language of the whole, and that is English where nothing else is clear.
+/// Determines the language of a draft's passages: the one in its front matter, else detected per passage. A passage too
+/// short to tell gets the language of the whole draft, which defaults to English.
 struct DraftLanguages {
     private let scalars: [Unicode.Scalar]
     private let lexicon: QuickLexicon
-    /// As the author says.
+    /// As stated by the author.
     private let stated: String?
-    /// Of the whole.
+    /// The whole draft's language.
     private let usual: String
 
-    /// So much of a draft is looked at to tell the language of the whole, in Unicode scalars.
+    /// The number of Unicode scalars examined to detect the language of the whole draft.
     private static let sample = 20_000
 
     init(_ draft: DraftText, _ mask: DraftMask, _ lexicon: QuickLexicon) {

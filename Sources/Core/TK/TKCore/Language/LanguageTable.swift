@@ -1,29 +1,29 @@
 import Foundation
 
-/// The commonest trigrams of languages, by which a passage's language is told: `Resources/languages.json`.
+/// The most common trigrams of languages, for language detection: `Resources/languages.json`.
 struct LanguageTable: Sendable {
     private struct File: Decodable {
-        /// By language, the commonest first; `_` is a word's edge.
+        /// By language, most common first; `_` is a word boundary.
         let trigrams: [String: String]
     }
 
-    /// How likely each language is, by its number.
+    /// The likelihood of each language, by index.
     typealias Scores = [Float]
 
-    /// The languages that it knows, by their number.
+    /// The known languages, by index.
     let languages: [String]
     private var rows: [UInt64: Int] = [:]
     private var weights: [Float] = []
 
-    /// Fewer trigrams tell nothing: three or four words.
+    /// Fewer trigrams, which is three or four words, are not conclusive.
     private static let least = 24
-    /// By so much a trigram another language must be likelier than the usual one, and by more the shorter a text is.
+    /// Another language must be likelier than the usual one by this margin per trigram, and by more in a shorter text.
     private static let margin: Float = 0.12
     private static let chance: Float = 5
 
-    /// Blocks for a moment.
+    /// Blocks briefly.
     ///
-    /// - Throws: `Fault` where the file is missing or does not have its shape.
+    /// - Throws: `Fault` if the file is missing or invalid.
     init(_ resources: TKResources) throws {
         let file = try JSONDecoder().decode(File.self, from: Data(try resources.read("languages.json")))
         languages = file.trigrams.keys.sorted()
@@ -50,9 +50,9 @@ struct LanguageTable: Sendable {
         UInt64(first) << 42 | UInt64(second) << 21 | UInt64(third)
     }
 
-    /// The language of a text; nil where that cannot be said.
+    /// The language of a text; nil if undecided.
     ///
-    /// - Parameter usual: the language that it is in unless another is clearly likelier.
+    /// - Parameter usual: the assumed language unless another is clearly likelier.
     func language(of text: some Sequence<Unicode.Scalar>, usual: String) -> String? {
         var sums = Scores(repeating: 0, count: languages.count)
         var count = 0
@@ -60,7 +60,7 @@ struct LanguageTable: Sendable {
         var first: UInt32 = 32
         var second: UInt32 = 32
         func add(_ third: UInt32) {
-            // A letter alone, or the space between two words, says nothing.
+            // A single letter, or the space between two words, is not significant.
             if second != 32 {
                 count += 1
                 if let row = rows[Self.key(first, second, third)] {
@@ -88,7 +88,7 @@ struct LanguageTable: Sendable {
         return (sums[best] - own) / Float(count) >= Self.margin + Self.chance / Float(count) ? languages[best] : nil
     }
 
-    /// A language that the table does not have.
+    /// A language that is not in the table.
     static let unknown = "und"
 
     private static func lower(_ scalar: Unicode.Scalar) -> UInt32 {

@@ -1,7 +1,7 @@
-/// The language that a draft's author names.
+/// The language stated by a draft's author.
 enum StatedLanguage {
-    /// From `lang: fr` or `language: fr-CA` of the front matter, `:lang: fr` of AsciiDoc, `#+LANGUAGE: fr` of Org: its code,
-    /// in lower case and without a region. Nil where there is none.
+    /// From `lang: fr` or `language: fr-CA` in the front matter, `:lang: fr` in AsciiDoc, `#+LANGUAGE: fr` in Org: its
+    /// code, in lower case and without a region. Nil if there is none.
     static func find(in draft: DraftText) -> String? {
         let last: Int
         switch draft.syntax {

@@ -2,7 +2,7 @@ import JSONText
 
 /// An advisor's answer, as `tk ask` prints it.
 package enum AnswerOutput {
-    /// - Parameter isQuiet: the answer alone, without who gave it.
+    /// - Parameter isQuiet: only the answer, without the advisor's name.
     package static func text(
         _ answer: QuestionAnswer, _ setting: ReviewSetting, _ style: TerminalStyle, isQuiet: Bool
     ) -> String {
@@ -11,13 +11,13 @@ package enum AnswerOutput {
         return isQuiet ? body : heading(answer.advisorID, setting, style) + body
     }
 
-    /// Who answers; what stands above the answer.
+    /// The heading above the answer: the advisor's name.
     package static func heading(_ advisorID: String, _ setting: ReviewSetting, _ style: TerminalStyle) -> String {
         let role = setting.advisors.first { $0.id == advisorID }
         return style.coloured(Printable.line(setting.name(of: advisorID)), role?.color ?? "") + ":\n\n"
     }
 
-    /// - Parameter turns: questions of this conversation, this one included.
+    /// - Parameter turns: questions of this conversation, including this one.
     package static func json(
         _ question: String, _ answer: QuestionAnswer, _ setting: ReviewSetting, turns: Int
     ) -> String {

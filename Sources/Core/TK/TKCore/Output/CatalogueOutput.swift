@@ -1,6 +1,6 @@
 import JSONText
 
-/// Advisors and story types as `tk` prints them; every text ends with a line end.
+/// Advisors and story types as `tk` prints them; every text ends with a line break.
 package enum CatalogueOutput {
     package static func rolesText(_ roles: [Role], _ style: TerminalStyle) -> String {
         let rows = roles.map { [$0.id, Printable.line($0.name), Printable.line($0.expertise)] }
@@ -98,7 +98,7 @@ package enum CatalogueOutput {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// With the version of the form in front.
+    /// Starts with the version of the format.
     package static func document(_ members: [(String, JSON)]) -> String {
         JSON.object([("version", .string(SuggestionJSON.version))] + members).indented + "\n"
     }

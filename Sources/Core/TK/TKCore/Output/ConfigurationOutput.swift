@@ -3,7 +3,7 @@ import JSONText
 /// The settings in force, as `tk config show` prints them.
 package enum ConfigurationOutput {
     /// - Parameters:
-    ///   - keyOrigin: where the provider's key comes from; nil where there is none.
+    ///   - keyOrigin: the source of the provider's key; nil if there is none.
     ///   - mutedRules: rules that the user's answers have muted.
     package static func text(
         _ configuration: TKConfiguration, keyOrigin: String?, mutedRules: Set<String>, _ style: TerminalStyle
@@ -50,7 +50,7 @@ package enum ConfigurationOutput {
         ])
     }
 
-    /// What is in force, which for `fallback` follows from the provider where nobody has said it.
+    /// The value in force; an unset `fallback` follows from the provider.
     private static func setting(
         _ key: ConfigurationKey, _ configuration: TKConfiguration
     ) -> TKConfiguration.Setting? {

@@ -1,6 +1,6 @@
 import JSONText
 
-/// What a council came to, as `tk council` prints it.
+/// The result of a council, as `tk council` prints it.
 package struct CouncilOutput: Sendable {
     private let name: String
     private let draft: DraftText
@@ -20,7 +20,7 @@ package struct CouncilOutput: Sendable {
 
     // MARK: For people
 
-    /// Each advisor's view, then what they come to together.
+    /// Each advisor's view, then the comparison.
     package func text(_ style: TerminalStyle) -> String {
         var lines = [
             style.bold(Printable.line(name)) + ": " + TextFormatter.counted(report.perspectives.count, "perspective")
@@ -136,7 +136,7 @@ package struct CouncilOutput: Sendable {
 }
 
 extension CouncilOutput {
-    /// The points of the synthesis alone, one a line.
+    /// Only the points of the synthesis, one per line.
     package func quiet() -> String {
         let groups = report.consensus.map { ("consensus", $0) } + report.disagreements.map { ("disagreement", $0) }
         let lines =

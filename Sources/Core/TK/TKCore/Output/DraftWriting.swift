@@ -2,16 +2,15 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Putting a changed draft in place of the one that was read. Everything here blocks.
+/// Replaces a draft by its changed version. Everything here blocks.
 package enum DraftWriting {
-    /// Replaces a draft in one step, if it still holds what was read: mode, owner and attributes stay. Where the name
-    /// is a symbolic link, the file that it leads to is replaced. A file with several names, or of another owner, is
-    /// written in place, while nobody else has it open; where its file system, or its owner, does not let that be known, it
-    /// is replaced all the same and becomes the caller's, if it has one name.
+    /// Atomically replaces a draft, if its content is unchanged; mode, owner and attributes are kept. If it is a
+    /// symlink, its target is replaced. A file with hard links, or of another owner, is written in place while it is
+    /// not open elsewhere. If the file system, or the ownership, makes that impossible to check, a file with one name
+    /// is replaced nonetheless and becomes the caller's.
     ///
-    /// - Throws: `Fault`: `.refused` while an editor's swap or lock file stands beside it, and where it cannot be replaced
-    ///   so that a save of somebody else's would be noticed; `.superseded` where it holds something else by now. Nothing
-    ///   has changed then.
+    /// - Throws: `Fault`: `.refused` if an editor's swap or lock file exists, or if a concurrent save could not be
+    ///   detected; `.superseded` if the content has changed. Nothing has changed then.
     package static func replace(_ path: BytePath, _ old: [UInt8], with new: [UInt8]) throws {
         let target = try resolved(path)
         try refuseWhileOpen(target)
@@ -25,16 +24,16 @@ package enum DraftWriting {
         }
     }
 
-    /// Swaps the file for a changed copy, and looks at what was displaced before it goes.
+    /// Swaps the file for a changed copy, and checks the displaced file before removing it.
     ///
-    /// - Parameter status: of the file that was looked at.
+    /// - Parameter status: of the examined file.
     /// - Returns: false on a file system that cannot swap two names; nothing has changed then.
     private static func exchange(
         _ path: BytePath, _ status: FileStatus, _ old: [UInt8], with new: [UInt8], keepsOwner: Bool
     ) throws -> Bool {
         let file = try Descriptor(path)
         let exchanged = try ExchangedFile(new, inPlaceOf: file, at: DirectoryEntry(own: path), keepsOwner: keepsOwner)
-        // The first failure says more.
+        // The first error says more.
         defer { if (try? exchanged.isCopyAside()) == true { try? exchanged.removeAside() } }
         guard try file.readAll() == old else { throw changed(path) }
         do {
@@ -43,7 +42,7 @@ package enum DraftWriting {
             guard [EINVAL, ENOSYS, ENOTSUP].contains(fault.errno ?? 0), try exchanged.isCopyAside() else { throw fault }
             return false
         }
-        // What was displaced is what somebody may have saved a moment ago.
+        // The displaced file may be a save from a moment ago.
         do {
             let displaced = try exchanged.aside.open()
             guard try displaced.readAll() == old, try displaced.status().isSameFile(as: status) else {
@@ -57,14 +56,14 @@ package enum DraftWriting {
         return true
     }
 
-    /// Writes a product such as an exported file; one that is there is replaced in one step and keeps its mode.
-    /// What is no plain file, such as a pipe, is written to.
+    /// Writes an output such as an exported file; an existing file is replaced atomically and keeps its mode. Special
+    /// files, such as pipes, are written to.
     ///
-    /// - Throws: `Fault`: `.refused` while an editor has the file open, `.usage` where its folder is not there.
+    /// - Throws: `Fault`: `.refused` while an editor has the file open, `.usage` if its folder does not exist.
     package static func write(_ path: BytePath, _ bytes: [UInt8]) throws {
         var path = path
         var status = try FileStatus.of(path)
-        // The link stays, and what it leads to is replaced.
+        // The link stays, and its target is replaced.
         if status?.kind == .link {
             path = try resolved(path)
             status = try FileStatus.of(path)
@@ -92,7 +91,7 @@ package enum DraftWriting {
         }
     }
 
-    /// What fails for a name that nobody has chosen is told of the file that is written.
+    /// Reports an error about a temporary name under the name of the written file.
     private static func naming<R>(_ path: BytePath, _ body: () throws -> R) throws -> R {
         do {
             return try body()
@@ -137,8 +136,8 @@ package enum DraftWriting {
         return groups.prefix(Int(max(0, count))).contains(group)
     }
 
-    /// For a file of which nobody can say who has it open: no save is kept from coming in between, so that it has to be
-    /// seen in what was displaced.
+    /// For a file whose openers cannot be determined: a concurrent save cannot be prevented, so it must be detected in
+    /// the displaced file.
     private static func replaceUnleased(
         _ path: BytePath, _ status: FileStatus, _ old: [UInt8], with new: [UInt8]
     ) throws {
@@ -157,11 +156,11 @@ package enum DraftWriting {
         }
     }
 
-    /// For a file with several names, or of another owner: in place, while nobody else has it open.
+    /// For a file with hard links, or of another owner: in place, while it is not open elsewhere.
     private static func rewrite(_ path: BytePath, _ old: [UInt8], with new: [UInt8]) throws {
         let file = try Descriptor(path, O_RDWR)
         Lease.ignoreBreakSignal()
-        // A process that has just been forked holds every open file for a moment.
+        // A process that has just been forked holds every open file briefly.
         for _ in 0..<20 {
             switch LeasedFile.acquire(file) {
             case .busy: poll(nil, 0, 25)

@@ -1,8 +1,8 @@
 import JSONText
 import Platform
 
-/// reviewdog's `rdjsonl`: one diagnostic a line, with replacements. Lines and columns count from 1, columns
-/// UTF-8 bytes.
+/// reviewdog's `rdjsonl`: one diagnostic per line, with replacements. Lines and columns count from 1, columns in UTF-8
+/// bytes.
 package struct RDJSONLFormatter: OutputFormatter {
     let setting: ReviewSetting
 
@@ -34,7 +34,8 @@ package struct RDJSONLFormatter: OutputFormatter {
     }
 }
 
-/// SARIF 2.1.0 for CI. Columns and offsets count Unicode scalars, which SARIF calls code points, and says so.
+/// SARIF 2.1.0 for CI. Columns and offsets count Unicode scalars, which SARIF calls code points; the output declares
+/// that.
 package struct SARIFFormatter: OutputFormatter {
     let setting: ReviewSetting
     let version: String
@@ -97,8 +98,8 @@ package struct SARIFFormatter: OutputFormatter {
         ])
     }
 
-    /// For a path from the root a `file` URI, else a relative reference: a name with `:` before any slash would be
-    /// taken for a scheme.
+    /// A `file` URI for an absolute path, else a relative reference: a name with `:` before any slash would be taken
+    /// for a scheme.
     static func uri(_ name: String) -> String {
         (name.hasPrefix("/") ? "file://" : "") + percentEncoded(name.utf8)
     }

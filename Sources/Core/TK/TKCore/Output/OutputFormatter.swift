@@ -1,15 +1,14 @@
-/// The forms in which findings are written; the last three are for editors and CI
-/// (docs/design/tk.md, "Findings go out").
+/// The output formats of findings; the last three are for editors and CI (docs/design/tk.md, "Findings go out").
 package enum SuggestionFormat: String, Sendable, CaseIterable {
     case text, json, ndjson, quiet, line, rdjsonl, sarif
 }
 
-/// Writes the findings of several drafts: what can be written at once as each draft is done, the rest at the end. Every
-/// piece ends with a line end, or is empty.
+/// Writes the findings of several drafts: some output as each draft is done, the rest at the end. Every piece ends with
+/// a line break, or is empty.
 package protocol OutputFormatter: Sendable {
     /// Called once for each draft, in order.
     func piece(_ draft: ReviewedDraft) -> String
-    /// Called once, behind all drafts.
+    /// Called once, after all drafts.
     func end(_ drafts: [ReviewedDraft]) -> String
 }
 
@@ -27,8 +26,8 @@ extension SuggestionFormat {
     }
 }
 
-/// The suggested text alone, one suggestion a line, its line ends as spaces. What has no wording, or is a removal, has
-/// no line.
+/// Only the suggested text, one suggestion per line, with line breaks as spaces. Suggestions without a wording, and
+/// removals, are left out.
 package struct QuietFormatter: OutputFormatter {
     package init() {}
 
@@ -40,7 +39,7 @@ package struct QuietFormatter: OutputFormatter {
     package func end(_ drafts: [ReviewedDraft]) -> String { "" }
 }
 
-/// `path:line:column: message [maker]`, which editors read as they read a compiler's. Columns count UTF-8 bytes.
+/// `path:line:column: message [maker]`, which editors parse like a compiler's output. Columns count UTF-8 bytes.
 package struct LineFormatter: OutputFormatter {
     let setting: ReviewSetting
 
@@ -55,7 +54,7 @@ package struct LineFormatter: OutputFormatter {
 
     package func end(_ drafts: [ReviewedDraft]) -> String { "" }
 
-    /// What should change, and why, in one line.
+    /// The proposed change, and its reason, in one line.
     static func message(_ suggestion: Suggestion) -> String {
         let old = short(suggestion.originalText)
         let reason = Printable.line(suggestion.reasoning)

@@ -1,11 +1,11 @@
 import Platform
 
-/// Text from drafts and models as it may go to a terminal.
+/// Sanitises text from drafts and models for a terminal.
 package enum Printable {
-    /// Line ends and tabs stay.
+    /// Keeps line breaks and tabs.
     package static func text(_ text: String) -> String { ShownText.lines(text) }
 
-    /// In one line: every run of white space is one space.
+    /// In one line, with runs of white space collapsed to one space.
     package static func line(_ text: String) -> String {
         ShownText.line(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
     }

@@ -1,18 +1,18 @@
 import Platform
 
-/// One draft with what was said about it, ready to be shown.
+/// A draft with its findings, ready for output.
 package struct ReviewedDraft: Sendable {
-    /// As it is shown: a path as the user gave it, `(text)` or `(stdin)`.
+    /// For display: a path as the user gave it, `(text)` or `(stdin)`.
     package var name: String
     package var draft: DraftText
     /// By position.
     package var suggestions: [MergedSuggestion]
     package var discussions: [DiscussionThread]
-    /// Whether advisors were asked; else the quick pass alone has read it.
+    /// Whether advisors were asked; otherwise only the quick pass has read it.
     package var usedModel: Bool
     package var dropped: DroppedFindings
     package var isPartial: Bool
-    /// The time limit ended a call, so that advisors may have had more to say.
+    /// A call timed out, so the advisors may have had more to say.
     package var isOutOfTime = false
     package var failures: [AdvisorFailure]
     package var notices: [String]
@@ -36,13 +36,13 @@ package struct ReviewedDraft: Sendable {
     }
 }
 
-/// What a run was asked for, which stands beside its findings.
+/// The options of a run, printed with its findings.
 package struct ReviewSetting: Sendable {
     package var advisors: [Role]
     package var storyType: StoryType?
     package var stage: DraftStage?
     package var prices: ModelTable
-    /// Rules of the quick pass that were left out because their findings are always skipped.
+    /// Muted rules of the quick pass, whose findings are always skipped.
     package var mutedRules: Set<String>
 
     package init(
@@ -56,13 +56,13 @@ package struct ReviewSetting: Sendable {
         self.mutedRules = mutedRules
     }
 
-    /// An advisor's name for people.
+    /// An advisor's display name.
     package func name(of advisorID: String) -> String {
         if advisorID == Suggestion.quickPass { return "Quick pass" }
         return advisors.first { $0.id == advisorID }?.name ?? advisorID
     }
 
-    /// What calls cost together; nil where a price or a count is not known.
+    /// The total cost of calls; nil if a price or a count is unknown.
     package func cost(of calls: [CallSummary]) -> Cost? {
         var sum = Cost.zero
         for call in calls {
@@ -74,11 +74,11 @@ package struct ReviewSetting: Sendable {
     }
 }
 
-/// Narrows findings to what was asked for: by category, confidence, and number.
+/// Filters findings by category, confidence, and number.
 package struct SuggestionFilter: Sendable, Equatable {
     package var categories: Set<String>
     package var minConfidence: Double
-    /// Those that matter most.
+    /// The most important ones are kept.
     package var maximum: Int?
 
     package init(categories: Set<String> = [], minConfidence: Double = 0, maximum: Int? = nil) {
@@ -87,7 +87,7 @@ package struct SuggestionFilter: Sendable, Equatable {
         self.maximum = maximum
     }
 
-    /// - Parameter dropped: counts what is left out.
+    /// - Parameter dropped: counts the findings left out.
     package func apply(_ all: [MergedSuggestion], dropped: inout DroppedFindings) -> [MergedSuggestion] {
         var kept = all.filter { entry in
             let suggestion = entry.suggestion

@@ -1,9 +1,9 @@
 import JSONText
 import Platform
 
-/// Drafts that were found, as `tk search` prints them.
+/// Search results, as `tk search` prints them.
 package enum SearchOutput {
-    /// - Parameter below: the folder whose paths are shown without it.
+    /// - Parameter below: the folder that is omitted from paths.
     package static func text(_ hits: [DraftIndex.Hit], below: BytePath?, _ style: TerminalStyle) -> String {
         guard !hits.isEmpty else { return "Nothing found.\n" }
         return hits.map { hit in
@@ -31,7 +31,7 @@ package enum SearchOutput {
         ])
     }
 
-    /// The snippet in one line, with what matched in colour.
+    /// The snippet in one line, with matches in colour.
     private static func marked(_ snippet: String, _ colour: (String) -> String) -> String {
         let start = Character(DraftIndex.matchStart)
         let end = Character(DraftIndex.matchEnd)

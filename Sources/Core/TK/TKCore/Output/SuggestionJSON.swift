@@ -2,7 +2,7 @@ import JSONText
 
 /// The JSON of findings, version 1.0: described field by field in docs/tk.md. Ranges count Unicode scalars.
 package enum SuggestionJSON {
-    /// Of the form, not of the program: a program that reads 1.0 reads every 1.x.
+    /// Of the format, not of the program: a program that reads 1.0 reads every 1.x.
     package static let version = "1.0"
 
     static func suggestion(_ entry: MergedSuggestion, in draft: ReviewedDraft, _ setting: ReviewSetting) -> JSON {
@@ -64,7 +64,7 @@ package enum SuggestionJSON {
         ])
     }
 
-    /// The tokens of all calls; `null` where there was none.
+    /// The tokens of all calls; `null` if there were none.
     package static func usage(_ calls: [CallSummary], _ setting: ReviewSetting) -> JSON {
         guard !calls.isEmpty else { return .null }
         let sum = calls.reduce(LLMUsage()) { $0 + ($1.usage ?? LLMUsage()) }
@@ -121,7 +121,7 @@ package struct JSONFormatter: OutputFormatter {
     }
 }
 
-/// One object a line: `{"record": "suggestion", …}` as each draft is done, `discussion`, then one `metadata`.
+/// One object per line: `{"record": "suggestion", …}` as each draft is done, `discussion`, then one `metadata`.
 package struct NDJSONFormatter: OutputFormatter {
     let setting: ReviewSetting
 
@@ -150,6 +150,6 @@ extension JSON {
 
     package static func strings(_ texts: some Sequence<String>) -> JSON { .array(texts.map(JSON.string)) }
 
-    /// US dollars, or `null` where the price is not known.
+    /// US dollars, or `null` if the price is unknown.
     package static func dollars(_ cost: Cost?) -> JSON { cost.map { .number($0.dollars) } ?? .null }
 }

@@ -1,9 +1,9 @@
-/// Colours for a terminal; without them every call returns its text as it is.
+/// Colours for a terminal; without colours every call returns its text unchanged.
 package struct TerminalStyle: Sendable, Equatable {
     package var hasColour: Bool
-    /// Whether the terminal shows any colour, not sixteen.
+    /// Whether the terminal supports 24-bit colour rather than sixteen colours.
     package var hasTrueColour: Bool
-    /// Columns; text is wrapped to them.
+    /// Columns at which text is wrapped.
     package var width: Int
 
     package init(hasColour: Bool, hasTrueColour: Bool = false, width: Int = 80) {
@@ -15,7 +15,7 @@ package struct TerminalStyle: Sendable, Equatable {
     /// No colour, 80 columns: for files and pipes.
     package static let plain = TerminalStyle(hasColour: false)
 
-    /// What suits a stream: colour on a terminal, unless `NO_COLOR` holds anything or `TERM` is `dumb`.
+    /// The style for a stream: colour on a terminal, unless `NO_COLOR` is not empty or `TERM` is `dumb`.
     package static func suited(isTerminal: Bool, columns: Int?, environment: [String: String]) -> TerminalStyle {
         let term = environment["TERM"] ?? ""
         let isWanted = (environment["NO_COLOR"] ?? "").isEmpty && !term.isEmpty && term != "dumb"
@@ -32,7 +32,7 @@ package struct TerminalStyle: Sendable, Equatable {
     package func yellow(_ text: String) -> String { sgr("33", text) }
     package func cyan(_ text: String) -> String { sgr("36", text) }
 
-    /// In an advisor's own colour, `#RRGGBB`; on a terminal with few colours, bold.
+    /// In an advisor's own colour, `#RRGGBB`; bold on a terminal with few colours.
     package func coloured(_ text: String, _ colour: String) -> String {
         guard hasTrueColour, colour.utf8.count == 7, let value = UInt32(colour.dropFirst(), radix: 16) else {
             return bold(text)
@@ -44,7 +44,7 @@ package struct TerminalStyle: Sendable, Equatable {
         hasColour ? "\u{1B}[\(codes)m\(text)\u{1B}[0m" : text
     }
 
-    /// Words in lines of at most ``width`` columns, each behind `indent`; line ends of the text stay.
+    /// Wraps text to at most ``width`` columns, each line after `indent`; existing line breaks stay.
     package func wrapped(_ text: String, indent: String = "") -> [String] {
         let room = max(20, width - indent.count)
         return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { paragraph -> [String] in
@@ -61,7 +61,7 @@ package struct TerminalStyle: Sendable, Equatable {
         }
     }
 
-    /// Columns of equal width, the last one as it comes.
+    /// Aligned columns, with the last one unpadded.
     package static func table(_ rows: [[String]]) -> [String] {
         var widths: [Int] = []
         for row in rows {

@@ -1,4 +1,4 @@
-/// Findings for people: with colours where the style has them.
+/// Findings for people, in colour if the style allows it.
 package struct TextFormatter: OutputFormatter {
     let setting: ReviewSetting
     let style: TerminalStyle
@@ -28,7 +28,7 @@ package struct TextFormatter: OutputFormatter {
         return style.bold(Printable.line(draft.name)) + ": " + count
     }
 
-    /// One suggestion: who, what kind, where; the words as they are and as they could be; why.
+    /// One suggestion: advisor, kind and place; the original and the proposed words; the reason.
     package func block(_ entry: MergedSuggestion, _ draft: ReviewedDraft) -> [String] {
         let suggestion = entry.suggestion
         let start = suggestion.anchor.start

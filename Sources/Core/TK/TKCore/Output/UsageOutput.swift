@@ -1,6 +1,6 @@
 import JSONText
 
-/// What calls took and cost, as `tk usage` prints it.
+/// Tokens and costs of calls, as `tk usage` prints them.
 package enum UsageOutput {
     package static func text(
         _ summary: [UsageSummary], by grouping: UsageGrouping, _ state: BudgetState, _ style: TerminalStyle

@@ -1,23 +1,22 @@
 import Platform
 
-/// Builds what is said to a model (docs/design/advisors.md, "What is asked"): voice, constraints, structure, focus,
-/// output, genre context, in this order, joined by an empty line, with empty sections left out.
+/// Builds prompts (docs/design/advisors.md, "What is asked"): voice, constraints, structure, focus, output, genre
+/// context, in this order, joined by an empty line, with empty sections left out.
 ///
-/// A draft is data, never instruction: it enters a prompt through ``DraftFence`` alone, and no section depends on it
-/// but
-/// for the fence's boundary.
+/// A draft is data, never instruction: it enters a prompt only through ``DraftFence``, and no section depends on it
+/// except for the fence's boundary.
 public struct PromptEngine: Sendable {
-    /// The sections that all advisors share.
+    /// The sections shared by all advisors.
     public struct Sections: Sendable, Hashable {
-        /// What advisors leave alone and what they never write.
+        /// Things that advisors leave alone, and wording that they never use.
         public var constraints: String
-        /// What they expect of a text as a whole.
+        /// Expectations for a text as a whole.
         public var structure: String
-        /// How they answer.
+        /// The form of answers.
         public var output: String
-        /// Says that what is fenced is text to be reviewed; holds `{{boundary}}`.
+        /// Says that fenced text is for review; contains `{{boundary}}`.
         public var data: String
-        /// What a draft's stage adds.
+        /// Additions for a draft's stage.
         public var stages: [DraftStage: String]
 
         /// Sections from elsewhere than the bundle.
@@ -32,13 +31,13 @@ public struct PromptEngine: Sendable {
         }
     }
 
-    /// What all advisors share.
+    /// The sections shared by all advisors.
     public let sections: Sections
 
     /// An engine with these sections.
     public init(sections: Sections) { self.sections = sections }
 
-    /// Blocks for a moment.
+    /// Blocks briefly.
     package static func load(_ resources: TKResources) throws -> PromptEngine {
         var stages: [DraftStage: String] = [:]
         for stage in DraftStage.allCases { stages[stage] = try resources.text("prompts/stage-\(stage.rawValue).md") }
@@ -53,18 +52,18 @@ public struct PromptEngine: Sendable {
                 output: try resources.text("prompts/output.md"), data: data, stages: stages))
     }
 
-    /// The sections in their order, those that are empty left out.
+    /// The sections in order, without empty ones.
     public func buildPrompt(voiceAndTone: String, focus: String = "", genreContext: String = "") -> String {
         Self.join([
             voiceAndTone, sections.constraints, sections.structure, focus, sections.output, Self.genre(genreContext),
         ])
     }
 
-    /// What an advisor is told before it reads.
+    /// An advisor's system prompt.
     ///
     /// - Parameters:
     ///   - storyType: adds the genre's context.
-    ///   - stage: changes what the advisor speaks about; stands last, where it counts most.
+    ///   - stage: determines what the advisor comments on; placed last, where it has the most weight.
     public func systemPrompt(for role: Role, storyType: StoryType? = nil, stage: DraftStage? = nil) -> String {
         Self.join([
             buildPrompt(
@@ -74,8 +73,8 @@ public struct PromptEngine: Sendable {
         ])
     }
 
-    /// What several advisors are told in one call: the shared sections once, then each advisor's voice and focus under
-    /// its id.
+    /// The system prompt for several advisors in one call: the shared sections once, then each advisor's voice and
+    /// focus under its id.
     public func systemPrompt(for roles: [Role], storyType: StoryType? = nil, stage: DraftStage? = nil) -> String {
         if roles.count == 1, let role = roles.first {
             return systemPrompt(for: role, storyType: storyType, stage: stage)
@@ -106,16 +105,16 @@ public struct PromptEngine: Sendable {
         return join(parts)
     }
 
-    /// What is asked about some texts: the task, the word about data, then each text in the fence.
+    /// The request about some texts: the task, the note about data, then each text in the fence.
     ///
     /// - Parameters:
-    ///   - task: from the program alone; nothing from a draft, a file's name or another model belongs into it.
-    ///   - texts: a label of the program's own, and the text: the draft, the selected part, a question of the user's.
+    ///   - task: the program's own words; it must not contain anything from a draft, a file's name or another model.
+    ///   - texts: the program's own label, and the text: the draft, the selected part, a user's question.
     public func userMessage(task: String, texts: [(label: String, text: String)]) -> String {
         Self.join([task, data(texts)])
     }
 
-    /// The word about data and the texts in the fence: all of ``userMessage(task:texts:)`` but the task.
+    /// The note about data and the fenced texts: ``userMessage(task:texts:)`` without the task.
     public func data(_ texts: [(label: String, text: String)]) -> String {
         let fence = DraftFence(for: texts.map(\.text))
         return Self.join(
@@ -123,7 +122,7 @@ public struct PromptEngine: Sendable {
                 + texts.map { fence.enclose($0.text, label: $0.label) })
     }
 
-    /// ``userMessage(task:texts:)`` for a draft and, where the writer has marked one, the selected part of it.
+    /// ``userMessage(task:texts:)`` for a draft and its selected part, if any.
     public func userMessage(task: String, draft: String, selection: String? = nil) -> String {
         var texts = [(label: "draft", text: draft)]
         if let selection, !selection.isEmpty { texts.append((label: "selection", text: selection)) }
@@ -141,7 +140,7 @@ public struct PromptEngine: Sendable {
     }
 }
 
-/// How far a draft has come; it changes what an advisor speaks about.
+/// The stage of a draft; determines what an advisor comments on.
 public enum DraftStage: String, Codable, Sendable, CaseIterable {
     case early, middle, late
 }

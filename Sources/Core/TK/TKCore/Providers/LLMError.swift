@@ -1,52 +1,52 @@
 import Foundation
 
-/// Why a call to a model failed, and what to do about it. Never holds a key.
+/// Why a call to a model failed, and how to respond. Never contains a key.
 public struct LLMError: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-    /// What the caller may do about it.
+    /// The kind of error, by the caller's possible response.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// No key was given.
         case keyMissing
-        /// The server does not accept the key, or not for this.
+        /// The server does not accept the key, or not for this request.
         case authentication
-        /// Out of credit, or a spending limit is reached: waiting does not help.
+        /// Out of credit, or over a spending limit: waiting does not help.
         case billing
         case rateLimited
         case overloaded
         case invalidRequest
-        /// The prompt does not fit into the model's context.
+        /// The prompt does not fit in the model's context.
         case contextTooLong
         case refused
-        /// The answer ended without saying that it was done.
+        /// The answer ended without an end marker.
         case truncated
-        /// Not on this machine, or not running.
+        /// Not installed on this machine, or not running.
         case notAvailable
-        /// On this machine, and another user's: nothing was sent to it.
+        /// A server of another user on this machine: nothing was sent to it.
         case notAllowed
         case network
-        /// The caller's ``TimeLimit`` was over.
+        /// The caller's ``TimeLimit`` expired.
         case timedOut
         case server
-        /// The answer is not what the protocol says.
+        /// The answer violates the protocol.
         case malformed
     }
 
-    /// Which of the kinds it is.
+    /// The kind of error.
     public var kind: Kind
-    /// What, where, why, and what to do next, for a person.
+    /// For a person: the problem, its place and reason, and the next step.
     public var message: String
-    /// The name of the provider, empty where none was asked yet.
+    /// The name of the provider, empty if none was asked yet.
     public var provider: String
     /// The HTTP status, if there was an answer.
     public var status: Int?
-    /// The server's own word for it: `rate_limit_error`, `insufficient_quota`.
+    /// The server's own code: `rate_limit_error`, `insufficient_quota`.
     public var code: String?
-    /// The server's own id of the call, for its support.
+    /// The server's own request id, for its support.
     public var requestID: String?
-    /// How long the server asks to wait.
+    /// The wait requested by the server.
     public var retryAfter: Duration?
-    /// The server's `x-should-retry`; false where no trusted connection to it came about.
+    /// The server's `x-should-retry`; false if no trusted connection could be made.
     public var serverAllowsRetry: Bool?
-    /// What had arrived before the failure; it is paid for, and its complete items can be used.
+    /// The part received before the failure; it is billed, and its complete items are usable.
     public var partial: LLMResponse?
 
     /// An error; see the properties.
@@ -71,8 +71,8 @@ public struct LLMError: Error, Sendable, Hashable, CustomStringConvertible, Loca
     /// The message.
     public var errorDescription: String? { message }
 
-    /// Whether the same request may succeed later. Says nothing about what it costs: behind the first piece of text
-    /// nothing is retried.
+    /// Whether the same request may succeed later, regardless of cost: after the first piece of text nothing is
+    /// retried.
     public var isRetryable: Bool {
         switch kind {
         case .keyMissing, .authentication, .billing, .invalidRequest, .contextTooLong, .refused, .notAvailable,
@@ -84,7 +84,7 @@ public struct LLMError: Error, Sendable, Hashable, CustomStringConvertible, Loca
         }
     }
 
-    /// Whether another provider may be asked instead: the request itself is not at fault, and no money was spent.
+    /// Whether another provider may be asked instead: the request itself is valid, and no money was spent.
     public var allowsFallback: Bool {
         partial == nil && [.keyMissing, .notAvailable, .notAllowed, .network].contains(kind)
     }

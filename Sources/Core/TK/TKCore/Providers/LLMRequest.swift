@@ -1,15 +1,16 @@
 import Foundation
 
-/// What is asked of a language model, in the terms that all providers share.
+/// A request to a language model, in terms common to all providers.
 ///
-/// A provider leaves out what its server does not take: Anthropic refuses a temperature, some servers know no schema.
+/// A provider omits fields that its server does not accept: Anthropic refuses a temperature, some servers do not
+/// support schemas.
 public struct LLMRequest: Sendable, Hashable {
-    /// A part of the instructions. `cached` asks the server to keep everything up to here for the next call, where it
-    /// can (Anthropic, at most four marks; the others ignore it).
+    /// A part of the instructions. `cached` asks the server to cache everything up to here for the next call, if it can
+    /// (Anthropic, at most four marks; the others ignore it).
     public struct SystemBlock: Sendable, Hashable {
-        /// What the model reads.
+        /// The text for the model.
         public var text: String
-        /// Whether everything up to here is to be kept.
+        /// Whether to cache everything up to here.
         public var cached: Bool
 
         /// A block of instructions.
@@ -21,16 +22,16 @@ public struct LLMRequest: Sendable, Hashable {
 
     /// One turn of the conversation.
     public struct Message: Sendable, Hashable {
-        /// Who speaks.
+        /// The speaker.
         public enum Role: String, Sendable, Hashable, Codable { case user, assistant }
 
-        /// Who says it.
+        /// The speaker.
         public var role: Role
-        /// What is said.
+        /// The text.
         public var text: String
-        /// Whether everything up to here is to be kept.
+        /// Whether to cache everything up to here.
         public var cached: Bool
-        /// Stands in front of ``text``, the same in several calls; everything up to its end is to be kept for the others.
+        /// A prefix before ``text``, shared by several calls; everything up to its end is cached for the others.
         public var shared: String?
 
         /// One turn.
@@ -41,27 +42,28 @@ public struct LLMRequest: Sendable, Hashable {
             self.shared = shared
         }
 
-        /// What the user says.
+        /// A turn of the user.
         public static func user(_ text: String, cached: Bool = false, shared: String? = nil) -> Message {
             Message(.user, text, cached: cached, shared: shared)
         }
 
-        /// What the model said before.
+        /// An earlier turn of the model.
         public static func assistant(_ text: String) -> Message { Message(.assistant, text) }
 
-        /// All of it in one piece, for servers that have no marks.
+        /// All of it in one piece, for servers without cache marks.
         public var whole: String { shared.map { $0 + "\n\n" + text } ?? text }
     }
 
-    /// The instructions, in their order.
+    /// The instructions, in order.
     public var system: [SystemBlock]
-    /// The conversation, which ends with the user.
+    /// The conversation, ending with the user.
     public var messages: [Message]
-    /// The longest answer, in tokens.
+    /// The maximum answer, in tokens.
     public var maxTokens: Int
-    /// How freely the model chooses its words; nil leaves it to the server.
+    /// The sampling temperature; nil for the server's default.
     public var temperature: Double?
-    /// The shape of the answer. Servers exist that take it and answer with prose: read the text by ``JSONSalvage``.
+    /// The schema of the answer. Some servers accept it and answer with prose nonetheless: parse the text with
+    /// ``JSONSalvage``.
     public var schema: LLMSchema?
     /// Texts at which the model stops.
     public var stop: [String]
@@ -79,7 +81,7 @@ public struct LLMRequest: Sendable, Hashable {
         self.stop = stop
     }
 
-    /// The plainest form: one system prompt, which is marked for the cache, and one message.
+    /// The simplest form: one system prompt, marked for the cache, and one message.
     public init(
         system: String, user: String, temperature: Double? = nil, maxTokens: Int = 4096, schema: LLMSchema? = nil
     ) {
@@ -88,7 +90,7 @@ public struct LLMRequest: Sendable, Hashable {
             maxTokens: maxTokens, temperature: temperature, schema: schema)
     }
 
-    /// Role and text of every turn, the instructions first as one: what servers take that have no place of their own for
+    /// Role and text of every turn, with the instructions as the first one, for servers without a separate field for
     /// them.
     var turns: [(role: String, text: String)] {
         let instructions = system.map(\.text).filter { !$0.isEmpty }.joined(separator: "\n\n")
@@ -103,14 +105,15 @@ public struct LLMRequest: Sendable, Hashable {
     }
 }
 
-/// A JSON Schema for an answer. Its text is sent as it stands, because models fill the properties in their order.
+/// A JSON Schema for an answer. Sent verbatim, because models fill the properties in their order.
 public struct LLMSchema: Sendable, Hashable {
-    /// At most 64 of `[A-Za-z0-9_-]`, as OpenAI wants it.
+    /// At most 64 of `[A-Za-z0-9_-]`, as OpenAI requires.
     public let name: String
     /// Its text.
     public let json: String
 
-    /// Throws ``LLMError`` with kind `invalidRequest` if `json` is not one JSON object, or the name has other characters.
+    /// Throws ``LLMError`` with kind `invalidRequest` if `json` is not a single JSON object, or the name has other
+    /// characters.
     public init(name: String, json: String) throws {
         let allowed = name.utf8.allSatisfy { byte in
             switch byte {

@@ -1,20 +1,20 @@
-/// Tokens of one call as its server counted them.
+/// Token counts of one call, as reported by its server.
 public struct LLMUsage: Sendable, Hashable, Codable {
-    /// Read at the full price: neither taken from a cache nor written to one.
+    /// Billed at full price: neither read from a cache nor written to one.
     public var inputTokens: Int
-    /// Read from the cache, at a small part of the price.
+    /// Read from the cache, at a fraction of the price.
     public var cacheReadTokens: Int
     /// Written to the cache, at more than the full price.
     public var cacheWriteTokens: Int
-    /// Written by the model, its reasoning included.
+    /// Written by the model, including its reasoning.
     public var outputTokens: Int
-    /// The part of ``outputTokens`` that is reasoning, 0 where the server does not say.
+    /// The part of ``outputTokens`` that is reasoning; 0 if the server does not report it.
     public var reasoningTokens: Int
 
-    /// More tokens than this in one call are no count: nobody has read or written so many.
+    /// The largest plausible count for one call.
     package static let most = 1 << 32
 
-    /// As a server counts; nil where a number cannot be one, so that what the call cost is not known.
+    /// A server's counts; nil if one is implausible, so that the call's cost is unknown.
     package static func counted(
         inputTokens: Int = 0, cacheReadTokens: Int = 0, cacheWriteTokens: Int = 0, outputTokens: Int = 0,
         reasoningTokens: Int = 0
@@ -26,7 +26,7 @@ public struct LLMUsage: Sendable, Hashable, Codable {
             outputTokens: outputTokens, reasoningTokens: reasoningTokens)
     }
 
-    /// Counts, each 0 unless given.
+    /// Counts, each 0 by default.
     public init(
         inputTokens: Int = 0, cacheReadTokens: Int = 0, cacheWriteTokens: Int = 0, outputTokens: Int = 0,
         reasoningTokens: Int = 0
@@ -66,36 +66,36 @@ public struct LLMResponse: Sendable, Hashable, Codable {
         case stopText
         /// The model or its server declined; ``LLMResponse/refusal`` says more.
         case refusal
-        /// The connection ended first. Only ``LLMError/partial`` holds such a response.
+        /// The connection ended first. Occurs only in ``LLMError/partial``.
         case interrupted
-        /// A word that this version does not know.
+        /// A value unknown to this version.
         case other
     }
 
-    /// What the model wrote.
+    /// The model's text.
     public var text: String
-    /// Nil where the server did not say: what the call cost is unknown.
+    /// Nil if the server did not report it: the call's cost is unknown.
     public var usage: LLMUsage?
-    /// As the server names it, which may be more exact than what was asked for.
+    /// The server's name for it, which may be more specific than the requested one.
     public var model: String
     /// The name of the provider that answered.
     public var provider: String
     /// Why it stopped.
     public var stopReason: StopReason
-    /// Why it declined, if it did.
+    /// The reason for a refusal, if any.
     public var refusal: String?
-    /// The server's own id of the call, for its support.
+    /// The server's own request id, for its support.
     public var requestID: String?
-    /// What a person should know about this answer, a sentence each.
+    /// Messages for a person about this answer, a sentence each.
     public var warnings: [String]
-    /// What ended it, where that was neither the model nor its limit: ``StopReason/interrupted``.
+    /// What ended it, if neither the model nor its limit did: ``StopReason/interrupted``.
     public var interruption: Interruption?
 
     /// Why an answer broke off.
     public struct Interruption: Sendable, Hashable, Codable {
-        /// As of the error.
+        /// The error's kind.
         public var kind: LLMError.Kind
-        /// For a person: what, where, why, and what to do next.
+        /// For a person: the problem, its place and reason, and the next step.
         public var message: String
     }
 
@@ -114,7 +114,7 @@ public struct LLMResponse: Sendable, Hashable, Codable {
         self.warnings = warnings
     }
 
-    /// Whether the model had more to say: JSON in ``text`` then wants ``JSONSalvage``.
+    /// Whether the model had more to say: JSON in ``text`` then needs ``JSONSalvage``.
     public var isTruncated: Bool {
         switch stopReason {
         case .length, .context, .interrupted: true
@@ -125,8 +125,8 @@ public struct LLMResponse: Sendable, Hashable, Codable {
     /// Whether the model or its server declined.
     public var isRefused: Bool { stopReason == .refusal || refusal != nil }
 
-    /// Itself, or an ``LLMError`` of kind `refused` or `truncated` that carries it: for a caller who can use whole
-    /// answers only.
+    /// Itself, or an ``LLMError`` of kind `refused` or `truncated` that carries it: for a caller that needs a complete
+    /// answer.
     public func whole() throws -> LLMResponse {
         if isRefused {
             throw LLMError(
@@ -154,9 +154,9 @@ public struct LLMResponse: Sendable, Hashable, Codable {
     }
 }
 
-/// What a stream yields: pieces of text, then once the whole response.
+/// An event of a stream: pieces of text, then the whole response once.
 public enum LLMStreamEvent: Sendable, Hashable {
-    /// A try failed before its first piece of text; the next one follows after a pause.
+    /// An attempt failed before its first piece of text; the next one follows after a delay.
     case retrying(after: Duration, because: LLMError)
     case text(String)
     case done(LLMResponse)
@@ -164,13 +164,13 @@ public enum LLMStreamEvent: Sendable, Hashable {
 
 /// A model that a server offers.
 public struct LLMModel: Sendable, Hashable, Codable {
-    /// The server's name for it.
+    /// The server's id for it.
     public var id: String
-    /// Its name for people.
+    /// Its display name.
     public var displayName: String?
-    /// Tokens that fit into one prompt, where the server says so.
+    /// Tokens that fit in one prompt, if reported.
     public var contextTokens: Int?
-    /// The longest answer, where the server says so.
+    /// The maximum answer, if reported.
     public var maxOutputTokens: Int?
 
     /// A model; see the properties.

@@ -1,26 +1,26 @@
 import Foundation
 import HTTPKit
 
-/// Turns the bytes of one answer into text and a response; made anew for each try.
+/// Parses the bytes of one answer into text and a response; created for each attempt.
 package protocol ReplyReader: Sendable {
-    /// Takes the next bytes of a stream and hands on each piece of text in them. Throws ``LLMError``, when the pieces before
-    /// the error have been handed on.
+    /// Takes the next bytes of a stream and yields each piece of text in them. Throws ``LLMError``, after the pieces
+    /// before the error have been yielded.
     mutating func feed(_ bytes: [UInt8], yield: (String) -> Void) throws
-    /// Whether the server has said its last word, so that nothing more need be read.
+    /// Whether the server has finished, so that no more need be read.
     var isComplete: Bool { get }
-    /// The piece of text in what the end of the stream cut. Called once, behind the last bytes. Throws ``LLMError``.
+    /// The text in a last, incomplete line. Called once, after the last bytes. Throws ``LLMError``.
     mutating func drain() throws -> String?
-    /// What the stream came to when it ended. Throws ``LLMError`` with kind `truncated` if the server had not said why
-    /// the model stopped.
+    /// The response at the end of the stream. Throws ``LLMError`` with kind `truncated` if the server had not reported
+    /// why the model stopped.
     mutating func finish() throws -> LLMResponse
-    /// The response so far, with the stop reason `interrupted`; nil before the model has begun to
-    /// write: behind that nothing is tried again.
+    /// The response so far, with the stop reason `interrupted`; nil before the model has begun to write: after that
+    /// nothing is retried.
     var partial: LLMResponse? { get }
-    /// Reads an answer that was not streamed.
+    /// Reads a non-streamed answer.
     mutating func read(whole body: [UInt8]) throws -> LLMResponse
 }
 
-/// One request to a provider's server, with its retries: what the providers have in common.
+/// One request to a provider's server, with its retries: the common part of the providers.
 package struct ProviderCall: Sendable {
     package var provider: String
     package var model: String
@@ -29,29 +29,29 @@ package struct ProviderCall: Sendable {
     package var retry: RetryPolicy
     package var clock: any Clock<Duration>
 
-    /// Bytes of an error's body that are read, of an answer, and of a stream.
+    /// The maximum bytes of an error's body, of an answer, and of a stream.
     package static let errorLimit = 64 << 10
     package static let bodyLimit = 16 << 20
     package static let streamLimit = 256 << 20
-    /// No model's tokens are longer on the average, be they spaces.
+    /// An upper bound for a model's average bytes per token, even for spaces.
     package static let longestToken = 32
 
-    /// The UTF-8 bytes that an answer of so many tokens has at most; what is longer is none.
+    /// The maximum UTF-8 bytes of an answer with this many tokens; a longer one is invalid.
     package static func longestText(_ tokens: Int) -> Int { max(tokens, 256) * longestToken }
 
-    /// A server sends more than the model was allowed to write.
+    /// A server sent more than the model was allowed to write.
     private struct AnswerTooLong: Error { let limit: Int }
 
-    /// A server answers with a page for people.
+    /// A server answered with a web page.
     private struct WebPage: Error {}
 
-    /// Says where the server is, for messages.
+    /// The server's location, for messages.
     package var place: String {
         endpoint.baseURL.host.map { $0 + (endpoint.baseURL.port.map { ":\($0)" } ?? "") } ?? ""
     }
 
-    /// A stream of the events of a POST to `path`. `headers` gets the key; `body` is sent anew with each try. An answer that
-    /// is longer than `maxTokens` can be is not taken.
+    /// A stream of the events of a POST to `path`. `headers` receives the key; `body` is sent again with each attempt.
+    /// An answer longer than `maxTokens` allows is refused.
     package func stream(
         _ path: String, body: String, streams: Bool, maxTokens: Int,
         headers: @escaping @Sendable (_ key: String?) -> [(String, String)],
@@ -118,7 +118,7 @@ package struct ProviderCall: Sendable {
                     ], body: Data(body.utf8), route: HTTPRoute(readTimeout: endpoint.idleTimeout)), redaction: redaction
             )
             requestID = reply.header("request-id") ?? reply.header("x-request-id")
-            // A server that does not stream, though it was asked to, answers with one object.
+            // A server that does not stream, although it was asked to, answers with one object.
             let type = reply.header("content-type")?.lowercased() ?? ""
             if type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") { throw WebPage() }
             let isWhole = type.hasPrefix("application/json")
@@ -133,7 +133,7 @@ package struct ProviderCall: Sendable {
             }
             var count = 0
             var written = 0
-            // Each piece of text comes in a frame of its own.
+            // Each piece of text has its own frame, with overhead.
             let most = min(Self.streamLimit, limit * 64 + 1 << 20)
             reading: for try await part in reply.body {
                 if count == 0, Self.isWebPage(part) { throw WebPage() }
@@ -157,7 +157,7 @@ package struct ProviderCall: Sendable {
         }
     }
 
-    /// Whether a body begins as HTML or XML does, and no event or JSON.
+    /// Whether a body begins like HTML or XML rather than an event or JSON.
     private static func isWebPage(_ bytes: [UInt8]) -> Bool {
         bytes.first { ![9, 10, 13, 32, 0xEF, 0xBB, 0xBF].contains($0) } == UInt8(ascii: "<")
     }
@@ -192,7 +192,7 @@ package struct ProviderCall: Sendable {
         }
     }
 
-    /// The answer, if its status says success.
+    /// The answer, if its status is a success.
     private func answer(
         _ request: HTTPRequest, redaction: KeyRedaction
     ) async throws -> HTTPResponse {
@@ -210,7 +210,7 @@ package struct ProviderCall: Sendable {
         do {
             body = try await reply.body.bytes(upTo: Self.errorLimit, cuts: true)
         } catch {
-            // The status says enough; what the server wanted to add is lost with the connection.
+            // The status suffices; the body is lost with the connection.
             body = []
         }
         try Task.checkCancellation()
@@ -230,7 +230,7 @@ package struct ProviderCall: Sendable {
         throw error
     }
 
-    /// The error that leaves this type for one that arose in it; throws `CancellationError` if the task was cancelled.
+    /// Converts an internal error to a public one; throws `CancellationError` if the task was cancelled.
     private func failure(_ error: any Error, partial: LLMResponse?, requestID: String?) throws -> LLMError {
         try Task.checkCancellation()
         if error is CancellationError { throw error }

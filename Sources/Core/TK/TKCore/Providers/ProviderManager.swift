@@ -3,11 +3,11 @@ import HTTPKit
 /// Chooses the provider that answers: the configured one, then Ollama and the cloud
 /// (docs/design/advisors.md, "Providers").
 ///
-/// It falls back only for a provider that has no key, is not available, not allowed or cannot be reached, and only before the first
-/// piece of text; a wrong key, an exhausted account, an overloaded server or a refused request is told to the user. A
-/// draft meant for a local model is not sent to a cloud unless ``cloudAfterLocal`` says so.
+/// It falls back only if a provider has no key, or is not available, not allowed or unreachable, and only before the
+/// first piece of text; a wrong key, an exhausted account, an overloaded server or a refused request is reported to the
+/// user. A draft meant for a local model is not sent to a cloud unless ``cloudAfterLocal`` permits it.
 public struct ProviderManager: LLMProvider {
-    /// What became of one provider.
+    /// The outcome for one provider.
     public struct Attempt: Sendable, Hashable {
         /// Its name.
         public var provider: String
@@ -15,7 +15,7 @@ public struct ProviderManager: LLMProvider {
         public var model: String
         /// Its address, as in ``LLMProvider/server``.
         public var server: String?
-        /// Nil for the one that was taken.
+        /// Nil for the chosen one.
         public var reason: LLMError?
 
         init(_ provider: any LLMProvider, _ reason: LLMError?) {
@@ -26,9 +26,9 @@ public struct ProviderManager: LLMProvider {
         }
     }
 
-    /// The one that was chosen, and those before it with their reasons.
+    /// The chosen provider, and those before it with their reasons.
     public struct Selection: Sendable {
-        /// The one that is healthy.
+        /// The healthy one.
         public var provider: any LLMProvider
         /// Those before it.
         public var passedOver: [Attempt]
@@ -40,8 +40,9 @@ public struct ProviderManager: LLMProvider {
     private let clock: any Clock<Duration>
     private let onFallback: @Sendable (Attempt) -> Void
 
-    /// `preferred` is asked without a health check; `chain`, in its order, with one each of at most `healthTimeout`.
-    /// `onFallback` hears of every provider that is passed over, and before the request goes to another one, of that one.
+    /// `preferred` is tried without a health check; each of `chain`, in order, after one with a timeout of
+    /// `healthTimeout`. `onFallback` is called for every skipped provider, and for the next one before the request goes
+    /// to it.
     public init(
         preferred: (any LLMProvider)?, chain: [any LLMProvider], cloudAfterLocal: Bool = false,
         healthTimeout: Duration = .seconds(3), clock: any Clock<Duration> = ContinuousClock(),
@@ -58,16 +59,16 @@ public struct ProviderManager: LLMProvider {
         self.onFallback = onFallback
     }
 
-    /// The name of the first candidate: that of the one that answered is in ``LLMResponse/provider``.
+    /// The name of the first candidate; the one that answered is in ``LLMResponse/provider``.
     public var name: String { candidates.first?.name ?? "none" }
     /// The model of the first candidate.
     public var modelID: String { candidates.first?.modelID ?? "none" }
-    /// Whether none of the candidates sends the draft away.
+    /// Whether all candidates are local.
     public var isLocal: Bool { candidates.allSatisfy(\.isLocal) }
     /// The address of the first candidate.
     public var server: String? { candidates.first?.server }
 
-    /// The first provider whose health check passes, the preferred one included. Throws ``LLMError`` (`notAvailable`)
+    /// The first provider whose health check passes, including the preferred one. Throws ``LLMError`` (`notAvailable`)
     /// that names all and their reasons.
     public func select() async throws -> Selection {
         let (provider, passed) = try await find()
@@ -75,7 +76,7 @@ public struct ProviderManager: LLMProvider {
         return Selection(provider: provider, passedOver: passed)
     }
 
-    /// The first provider whose health check passes, if any does, and those before it with their reasons.
+    /// The first provider whose health check passes, if any, and those before it with their reasons.
     func find() async throws -> (provider: (any LLMProvider)?, passedOver: [Attempt]) {
         var passed: [Attempt] = []
         for candidate in candidates {
@@ -110,7 +111,7 @@ public struct ProviderManager: LLMProvider {
             var mayMoveOn = false
             do {
                 if index > 0 || !hasPreferred {
-                    // A member of the chain that is not healthy has not been asked yet, whatever its reason.
+                    // An unhealthy member of the chain has not been sent anything yet, so any reason allows a fallback.
                     mayMoveOn = true
                     try await check(candidate)
                 }
@@ -148,7 +149,7 @@ public struct ProviderManager: LLMProvider {
         return "\(provider.name) with \(provider.modelID)"
     }
 
-    /// Asks for its health within the time limit. Throws ``LLMError``.
+    /// Checks its health within the time limit. Throws ``LLMError``.
     private func check(_ candidate: any LLMProvider) async throws {
         let health = try await withTimeout(healthTimeout, clock: clock) { try await candidate.checkHealth() }
         if health == nil {
@@ -158,7 +159,7 @@ public struct ProviderManager: LLMProvider {
         }
     }
 
-    /// The error when all were passed over: one reason stands as it is, several are listed.
+    /// The error if all were skipped: a single reason verbatim, several as a list.
     static func nobody(_ passed: [Attempt]) -> LLMError {
         if passed.count == 1, let reason = passed[0].reason { return reason }
         let reasons = passed.compactMap { $0.reason?.message }

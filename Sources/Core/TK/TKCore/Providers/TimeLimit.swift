@@ -1,14 +1,14 @@
 import HTTPKit
 import Synchronization
 
-/// How long a whole call may take, all advisors, parts and tries together. Begins when it is made.
+/// The deadline of a whole call, including all advisors, parts and attempts. Starts at initialisation.
 public final class TimeLimit: Sendable {
-    /// From the beginning.
+    /// From the start.
     public let duration: Duration
     private let deadline: ContinuousClock.Instant
     private let passed = Mutex(false)
 
-    /// A limit that begins now.
+    /// A limit that starts now.
     public init(_ duration: Duration) {
         self.duration = duration
         deadline = .now + duration
@@ -17,7 +17,7 @@ public final class TimeLimit: Sendable {
     /// Whether it has ended a call.
     public var hasPassed: Bool { passed.withLock { $0 } }
 
-    /// The result of work that is cancelled when the time is up; nil then.
+    /// The result of work that is cancelled at the deadline; nil then.
     package func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value? {
         let value = try await withTimeout(deadline - .now, work)
         if value == nil { passed.withLock { $0 = true } }
@@ -26,12 +26,12 @@ public final class TimeLimit: Sendable {
 }
 
 extension ModelAccess {
-    /// The same model, whose calls end with ``LLMError/Kind/timedOut`` when the time is up. What had arrived by then is in
-    /// ``LLMError/partial``, as where a connection broke off.
+    /// The same model, whose calls end with ``LLMError/Kind/timedOut`` at the deadline. The text received by then is in
+    /// ``LLMError/partial``, as for a broken connection.
     public func within(_ limit: TimeLimit) -> ModelAccess { with(LimitedProvider(provider: provider, limit: limit)) }
 }
 
-/// A provider whose calls end in time.
+/// A provider whose calls respect the deadline.
 private struct LimitedProvider: LLMProvider {
     let provider: any LLMProvider
     let limit: TimeLimit

@@ -1,6 +1,6 @@
-/// Tells a story from an explanation, by who is spoken of: a story is full of people and of what was.
+/// Tells a story from an explanation by its pronouns and tenses: a story is full of people and past tense.
 ///
-/// Its writer has a voice, and its sentences a rhythm, so that fewer findings about either are worth a word.
+/// A story's author has a voice, and its sentences a rhythm, so fewer findings about either are worth reporting.
 struct NarrativeMeasure {
     private var words = 0
     private var people = 0
@@ -17,7 +17,7 @@ struct NarrativeMeasure {
         }
     }
 
-    /// Of a few sentences nothing is known.
+    /// A few sentences are not conclusive.
     private static let minimum = 300
 
     var isNarrative: Bool {

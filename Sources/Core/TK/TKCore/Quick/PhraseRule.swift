@@ -1,62 +1,62 @@
 import Foundation
 
-/// A rule that looks for phrases; the shape of `quick/<rule>.json`.
+/// A rule that searches for phrases; the schema of `quick/<rule>.json`.
 struct PhraseRule: Decodable, Sendable {
     var id: String
     var title: String
-    /// The language that its phrases are of: `en`. Passages in another one are left alone.
+    /// The language of its phrases: `en`. Passages in another one are skipped.
     var language: String
     var category: String
     var type: SuggestionType
     /// As in ``Suggestion/priority``.
     var priority: Int
     var confidence: Double
-    /// What the writer reads; `{quote}`, `{word}` (the phrase alone) and `{replacement}` are filled in.
+    /// The message for the writer, with `{quote}`, `{word}` (the phrase alone) and `{replacement}` filled in.
     var message: String
-    /// In place of ``message`` where the phrase is to go.
+    /// Replaces ``message`` if the phrase should be removed.
     var removal: String?
-    /// The finding is the phrase and the word behind it, and its replacement that word alone.
+    /// The finding covers the phrase and the word after it, and its replacement is that word alone.
     var dropsWord: Bool?
-    /// The words say how much: under a negation the sentence says something else without them.
+    /// The words express degree: under a negation, removing them changes the meaning.
     var tellsDegree: Bool?
-    /// A writer's voice may have them: in a story only where they crowd.
+    /// They may belong to a writer's voice: in a story they are reported only if they crowd.
     var crowds: Bool?
-    /// Those of ``phrases`` that are meant only where no word follows directly: “as it were”.
+    /// Those of ``phrases`` that count only if no word follows directly: “as it were”.
     var apart: [String]?
-    /// Those of ``phrases`` that are meant only in front of a word with a meaning: “literally” elsewhere says how.
+    /// Those of ``phrases`` that count only before a content word: elsewhere “literally” describes manner.
     var leading: [String]?
-    /// Those of ``phrases`` that are meant only behind an article or “be”: “really” in front of a verb says what is true.
+    /// Those of ``phrases`` that count only after an article or “be”: before a verb, “really” means “in truth”.
     var describing: [String]?
-    /// Longer phrases that are fine although they hold one of ``phrases``.
+    /// Longer phrases that are fine although they contain one of ``phrases``.
     var allow: [String]?
-    /// Lower-case phrases with what should stand there: empty where nothing should, null where the advice is general.
+    /// Lower-case phrases with their replacements: empty for a removal, null for general advice.
     var phrases: [String: String?]
 }
 
-/// The shape of `quick/passive.json`, of English.
+/// The schema of `quick/passive.json`, for English.
 struct PassiveWords: Decodable, Sendable {
     /// Participles that do not end in -ed.
     var irregular: [String]
-    /// Words in -ed that are no participles, or that describe a state.
+    /// Words in -ed that are not participles, or that describe a state.
     var notParticiples: [String]
-    /// Words behind “by” that start no agent: “by default”.
+    /// Words after “by” that do not start an agent: “by default”.
     var notAgents: [String]
-    /// What may stand between the verb and its participle.
+    /// Adverbs that may separate the verb from its participle.
     var adverbs: [String]
-    /// Participles that mostly describe a state; they do not count for the density.
+    /// Participles that mostly describe a state; they do not count towards the density.
     var statives: [String]
-    /// Participles whose passive with “by” is the usual wording and is not flagged: “followed by”.
+    /// Participles whose passive with “by” is common usage and is not flagged: “followed by”.
     var idiomatic: [String]
-    /// A draft with fewer passives than this gets no word about its density.
+    /// The density is not reported for a draft with fewer passives.
     var minimumPassives: Int
-    /// Passives a sentence from which on the density is worth a word.
+    /// Passives per sentence from which the density is reported.
     var densityPerSentence: Double
 }
 
-/// The words of one language in `quick/repeated.json`; in a language that is not there, nothing is said of repetitions.
+/// The words of one language in `quick/repeated.json`; in other languages, repetitions are not reported.
 struct RepeatedWords: Decodable, Sendable {
-    /// Words that may well stand twice: “had had”, “bye bye”, « vous vous ».
+    /// Words that may legitimately occur twice: “had had”, “bye bye”, « vous vous ».
     var allowed: [String]
-    /// Words that hold sentences together; twice in a row they are always a slip.
+    /// Function words; twice in a row they are always a slip.
     var function: [String]
 }

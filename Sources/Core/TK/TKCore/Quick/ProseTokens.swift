@@ -1,18 +1,18 @@
-/// The words of a block of prose, with what stands between them.
+/// The words of a block of prose, and the separators between them.
 struct ProseTokens {
     struct Token {
         var start: Int
         var end: Int
         /// Of the lower-case scalars.
         var hash: UInt64
-        /// The word's number in the lexicon, or -1.
+        /// The word's index in the lexicon, or -1.
         var word: Int32
-        /// Nothing but white space stands between this word and the one before.
+        /// Only white space separates this word from the one before.
         var followsDirectly: Bool
         var isCapitalised: Bool
-        /// A file name, an option, a call: no word of the language.
+        /// A file name, an option, a call: not a word of the language.
         var isTechnical: Bool
-        /// Ends in -ed, -ly or -ing, by the last letters.
+        /// -ed, -ly or -ing, by the last letters.
         var ending: Ending
     }
 
@@ -21,7 +21,7 @@ struct ProseTokens {
     /// Words of one sentence.
     struct Sentence {
         var tokens: Range<Int>
-        /// Behind the mark that ends it.
+        /// After its end mark.
         var end: Int
         /// It ends with a full stop, a question mark or an exclamation mark.
         var isTerminated: Bool
@@ -110,13 +110,13 @@ struct ProseTokens {
         return end
     }
 
-    /// Closes the sentence where the mark at `index` ends one; gives where to read on.
+    /// Closes the sentence if the mark at `index` ends it; returns where to continue.
     private mutating func endSentence(
         at index: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: Range<Int>, _ lexicon: QuickLexicon
     ) -> Int {
         var end = index + 1
         while end < block.upperBound, ".!?…)]\"'”’*_".unicodeScalars.contains(text[end]) { end += 1 }
-        // Books set a dash between two sentences: “pleasanter.--They”.
+        // Books put a dash between two sentences: “pleasanter.--They”.
         var next = end
         while next < block.upperBound, text[next] == "-" || text[next] == "—" { next += 1 }
         let isDash = next > end && next < block.upperBound && text[next].properties.isUppercase
@@ -126,7 +126,7 @@ struct ProseTokens {
         if text[index] == ".", next < block.upperBound {
             if text[next].properties.isLowercase, !isWhole(tokens.last, before: index, lexicon) { return end }
             if let last = tokens.last, last.end == index {
-                // “1.” numbers an item; at a sentence's end a number is one.
+                // “1.” numbers an item; at a sentence's end it is an ordinary number.
                 let isMark =
                     last.isTechnical && last.end - last.start < 4 && tokens.count - 1 == sentenceStart
                 let isInitial = last.end - last.start == 1 && last.isCapitalised
@@ -137,7 +137,7 @@ struct ProseTokens {
         return end
     }
 
-    /// Whether the word before a full stop is none that is cut short: the next sentence begins with a command's name then.
+    /// Whether the word before a full stop is not an abbreviation: the next sentence begins with a command's name then.
     private func isWhole(_ last: Token?, before stop: Int, _ lexicon: QuickLexicon) -> Bool {
         guard let last, last.end == stop else { return false }
         return last.end - last.start >= 4 && !last.isTechnical && !lexicon.kind(last.word).contains(.abbreviation)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The words and phrases of the quick pass, made ready for one scan over a text.
+/// The words and phrases of the quick pass, prepared for a single scan over a text.
 ///
-/// Words have numbers; phrases are paths in a trie of these numbers, so that a text is scanned once, however many phrases
-/// there are.
+/// Words have numbers; phrases are paths in a trie of these numbers, so that one scan suffices for any number of
+/// phrases.
 struct QuickLexicon: Sendable {
-    /// What a phrase means to a rule.
+    /// A phrase's role in a rule.
     struct Entry: Sendable {
         var rule: Int
         var replacement: String?
@@ -19,7 +19,7 @@ struct QuickLexicon: Sendable {
         var describes = false
     }
 
-    /// What a word is, as bits.
+    /// Properties of a word, as bits.
     struct WordKind: OptionSet, Sendable {
         let rawValue: UInt32
         static let be = WordKind(rawValue: 1)
@@ -33,33 +33,33 @@ struct QuickLexicon: Sendable {
         static let function = WordKind(rawValue: 256)
         static let abbreviation = WordKind(rawValue: 512)
         static let article = WordKind(rawValue: 1024)
-        /// Joined with a form of “be”: “it's”.
+        /// Contracted with a form of “be”: “it's”.
         static let contracted = WordKind(rawValue: 2048)
-        /// A participle whose passive with “by” is the usual wording: “followed by”.
+        /// A participle whose passive with “by” is common usage: “followed by”.
         static let idiomatic = WordKind(rawValue: 4096)
-        /// Words of which English text is full, and no other.
+        /// Words common in English texts, and in no others.
         static let english = WordKind(rawValue: 8192)
         static let negation = WordKind(rawValue: 16384)
-        /// Begins the name of somebody or something that the reader has heard of.
+        /// Starts the name of a person or thing already known to the reader.
         static let known = WordKind(rawValue: 32768)
-        /// A pronoun for somebody who is told of.
+        /// A pronoun for a character.
         static let person = WordKind(rawValue: 1 << 16)
-        /// A pronoun for who tells.
+        /// A pronoun for the narrator.
         static let teller = WordKind(rawValue: 1 << 17)
-        /// Says what was.
+        /// A past tense.
         static let past = WordKind(rawValue: 1 << 18)
     }
 
     let rules: [PhraseRule]
-    /// The roles of rules that are one role's advice.
+    /// The role of each rule; nil for rules of all roles.
     let roles: [String?]
     let passive: PassiveWords
-    /// Tells the languages of passages.
+    /// Detects the languages of passages.
     let languages: LanguageTable
     private(set) var kinds: [WordKind] = []
-    /// By language, what words are there where they stand twice.
+    /// By language, the kinds of words for repetitions.
     private var repeated: [String: [Int32: WordKind]] = [:]
-    /// Words that may stand twice in some language: a quotation of a few words is not told from what surrounds it.
+    /// Words that may occur twice in some language: a quotation of a few words is not recognised as foreign.
     private var elsewhere: Set<Int32> = []
     /// The entries of each node of the trie.
     private(set) var entries: [[Entry]] = [[]]
@@ -127,10 +127,10 @@ struct QuickLexicon: Sendable {
 
     static let english = "en"
 
-    /// Whether anything is known of repetitions in a language.
+    /// Whether there are words for repetitions in a language.
     func knowsRepetitions(in language: String) -> Bool { repeated[language] != nil }
 
-    /// What a word is that stands twice in a passage of a language.
+    /// The kind of a repeated word in a passage of a language.
     func repetition(_ word: Int32, in language: String) -> WordKind {
         if let kind = repeated[language]?[word] { return kind }
         return elsewhere.contains(word) ? .repeatable : []
@@ -145,7 +145,7 @@ struct QuickLexicon: Sendable {
 
     func kind(_ word: Int32) -> WordKind { word >= 0 ? kinds[Int(word)] : [] }
 
-    /// The node behind a word at a node, or -1.
+    /// The child of a node for a word, or -1.
     func next(_ node: Int32, _ word: Int32) -> Int32 { edges[Self.edge(node, word)] ?? -1 }
 
     private static func edge(_ node: Int32, _ word: Int32) -> UInt64 {
@@ -209,9 +209,9 @@ struct WordHash {
 }
 
 extension QuickLexicon {
-    /// Reads the rules from the bundle's `quick/*.json`. Blocks for a moment.
+    /// Reads the rules from the bundle's `quick/*.json`. Blocks briefly.
     ///
-    /// - Throws: `Fault` where a file is missing or does not have its shape.
+    /// - Throws: `Fault` if a file is missing or invalid.
     init(_ resources: TKResources) throws {
         func decode<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
             try JSONDecoder().decode(type, from: Data(try resources.read("quick/\(name).json")))

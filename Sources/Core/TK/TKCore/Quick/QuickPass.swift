@@ -1,19 +1,19 @@
-/// Looks for what needs no model to be found: passives with their agent, weak and wordy phrases, repeated words, very long
-/// sentences, and what a role minds in particular.
+/// Finds problems without a model: passives with their agent, weak and wordy phrases, repeated words, very long
+/// sentences, and rules of particular roles.
 ///
-/// Made once from the bundle's data, then shared: it holds nothing of a draft. Works on a core by itself and never blocks.
+/// Made once from the bundle's data, then shared: it holds nothing of a draft. Uses one core and never blocks.
 public struct QuickPass: Sendable {
-    /// What a pass looks for.
+    /// The settings of a pass.
     public struct Settings: Sendable, Hashable {
         /// The roles whose own rules apply as well.
         public var roles: [String]
-        /// Rules that the user has switched off, or that have muted themselves (``RuleAnswers/mutedRules(_:)``).
+        /// Rules switched off by the user, or muted by the user's answers (``RuleAnswers/mutedRules(_:)``).
         public var ignoredRules: Set<String>
-        /// A sentence with more words is long: between two semicolons, colons or dashes; as a whole half as many again.
-        /// In a story each is half as much again.
+        /// The limit for a long sentence, in words: between semicolons, colons or dashes; half as many again for the
+        /// whole sentence. In a story, both are half as much again.
         public var longSentence: Int
 
-        /// By default: the rules for every draft, sentences of more than 40 words.
+        /// Default: the rules for every draft, sentences of more than 40 words.
         public init(roles: [String] = [], ignoredRules: Set<String> = [], longSentence: Int = 40) {
             self.roles = roles
             self.ignoredRules = ignoredRules
@@ -23,14 +23,14 @@ public struct QuickPass: Sendable {
 
     let lexicon: QuickLexicon
 
-    /// Reads the rules from the bundle. Blocks for a moment.
+    /// Reads the rules from the bundle. Blocks briefly.
     ///
-    /// - Throws: `Fault` that names the file that is missing.
+    /// - Throws: `Fault` that names the missing file.
     public init() throws { try self.init(resources: TKResources.locate()) }
 
     package init(resources: TKResources) throws { lexicon = try QuickLexicon(resources) }
 
-    /// The rules, in the order in which they are named to users.
+    /// The rules, in display order.
     public var rules: [QuickRule] {
         let own = [
             QuickRule(id: "passive", title: "Passives with their agent", category: "clarity"),

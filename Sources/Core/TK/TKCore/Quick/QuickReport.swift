@@ -1,4 +1,4 @@
-/// Makes suggestions of findings: wording, anchors, ids; leaves out what is exempt, ignored, masked or overlapped.
+/// Turns findings into suggestions: wording, anchors, ids; skips those that are exempt, ignored, masked or overlapped.
 struct QuickReport {
     let draft: DraftText
     let mask: DraftMask
@@ -31,11 +31,10 @@ struct QuickReport {
         return withoutOverlaps(kept).map { suggestion($0.finding, $0.words, &occurrences) }
     }
 
-    /// A finding whose replacement would take marks of emphasis, of links or of line breaks with it becomes a remark about
-    /// its own words.
+    /// A finding whose replacement would remove emphasis, links or line breaks becomes a remark about its own words.
     private func sparingMarkup(_ finding: QuickScan.Finding) -> QuickScan.Finding {
         guard let replacement = finding.replacement else { return finding }
-        // A number that comes to a line's start may open a list.
+        // A number moved to the start of a line may open a list.
         let isSafe =
             mask.isPlain(finding.range, in: draft) && !replacement.allSatisfy(\.isNumber)
             && gate.objection(to: replacement, at: finding.range) == nil
@@ -55,7 +54,7 @@ struct QuickReport {
         var message: String
     }
 
-    /// Of findings about the same words the more important one stays, then the longer one. A finding about a whole
+    /// Of findings about the same words the more important one wins, then the longer one. A finding about a whole
     /// sentence or the whole draft does not compete.
     private func withoutOverlaps(
         _ findings: [(finding: QuickScan.Finding, words: Wording)]
@@ -86,7 +85,7 @@ struct QuickReport {
     ) -> Suggestion {
         let anchor = draft.anchor(of: finding.range)
         let quote = finding.identityEnd.map { draft[finding.range.lowerBound..<$0] } ?? anchor.exact
-        // What follows a long sentence's beginning is the sentence itself, and may change.
+        // The text after a long sentence's beginning is the sentence itself, and may change.
         let after = finding.identityEnd == nil ? anchor.suffix : ""
         let base = FindingIdentity.id(maker: words.rule, quote: quote, before: anchor.prefix, after: after)
         let count = occurrences[base, default: 0]

@@ -1,16 +1,16 @@
-/// A rule of the quick pass, as people and settings name it.
+/// A rule of the quick pass, for display and settings.
 public struct QuickRule: Sendable, Hashable, Identifiable {
-    /// As settings, comments and findings name it: `weak-words`, `ux_writer.link`.
+    /// Its id in settings, comments and findings: `weak-words`, `ux_writer.link`.
     public var id: String
-    /// For people, in the plural.
+    /// Its display name, in the plural.
     public var title: String
     /// As in ``Suggestion/category``.
     public var category: String
-    /// The role whose advice it is; nil: it applies to every draft.
+    /// The role that gives this advice; nil: it applies to every draft.
     public var role: String?
 }
 
-/// What a writer has answered to the findings of one rule.
+/// The writer's answers to the findings of one rule.
 public struct RuleAnswers: Sendable, Hashable, Codable {
     /// Accepted as proposed or edited.
     public var accepted: Int
@@ -23,15 +23,15 @@ public struct RuleAnswers: Sendable, Hashable, Codable {
         self.skipped = skipped
     }
 
-    /// So many skips, and not one finding accepted, mute a rule.
+    /// This many skips, without a single acceptance, mute a rule.
     public static let skipsThatMute = 8
-    /// A rule of which fewer are accepted than one in this many is muted as well.
+    /// A rule is also muted if fewer than one in this many findings is accepted.
     public static let skipsPerAcceptance = 20
 
-    /// Whether the rule is to be left out.
+    /// Whether the rule is disabled.
     public var isMuted: Bool { skipped >= max(Self.skipsThatMute, accepted * Self.skipsPerAcceptance) }
 
-    /// The rules on whose findings nobody acts: they are left out from now on, until the writer's answers are reset.
+    /// The muted rules, disabled until the writer's answers are reset.
     public static func mutedRules(_ answers: [String: RuleAnswers]) -> Set<String> {
         Set(answers.filter(\.value.isMuted).keys)
     }

@@ -1,6 +1,6 @@
 /// One pass over the prose of a draft, block by block.
 struct QuickScan {
-    /// What was found, before it becomes a suggestion.
+    /// A finding, before it becomes a suggestion.
     struct Finding {
         enum Rule: Equatable {
             case phrase(Int)
@@ -9,35 +9,35 @@ struct QuickScan {
 
         var rule: Rule
         var range: Range<Int>
-        /// The flagged words alone, where the range also holds the word behind them or the article in front.
+        /// The flagged words alone, if the range also includes the word after them or the article before them.
         var phrase: Range<Int>?
-        /// Nil: there is none.
+        /// Nil if there is none.
         var replacement: String?
-        /// Nothing should stand in place of the phrase.
+        /// The phrase should be removed.
         var isRemoval = false
-        /// The replacement is for the message alone.
+        /// The replacement is for the message only.
         var isRemark = false
-        /// What is to be said in place of the rule's message.
+        /// Replaces the rule's message.
         var caution: String?
         /// The flagged word within the quote, or a number for the message.
         var detail = ""
-        /// The words from here on do not count for the finding's id: a long sentence stays the same when its end changes.
+        /// The words after this do not count for the finding's id: a long sentence stays the same when its end changes.
         var identityEnd: Int?
-        /// Worth a word in a story, too.
+        /// Also worth reporting in a story.
         var isForNarrative = true
     }
 
     let lexicon: QuickLexicon
     let settings: QuickPass.Settings
     let blocks: [DraftMask.Block]
-    /// As the draft has it; in what is scanned blanks stand in place of marks.
+    /// The original draft; the scanned text has blanks in place of markup.
     let draft: DraftText
-    /// The draft is plain text, in which nothing tells code and placeholders from words.
+    /// The draft is plain text, where code and placeholders look like words.
     var isPlain: Bool { draft.syntax == .plain }
     private let languages: DraftLanguages
     var findings: [Finding] = []
 
-    // Of the block that is looked at.
+    // The current block's language.
     var language = QuickLexicon.english
     var prose = ProseTokens()
     var speech = QuotedSpeech()
@@ -48,9 +48,9 @@ struct QuickScan {
     var passiveCount = 0
     var firstPassive: Range<Int>?
     private let isActive: [Bool]
-    /// For each rule, the token up to which a longer phrase allows what it would flag.
+    /// For each rule, the token up to which a longer phrase suppresses its findings.
     private var allowedUntil: [Int]
-    /// For each rule, the token that its last phrase in this block began with.
+    /// For each rule, the token with which its last phrase in this block began.
     private var lastOf: [Int]
 
     init(
@@ -132,12 +132,12 @@ struct QuickScan {
         let rule = lexicon.rules[entry.rule]
         let first = prose.tokens[tokens.lowerBound]
         let last = prose.tokens[tokens.upperBound - 1]
-        // A role's rules look at labels and the like, which stand between such marks.
+        // A role's rules examine labels and the like, which are between such marks.
         if lexicon.roles[entry.rule] == nil, speech.contains(first.start) { return }
         let next = tokens.upperBound < prose.tokens.count ? prose.tokens[tokens.upperBound] : nil
         let directly = next.flatMap { $0.followsDirectly ? $0 : nil }
         if entry.standsApart, directly != nil { return }
-        // “Very, very happy” is meant.
+        // “Very, very happy” is deliberate.
         let before = tokens.lowerBound > 0 ? prose.tokens[tokens.lowerBound - 1] : nil
         if rule.crowds ?? false, before?.hash == first.hash { return }
         if entry.describes, before.map({ lexicon.kind($0.word).isDisjoint(with: [.article, .be]) }) ?? true { return }
@@ -159,7 +159,7 @@ struct QuickScan {
             finding.replacement = string(text, next.start..<next.end)
         } else if let replacement = entry.replacement {
             if replacement.isEmpty {
-                // The phrase goes with the space or the comma behind it.
+                // Remove the phrase with the space or the comma after it.
                 guard tokens.upperBound < prose.tokens.count else { return }
                 let next = prose.tokens[tokens.upperBound]
                 guard gapIsSimple(last.end..<next.start, text) else { return }
@@ -186,12 +186,12 @@ struct QuickScan {
         findings.append(finding)
     }
 
-    /// Why the words around a phrase forbid its replacement; nil where they do not.
+    /// Why the words around a phrase forbid its replacement; nil if they do not.
     private func caution(
         _ rule: PhraseRule, _ tokens: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ finding: Finding
     ) -> String? {
         var index = tokens.lowerBound
-        // Back to a mark of punctuation: so far a negation reaches.
+        // Back to a punctuation mark, which limits the reach of a negation.
         while rule.tellsDegree ?? false, index > 0, prose.tokens[index].followsDirectly,
             tokens.lowerBound - index < Self.reach
         {
@@ -206,7 +206,7 @@ struct QuickScan {
         {
             return "“{quote}” and a verb in -ing are a long way to say “to” and the verb itself."
         }
-        // Beside a number or a limit it is read as “nearly”.
+        // Next to a number or a limit it means “nearly”.
         if finding.isRemoval, followsComma(tokens.lowerBound, text) {
             return "“{quote}” can go, and the comma in front of it."
         }
@@ -224,21 +224,21 @@ struct QuickScan {
         return text[prose.tokens[token - 1].end..<prose.tokens[token].start].contains(",")
     }
 
-    /// Whether a word only holds a sentence together.
+    /// Whether it is a function word.
     private func isFunction(_ token: ProseTokens.Token) -> Bool {
         token.end - token.start <= 3 || !lexicon.kind(token.word).isDisjoint(with: [.english, .adverb, .be])
             || lexicon.repetition(token.word, in: language).contains(.function)
     }
 
-    /// Phrases that are so many words apart crowd; nearer ones answer each other: “very noble, very grand”.
+    /// Phrases this many words apart crowd; closer ones are parallel: “very noble, very grand”.
     private static let crowd = 7..<40
-    /// So many words in front of a phrase are looked at.
+    /// The number of words examined before a phrase.
     private static let reach = 8
     private static let least = WordHash.of("least")
     private static let most = WordHash.of("most")
     private static let than = WordHash.of("than")
 
-    /// “a very old” becomes “an old”: where the article in front no longer fits, it joins the finding.
+    /// “a very old” becomes “an old”: an article before it that no longer fits joins the finding.
     private func fitArticle(_ finding: inout Finding, before token: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>) {
         guard token > 0, prose.tokens[token].followsDirectly else { return }
         let article = prose.tokens[token - 1]
@@ -253,7 +253,7 @@ struct QuickScan {
         finding.replacement = "\(word) \(replacement)"
     }
 
-    /// By sound, as far as the first letters tell it: “a useful”, “an hour”.
+    /// By sound, as far as the first letters show it: “a useful”, “an hour”.
     private static func startsWithVowel(_ word: String, _ first: Unicode.Scalar) -> Bool {
         if ["use", "usu", "uti", "uni", "eu", "one ", "once", "ubi", "ura"].contains(where: word.hasPrefix)
             || word == "one"

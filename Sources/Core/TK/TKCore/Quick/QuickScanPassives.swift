@@ -17,7 +17,7 @@ extension QuickScan {
                 guard !participleKind.contains(.idiomatic), !speech.contains(token.start),
                     let by = agentMark(after: participle), isActor(behind: by, sentence)
                 else { continue }
-                // A story stays with those whom it is told of, and what befalls them is a passive by right.
+                // A story stays with its characters, so a passive about them is legitimate.
                 findings.append(
                     Finding(rule: .passive, range: token.start..<prose.tokens[by].end, isForNarrative: false))
                 index = by
@@ -26,7 +26,7 @@ extension QuickScan {
         }
     }
 
-    /// The participle that a form of “be” stands with: at most two adverbs lie between.
+    /// The participle of a form of “be”, after at most two adverbs.
     private func participle(after verb: Int) -> Int? {
         var index = verb + 1
         while index < prose.tokens.count, index <= verb + 3, prose.tokens[index].followsDirectly {
@@ -43,7 +43,7 @@ extension QuickScan {
         return nil
     }
 
-    /// The “by” right behind a participle that an agent follows.
+    /// The “by” directly after a participle, if an agent follows.
     private func agentMark(after participle: Int) -> Int? {
         var by = participle + 1
         while by < prose.tokens.count, by <= participle + 2, prose.tokens[by].followsDirectly {
@@ -70,8 +70,8 @@ extension QuickScan {
         return by
     }
 
-    /// Whether somebody or something known stands behind “by”, in a few words that end the clause: an agent that is new or
-    /// long stands better at the end, and the passive with it.
+    /// Whether a known person or thing follows “by”, in a few words that end the clause. A new or long agent is better
+    /// at the end, which justifies the passive.
     private func isActor(behind by: Int, _ sentence: ProseTokens.Sentence) -> Bool {
         let agent = prose.tokens[by + 1]
         guard lexicon.kind(agent.word).contains(.known) || agent.isCapitalised else { return false }

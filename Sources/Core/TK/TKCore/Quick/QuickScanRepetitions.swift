@@ -14,7 +14,7 @@ extension QuickScan {
         }
     }
 
-    /// Judges two equal words in a row; gives the last token that was judged.
+    /// Judges two equal words in a row; returns the last token that was judged.
     private mutating func repeatedWord(
         at index: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: DraftMask.Block
     ) -> Int {
@@ -28,25 +28,25 @@ extension QuickScan {
         let kind = lexicon.repetition(first.word, in: language)
         let length = first.end - first.start
         let isCompound = tokens[last].end < text.count && text[tokens[last].end] == "-"
-        // Words that are spoken of: a slip like "the the".
+        // Words mentioned rather than used: a slip like "the the".
         let isMentioned = speech.ranges.contains(first.start..<tokens[last].end)
-        // Behind a command they are its arguments.
+        // After a command, they are its arguments.
         let isArgument = index > 1 && first.followsDirectly && tokens[index - 2].isTechnical
         guard !isCompound, !isMentioned, !isArgument, times <= 3, isOneCase(first, tokens[index], text),
             (index...last).allSatisfy({ flows(tokens[$0 - 1].end..<tokens[$0].start, text, block) })
         else { return last }
         if kind.contains(.function) || (kind.contains(.repeatable) && times == 3 && first.hash == Self.that) {
-            // A function word that is a name (`The The`) or a letter is none.
+            // Not a function word if it is a name (`The The`) or a letter.
             guard length > 1 || !tokens[index].isCapitalised || first.hash == Self.letterI else { return last }
         } else {
-            // Names may consist of the same word twice, and so may emphasis and what a character says. In an indented
-            // manual as plain text one of the two may be a placeholder that has lost its slant.
+            // Names, emphasis and direct speech may repeat a word. In an indented manual as plain text one of the two
+            // may be a placeholder that has lost its italics.
             guard block.kind == .paragraph, length >= 3, times == 2, !tokens[index].isCapitalised,
                 !kind.contains(.repeatable), tokens[index].ending != .ly, !speech.contains(first.start),
                 !isPlain || indent(of: first.start, text, block) == 0
             else { return last }
         }
-        // “It it” may stand for “it is”, and a letter twice may be an example.
+        // “It it” may be meant as “it is”, and a repeated letter may be an example.
         findings.append(
             Finding(
                 rule: .repeatedWord, range: first.start..<tokens[last].end,
@@ -59,7 +59,7 @@ extension QuickScan {
     private static let letterI = WordHash.of("i")
     private static let it = WordHash.of("it")
 
-    /// `DIGITS digits` and `All all` are a name and a word; at a sentence's start the first has its capital by right.
+    /// `DIGITS digits` and `All all` are a name and a word; at a sentence's start the first is capitalised anyway.
     private func isOneCase(
         _ first: ProseTokens.Token, _ second: ProseTokens.Token, _ text: UnsafeBufferPointer<Unicode.Scalar>
     ) -> Bool {
@@ -68,8 +68,8 @@ extension QuickScan {
         return first.isCapitalised || !second.isCapitalised
     }
 
-    /// Whether the text runs on over a gap. Wide gaps part columns; what stands below a line of one or two words, or of
-    /// verse, is no continuation of it.
+    /// Whether the text continues across a gap. Wide gaps separate columns; a line of one or two words, or of verse, is
+    /// not continued below.
     private func flows(
         _ gap: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: DraftMask.Block
     ) -> Bool {
@@ -91,7 +91,7 @@ extension QuickScan {
         return text[start..<position].prefix { $0 == " " || $0 == "\t" }.count
     }
 
-    /// Judges whether three or four words are said twice in a row; gives the last token that was judged.
+    /// Judges whether three or four words are repeated directly; returns the last token that was judged.
     private mutating func repeatedPhrase(
         at index: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: DraftMask.Block
     ) -> Int {
@@ -110,7 +110,7 @@ extension QuickScan {
                 flows(tokens[index - 1].end..<tokens[index].start, text, block)
             else { continue }
             let once = tokens[index - length].start..<tokens[index - 1].end
-            // Where one clause ends with the words that the next begins with, a comma is missing and no word too many.
+            // If one clause ends with the words that start the next, a comma is missing, and no word is superfluous.
             findings.append(
                 Finding(
                     rule: .repeatedWord, range: once.lowerBound..<tokens[index + length - 1].end,

@@ -5,7 +5,7 @@ extension QuickScan {
             sentenceCount += 1
             guard !isVerse, sentence.isTerminated, sentence.tokens.count > settings.longSentence else { continue }
             let words = prose.tokens[sentence.tokens]
-            // A list of names or of file names is long, but no sentence to be cut.
+            // A list of names or of file names is long, but not a sentence to shorten.
             let names = words.reduce(0) { $0 + ($1.isCapitalised ? 1 : 0) }
             let measure = SentenceMeasure(words, text)
             guard let first = words.first, names * 3 < measure.words, !measure.isTechnical,
@@ -21,9 +21,9 @@ extension QuickScan {
     }
 }
 
-/// How the lines of a block look.
+/// The shape of a block's lines.
 struct BlockLines {
-    /// Short lines that begin with capitals: verse, whose lines and repetitions are meant.
+    /// Short lines that begin with capitals: verse, with deliberate lines and repetitions.
     private(set) var isVerse = false
 
     private static let longestVerse = 60
@@ -38,7 +38,7 @@ struct BlockLines {
             if let first {
                 lines += 1
                 if text[first].properties.isUppercase { capitals += 1 }
-                // One long line is enough to tell it from verse.
+                // A single long line rules out verse.
                 if end - first > Self.longestVerse { return }
             }
             start = end + 1

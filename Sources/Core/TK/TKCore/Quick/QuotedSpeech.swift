@@ -1,7 +1,7 @@
-/// What stands between double quotation marks in a block: somebody else's words, or those of a character, which are not
-/// the writer's to polish.
+/// The text between double quotation marks in a block: another person's words, or a character's, which the writer
+/// should not polish.
 struct QuotedSpeech {
-    /// In order, without the marks. Speech that goes on in the next paragraph reaches to the block's end.
+    /// In order, without the marks. Speech that continues in the next paragraph extends to the block's end.
     private(set) var ranges: [Range<Int>] = []
 
     mutating func read(_ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: Range<Int>) {
@@ -29,7 +29,7 @@ struct QuotedSpeech {
         return low < ranges.count && ranges[low].lowerBound <= position
     }
 
-    /// What ends the speech that a mark opens; nil where it opens none, as in 19".
+    /// The end of the speech that a mark opens; nil if it opens none, as in 19".
     private static func closing(
         _ text: UnsafeBufferPointer<Unicode.Scalar>, _ index: Int, _ block: Range<Int>
     ) -> Unicode.Scalar? {

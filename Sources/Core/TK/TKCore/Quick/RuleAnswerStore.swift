@@ -1,12 +1,12 @@
 import JSONText
 import Platform
 
-/// One finding of the quick pass and what a user did with it.
+/// One finding of the quick pass with the user's answer.
 package struct RuleAnswer: Sendable, Hashable {
     /// The finding's id.
     package var finding: String
     package var rule: String
-    /// As proposed, or edited; else it was skipped.
+    /// As proposed, or edited; otherwise it was skipped.
     package var isAccepted: Bool
 
     package init(finding: String, rule: String, isAccepted: Bool) {
@@ -17,7 +17,7 @@ package struct RuleAnswer: Sendable, Hashable {
 }
 
 extension RuleAnswers {
-    /// How often each rule was accepted and skipped.
+    /// Counts each rule's acceptances and skips.
     package static func tally(_ answers: some Sequence<RuleAnswer>) -> [String: RuleAnswers] {
         answers.reduce(into: [:]) { sums, answer in
             if answer.isAccepted {
@@ -29,13 +29,13 @@ extension RuleAnswers {
     }
 }
 
-/// What a user has answered to the quick pass in all drafts, kept in `~/.tk/rule-answers.json`: a rule that is always
-/// skipped mutes itself by it (``RuleAnswers/isMuted``).
+/// A user's answers to the quick pass in all drafts, stored in `~/.tk/rule-answers.json`: a rule whose findings are
+/// always skipped is muted (``RuleAnswers/isMuted``).
 ///
-/// Each finding counts once, by its last answer, and the newest ``limit`` answers count: what a user does now decides.
-/// Everything here blocks for a moment; a file that is damaged is a `Fault` (`.usage`) with its line.
+/// Each finding counts once, by its last answer, and only the newest ``limit`` answers count, so that recent behaviour
+/// decides. Everything here blocks briefly; a damaged file is a `Fault` (`.usage`) with its line.
 package struct RuleAnswerStore: Sendable {
-    /// So many answers are kept.
+    /// The number of answers stored.
     package static let limit = 1000
 
     package let path: BytePath
@@ -45,10 +45,10 @@ package struct RuleAnswerStore: Sendable {
     /// By rule.
     package func answers() throws -> [String: RuleAnswers] { RuleAnswers.tally(try load()) }
 
-    /// The rules that are left out.
+    /// The muted rules.
     package func mutedRules() throws -> Set<String> { RuleAnswers.mutedRules(try answers()) }
 
-    /// Keeps answers, in one step.
+    /// Stores answers atomically.
     ///
     /// - Returns: the rules that these answers have muted.
     package func record(_ new: [RuleAnswer]) throws -> Set<String> {
@@ -61,14 +61,14 @@ package struct RuleAnswerStore: Sendable {
         }.muted
     }
 
-    /// Forgets the answers to these rules, or to all of them where it is nil: they are heard again.
+    /// Removes the answers to these rules, or to all if nil, which unmutes them.
     ///
     /// - Returns: those of them that were muted.
     package func forget(_ rules: Set<String>?) throws -> Set<String> {
         try change { kept in kept.removeAll { rules?.contains($0.rule) ?? true } }.heard
     }
 
-    /// - Returns: the rules that the change has muted, and those that it has not left muted.
+    /// - Returns: the newly muted rules, and the newly unmuted ones.
     private func change(_ body: (inout [RuleAnswer]) -> Void) throws -> (muted: Set<String>, heard: Set<String>) {
         try TKFile.exclusively(in: path.parent) {
             var kept = try load()

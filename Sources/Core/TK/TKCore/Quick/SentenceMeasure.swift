@@ -1,21 +1,21 @@
-/// How much of a sentence a reader has to hold at once.
+/// How much of a sentence a reader has to remember at once.
 struct SentenceMeasure {
-    /// All words, for people.
+    /// All words, for display.
     private(set) var words = 0
-    /// The words that count: not those in brackets, which can be passed over, nor the short members of a series, which are
+    /// The words that count: not those in brackets, which can be skipped, nor the short members of a series, which are
     /// read one by one.
     private(set) var total = 0
-    /// Of these, the most between two marks where readers can rest: semicolons, colons, dashes.
+    /// Of these, the most between two marks where readers can pause: semicolons, colons, dashes.
     private(set) var longestStretch = 0
-    /// Signs that prose has none of stand between the words: a table, a grammar, code.
+    /// Characters foreign to prose separate the words: a table, a grammar, code.
     private(set) var isTechnical = false
 
-    /// Members of so many words at most make a series.
+    /// The maximum words of a series' member.
     private static let shortMember = 5
     private static let shortestSeries = 3
 
     init(_ tokens: ArraySlice<ProseTokens.Token>, _ text: UnsafeBufferPointer<Unicode.Scalar>) {
-        /// The words of each part between commas in the present stretch.
+        /// The words of each part between commas in the current stretch.
         var members = [0]
         var depth = 0
         var signs = 0
@@ -30,7 +30,7 @@ struct SentenceMeasure {
                     case ";", ":", "—", "–":
                         if depth == 0 { close(&members) }
                     case "-":
-                        // A dash, typed: no hyphen within a word comes here.
+                        // A typed dash; hyphens within words do not get here.
                         if depth == 0, members != [0] { close(&members) }
                     case "|", "<", ">", "{", "}", "[", "]", "=", "\\", "^", "~", "#", "+", "$": signs += 1
                     default: break
@@ -63,6 +63,6 @@ struct SentenceMeasure {
         members = [0]
     }
 
-    /// Whether it is longer than `limit` words; with places to rest it may be half as long again.
+    /// Whether it is longer than `limit` words; with places to pause it may be half as long again.
     func exceeds(_ limit: Int) -> Bool { longestStretch > limit || total * 2 > limit * 3 }
 }

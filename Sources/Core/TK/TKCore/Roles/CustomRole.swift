@@ -1,23 +1,23 @@
 import Platform
 
-/// An advisor as a user describes it (docs/design/advisors.md, "Roles"); ``role`` makes a whole one of it.
+/// An advisor described by a user (docs/design/advisors.md, "Roles"); ``role`` turns it into a complete one.
 public struct CustomRole: Codable, Sendable, Hashable, Identifiable {
     /// Letters, digits, spaces and hyphens.
     public var name: String
     /// The field, in a few words.
     public var expertise: String
-    /// What this advisor looks for, 1 to 5.
+    /// The advisor's focus areas, 1 to 5.
     public var focusAreas: [String]
-    /// How this advisor looks at a text, in the user's words.
+    /// The advisor's perspective, in the user's words.
     public var perspective: String
     /// How this advisor gives advice, 1 to 5.
     public var guidelines: [String]
-    /// Writing as this advisor likes it.
+    /// Writing that this advisor likes.
     public var exampleGood: String?
-    /// Writing as this advisor would change it.
+    /// Writing that this advisor would change.
     public var exampleBad: String?
 
-    /// A description that ``complaints()`` has yet to judge.
+    /// An unvalidated description; see ``complaints()``.
     public init(
         name: String, expertise: String, focusAreas: [String], perspective: String, guidelines: [String],
         exampleGood: String? = nil, exampleBad: String? = nil
@@ -34,13 +34,13 @@ public struct CustomRole: Codable, Sendable, Hashable, Identifiable {
     /// `custom_my-role` for "My Role".
     public var id: String { Self.id(forName: name) }
 
-    /// The id that a name gives: lower case, with `-` for each run of spaces and hyphens.
+    /// The id derived from a name: lower case, with `-` for each run of spaces and hyphens.
     public static func id(forName name: String) -> String {
         let parts = name.lowercased().split { $0 == " " || $0 == "-" }
         return Role.customPrefix + parts.joined(separator: "-")
     }
 
-    /// The advisor with the prompt that the template makes of it.
+    /// The advisor with a prompt from the template.
     public var role: Role {
         let hasExample = exampleGood != nil || exampleBad != nil
         return Role(
@@ -50,17 +50,16 @@ public struct CustomRole: Codable, Sendable, Hashable, Identifiable {
             example: hasExample ? Role.Example(bad: exampleBad, good: exampleGood) : nil)
     }
 
-    /// What is wrong with one of the fields.
+    /// A problem with one field.
     public struct Complaint: Sendable, Hashable {
         /// The key in the file: `focusAreas`.
         public let field: String
-        /// Says what it must be and what it is.
+        /// The valid values, and the actual one.
         public let message: String
     }
 
-    /// Everything that is wrong: a name has letters, digits, spaces and hyphens; there are 1 to 5 focus areas, 1 to 5
-    /// guidelines, a perspective of 10 to 200 characters. No field may hold control characters but line ends in the
-    /// examples.
+    /// All problems: a name has letters, digits, spaces and hyphens; there are 1 to 5 focus areas, 1 to 5 guidelines, a
+    /// perspective of 10 to 200 characters. Control characters are not allowed, except line breaks in the examples.
     public func complaints() -> [Complaint] {
         var found: [Complaint] = []
         func complain(_ field: String, _ message: String) { found.append(Complaint(field: field, message: message)) }
@@ -112,12 +111,12 @@ public struct CustomRole: Codable, Sendable, Hashable, Identifiable {
     }
 }
 
-/// Where a user's advisors are kept.
+/// The storage of a user's advisors.
 public protocol CustomRoleStore: Sendable {
-    /// All that can be read, in the order of their ids. A broken one does not hide the others.
+    /// All readable ones, in the order of their ids. A broken one does not hide the others.
     func load() throws -> [CustomRole]
-    /// Keeps a new one; refuses what ``CustomRole/complaints()`` lists, and an id that is taken.
+    /// Stores a new one; refuses one with ``CustomRole/complaints()``, or whose id is taken.
     func create(_ role: CustomRole) throws
-    /// Removes it; refuses an id that is not there.
+    /// Removes it; refuses an unknown id.
     func delete(id: String) throws
 }

@@ -18,10 +18,10 @@ public struct FileSystemRoleStore: CustomRoleStore {
         folder = try TKHome(environment: environment).roles
     }
 
-    /// All that can be read; broken files are left out (``loadAll()`` names them).
+    /// All readable ones; broken files are skipped (``loadAll()`` names them).
     public func load() throws -> [CustomRole] { try loadAll().roles }
 
-    /// The advisors in the order of their ids, and what is wrong with files that hold none.
+    /// The advisors in the order of their ids, and the problems of broken files.
     package func loadAll() throws -> (roles: [CustomRole], problems: [FileProblem]) {
         var roles: [CustomRole] = []
         var problems: [FileProblem] = []
@@ -38,7 +38,7 @@ public struct FileSystemRoleStore: CustomRoleStore {
         return (roles, problems)
     }
 
-    /// Writes the file in one step; nothing is written where the role is refused or its id is taken.
+    /// Writes the file atomically; nothing is written if the role is refused or its id is taken.
     public func create(_ role: CustomRole) throws {
         let complaints = role.complaints()
         guard complaints.isEmpty else {
@@ -105,11 +105,11 @@ public struct FileSystemRoleStore: CustomRoleStore {
     }
 
     private func unlinkQuietly(_ path: BytePath) {
-        // The file is the staged copy alone; what went wrong before says more than a failure to remove it.
+        // The file is only the staged copy; the original error says more than a failed removal.
         path.withCString { _ = unlink($0) }
     }
 
-    /// The file's form: with the id, for people who read it.
+    /// The file's format: includes the id, for human readers.
     private struct Stored: Encodable {
         let id: String
         let name: String

@@ -1,13 +1,12 @@
-/// An advisor: somebody with a trade, a voice and an eye for certain things, whom a model plays
-/// (docs/design/advisors.md, "Roles").
+/// An advisor: a persona with a trade, a voice and a focus, played by a model (docs/design/advisors.md, "Roles").
 public struct Role: Codable, Sendable, Hashable, Identifiable {
     /// How the advisor would change a passage.
     public struct Example: Codable, Sendable, Hashable {
-        /// As a writer might have put it.
+        /// A writer's version.
         public var bad: String?
-        /// As this advisor would put it.
+        /// The advisor's version.
         public var good: String?
-        /// What the change does for a reader.
+        /// The effect of the change on a reader.
         public var why: String?
 
         /// An example; each part may be missing.
@@ -18,9 +17,9 @@ public struct Role: Codable, Sendable, Hashable, Identifiable {
         }
     }
 
-    /// `editor`; those of the user begin with ``customPrefix``.
+    /// `editor`; users' own ids begin with ``customPrefix``.
     public var id: String
-    /// For people: `Technical Writer`.
+    /// For display: `Technical Writer`.
     public var name: String
     /// One emoji.
     public var icon: String
@@ -28,18 +27,18 @@ public struct Role: Codable, Sendable, Hashable, Identifiable {
     public var color: String
     /// The field, in a few words.
     public var expertise: String
-    /// One or two sentences for people who choose.
+    /// One or two sentences, to help people choose.
     public var description: String
-    /// Who the advisor is, in the second person: the beginning of every prompt.
+    /// The advisor's persona, in the second person: the beginning of every prompt.
     public var voiceAndTone: String
-    /// What the advisor looks for.
+    /// The advisor's focus areas.
     public var focusAreas: [String]
     /// How the advisor gives advice.
     public var guidelines: [String]
-    /// One change as the advisor would make it.
+    /// An example of the advisor's changes.
     public var example: Example?
 
-    /// How the ids of a user's own advisors begin.
+    /// The prefix of ids of a user's own advisors.
     public static let customPrefix = "custom_"
 
     /// Whether a user made it.
@@ -63,19 +62,19 @@ public struct Role: Codable, Sendable, Hashable, Identifiable {
     }
 }
 
-/// A kind of text, with the advisors that suit it and what its readers expect.
+/// A kind of text, with suitable advisors and its readers' expectations.
 public struct StoryType: Codable, Sendable, Hashable, Identifiable {
     /// `brd_prd`.
     public var id: String
-    /// For people: `BRD / PRD`.
+    /// For display: `BRD / PRD`.
     public var name: String
     /// One emoji.
     public var icon: String
-    /// One sentence for people who choose.
+    /// One sentence, to help people choose.
     public var description: String
     /// Ids of built-in roles.
     public var defaultAdvisors: [String]
-    /// What an advisor has to know of the genre; a section of the prompt.
+    /// Background on the genre for an advisor; a section of the prompt.
     public var genreContext: String
 
     /// A whole story type.

@@ -1,24 +1,24 @@
 import Platform
 
-/// All advisors and story types there are: those that come with the program, and the user's own.
+/// All advisors and story types: the built-in ones, and the user's own.
 public struct RoleCatalogue: Sendable {
     /// The built-in ones in their order, then the user's by id.
     public let roles: [Role]
     /// In their order.
     public let storyTypes: [StoryType]
-    /// A sentence for each of the user's files that holds no advisor: file, line, reason.
+    /// A sentence for each of the user's invalid files: file, line, reason.
     public let problems: [String]
 
-    /// A catalogue of what is given.
+    /// A catalogue with these contents.
     public init(roles: [Role], storyTypes: [StoryType], problems: [String] = []) {
         self.roles = roles
         self.storyTypes = storyTypes
         self.problems = problems
     }
 
-    /// Blocks for a moment.
+    /// Blocks briefly.
     ///
-    /// - Parameter custom: nil for the built-in ones alone.
+    /// - Parameter custom: nil for the built-in ones only.
     package static func load(_ resources: TKResources, custom: FileSystemRoleStore? = nil) throws -> RoleCatalogue {
         let own = try custom?.loadAll() ?? (roles: [], problems: [])
         return RoleCatalogue(
@@ -26,7 +26,7 @@ public struct RoleCatalogue: Sendable {
             storyTypes: try RoleFiles.storyTypes(resources), problems: own.problems.map(\.description))
     }
 
-    /// The catalogue with any store of the user's own advisors. Blocks for a moment.
+    /// The catalogue with any store of the user's own advisors. Blocks briefly.
     public static func load(custom: some CustomRoleStore) throws -> RoleCatalogue {
         let resources = try TKResources.locate()
         return RoleCatalogue(
@@ -34,7 +34,7 @@ public struct RoleCatalogue: Sendable {
             storyTypes: try RoleFiles.storyTypes(resources))
     }
 
-    /// - Throws: an error that says which names are near, or which there are.
+    /// - Throws: an error that suggests similar names, or lists all.
     public func role(_ id: String) throws -> Role {
         if let found = roles.first(where: { $0.id == id }) { return found }
         throw Fault(
@@ -47,7 +47,7 @@ public struct RoleCatalogue: Sendable {
         return try ids.filter { seen.insert($0).inserted }.map { try role($0) }
     }
 
-    /// - Throws: an error that says which names are near, or which there are.
+    /// - Throws: an error that suggests similar names, or lists all.
     public func storyType(_ id: String) throws -> StoryType {
         if let found = storyTypes.first(where: { $0.id == id }) { return found }
         throw Fault(

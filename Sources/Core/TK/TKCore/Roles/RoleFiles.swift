@@ -1,7 +1,7 @@
 import JSONText
 import Platform
 
-/// Reading the roles and story types that come with the program. Everything here blocks.
+/// Reads the built-in roles and story types. Everything here blocks.
 enum RoleFiles {
     private static let roleKeys = [
         "order", "id", "name", "icon", "color", "expertise", "description", "voiceAndTone", "focusAreas", "guidelines",
@@ -11,7 +11,7 @@ enum RoleFiles {
         "order", "id", "name", "icon", "description", "defaultAdvisors", "genreContext",
     ]
 
-    /// In the order that the files give.
+    /// In the files' order.
     static func roles(_ resources: TKResources) throws -> [Role] {
         try inOrder(resources, "roles", keys: roleKeys) { file in
             Role(

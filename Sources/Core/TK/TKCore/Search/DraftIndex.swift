@@ -4,12 +4,12 @@ import Platform
 import SQLiteFile
 
 /// Full-text search over drafts, their titles and the names of their projects (SQLite FTS5), in `~/.tk/search.sqlite`.
-/// The index can always be made anew from the files.
+/// The index can always be rebuilt from the files.
 package final class DraftIndex: Sendable {
     private let path: BytePath
     private let pool: DatabasePool
     private let lane: BlockingPool
-    /// Larger files are left out.
+    /// Larger files are skipped.
     package static let mostBytes: Int64 = 4 << 20
     package static let extensions: Set<String> = [
         "md", "markdown", "txt", "text", "mdown", "rst", "adoc", "org", "fountain",
@@ -21,7 +21,7 @@ package final class DraftIndex: Sendable {
         self.lane = lane
     }
 
-    /// - Returns: the index, and what a person should know where a corrupt one was set aside.
+    /// - Returns: the index, and a message for a person if a corrupt one was set aside.
     package static func open(
         _ path: BytePath, now: Timestamp = .now()
     ) async throws -> (index: DraftIndex, notices: [String]) {
@@ -40,11 +40,11 @@ package final class DraftIndex: Sendable {
         try await lane.use(pool, "close the search index at \(path)") { try $0.close() }
     }
 
-    /// What a walk over a folder found.
+    /// The result of indexing a folder.
     package struct Walked: Sendable, Equatable {
         /// Read because they were new or had changed.
         package var indexed: Int
-        /// Known as they are.
+        /// Already up to date.
         package var unchanged: Int
         package var removed: Int
         /// Files and folders that could not be read, a sentence each.
@@ -58,9 +58,8 @@ package final class DraftIndex: Sendable {
         }
     }
 
-    /// Brings the index up to date with a folder: reads what is new or changed, forgets what is gone. Names that
-    /// programs
-    /// use while they work, hidden ones and symbolic links are left out.
+    /// Brings the index up to date with a folder: reads new and changed drafts, removes deleted ones. Programs'
+    /// temporary files, hidden files and symlinks are skipped.
     package func update(folder: BytePath) async throws -> Walked {
         try await work("index \(folder)") { pool in
             let walk = DraftWalk(folder)
@@ -88,7 +87,7 @@ package final class DraftIndex: Sendable {
                 try pool.write { try Self.store(draft, key, $0) }
             }
             result.problems = walk.problems
-            // What cannot be read now is not gone.
+            // An unreadable draft is not deleted.
             let gone = known.keys.filter { key in
                 let path = BytePath(bytes: key)
                 return !seen.contains(key) && path.isWithin(folder) && !walk.unread.contains { path.isWithin($0) }
@@ -101,22 +100,22 @@ package final class DraftIndex: Sendable {
         }
     }
 
-    /// One draft that was found.
+    /// A search result.
     package struct Hit: Sendable, Hashable {
         package let path: BytePath
         package let title: String
         package let project: String
-        /// The place of the match, one line, with what matched between ``DraftIndex/matchStart`` and
+        /// An excerpt around the match, one line, with matches between ``DraftIndex/matchStart`` and
         /// ``DraftIndex/matchEnd``.
         package let snippet: String
-        /// Higher is better; only for comparison within one answer.
+        /// Higher is better; comparable only within one result list.
         package let score: Double
     }
 
     package static let matchStart = "\u{2}"
     package static let matchEnd = "\u{3}"
 
-    /// The best first; title and project count more than the text.
+    /// Best first; title and project count more than the text.
     ///
     /// - Parameter folder: only drafts within it; nil for all.
     package func search(_ query: SearchQuery, in folder: BytePath? = nil, limit: Int = 20) async throws -> [Hit] {

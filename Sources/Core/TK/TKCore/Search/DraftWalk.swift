@@ -3,7 +3,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// What tells whether a draft has changed since it was indexed.
+/// Tells whether a draft has changed since it was indexed.
 struct DraftStamp: Equatable, Sendable {
     var inode: Int64
     var size: Int64
@@ -11,7 +11,7 @@ struct DraftStamp: Equatable, Sendable {
     var modified: Int64
 }
 
-/// A draft that a walk has come upon.
+/// A draft found by a walk.
 struct DraftFile {
     let path: BytePath
     let stamp: DraftStamp
@@ -25,7 +25,7 @@ struct DraftFile {
         let stamp: DraftStamp
     }
 
-    /// Nil where it is gone, is no text, or is a review's sidecar.
+    /// Nil if it is gone, is not text, or is a review's sidecar.
     func read() throws -> Content? {
         let file: Descriptor
         do {
@@ -35,7 +35,7 @@ struct DraftFile {
         }
         if try SidecarMark.begins(file) { return nil }
         let bytes = try file.readAll(limit: DraftIndex.mostBytes)
-        // A NUL means that the name lies: such files are no drafts.
+        // A NUL means that the file is not text, despite its name.
         if bytes.contains(0) { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
         return Content(
@@ -43,7 +43,7 @@ struct DraftFile {
             hash: ContentHash(of: bytes).description, stamp: stamp)
     }
 
-    /// `title:` of the front matter, else the first heading, else the file's name without its extension.
+    /// `title:` from the front matter, else the first heading, else the file's name without its extension.
     static func title(of text: String, _ path: BytePath) -> String {
         var body = text[...]
         if let span = FrontMatterSpan(text.utf8.span) {
@@ -69,12 +69,12 @@ struct DraftFile {
 final class DraftWalk {
     private let root: BytePath
     private(set) var problems: [String] = []
-    /// Files and folders of which nothing is known now.
+    /// Files and folders that could not be read.
     private(set) var unread: [BytePath] = []
 
     init(_ root: BytePath) { self.root = root }
 
-    /// Calls `body` for each draft; a file on which it throws a `Fault` becomes a problem.
+    /// Calls `body` for each draft; if it throws a `Fault`, the file becomes a problem.
     func forEach(_ body: (DraftFile) throws -> Void) throws {
         guard let status = try FileStatus.of(root), status.kind != .other else {
             throw Fault(.usage, "\(root) is not there; name a folder of drafts", path: root)
@@ -90,7 +90,7 @@ final class DraftWalk {
                 note(folder, fault)
                 continue
             }
-            // A folder with settings of its own is a project of its own.
+            // A folder with its own settings is a separate project.
             let isProject = entries.contains { $0.name == Array(".tk".utf8) }
             let project = isProject ? folder.nameText : inherited
             for entry in entries.sorted(by: { $0.name.lexicographicallyPrecedes($1.name) }) {

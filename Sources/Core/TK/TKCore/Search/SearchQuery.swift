@@ -1,13 +1,13 @@
-/// A query as people type it, made into one that FTS5 cannot refuse.
+/// A query as people type it, converted to one that FTS5 always accepts.
 ///
-/// Words must all occur, in any order; the last letters may be missing (`revis` finds "revision"). `"two words"` stand
-/// together, `-word` must not occur, `title:word` and `project:word` look only there. Everything else is a letter or it
-/// separates words; no input is an error.
+/// All words must occur, in any order; word endings may be missing (`revis` finds "revision"). `"two words"` is a
+/// phrase, `-word` must not occur, `title:word` and `project:word` search only there. All other characters are letters
+/// or separate words; no input is an error.
 public struct SearchQuery: Sendable, Hashable {
-    /// The expression for `MATCH`; nil where the text holds nothing to look for.
+    /// The expression for `MATCH`; nil if there is nothing to search for.
     let expression: String?
 
-    /// Reads what was typed; never fails.
+    /// Parses the input; never fails.
     public init(_ text: String) {
         var wanted: [String] = []
         var unwanted: [String] = []
@@ -15,7 +15,7 @@ public struct SearchQuery: Sendable, Hashable {
             guard let term = item.term else { continue }
             if item.isExcluded { unwanted.append(term) } else { wanted.append(term) }
         }
-        // FTS5 can only take away from something.
+        // FTS5 can only exclude from a set of matches.
         if wanted.isEmpty {
             expression = nil
         } else {
@@ -24,7 +24,7 @@ public struct SearchQuery: Sendable, Hashable {
         }
     }
 
-    /// Whether there is nothing to look for.
+    /// Whether there is nothing to search for.
     public var isEmpty: Bool { expression == nil }
 
     private static let columns = ["title", "project", "content"]
@@ -35,8 +35,7 @@ public struct SearchQuery: Sendable, Hashable {
         var isPhrase: Bool
         var isExcluded: Bool
 
-        /// Every word between double quotes, in which a doubled quote would be the only special thing, and there is
-        /// none.
+        /// Every word in double quotes. Only a double quote would need escaping, and words contain none.
         var term: String? {
             let words = text.unicodeScalars.split { !SearchQuery.isWordScalar($0) }
                 .map { String(String.UnicodeScalarView($0)) }
@@ -46,7 +45,7 @@ public struct SearchQuery: Sendable, Hashable {
         }
     }
 
-    /// What the tokenizer takes for part of a word: letters, marks, numbers, and private use.
+    /// The tokenizer's word characters: letters, marks, numbers, and private use.
     private static func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,

@@ -2,12 +2,12 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The first line of a review's sidecar. By it, whatever name the file has by now, a sidecar is told from a draft.
+/// The first line of a review's sidecar, which distinguishes a sidecar from a draft even if it was renamed.
 package enum SidecarMark {
     private static let opening = "<!-- steward review 1 of "
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// - Parameter draft: the draft's name, such that it ends no comment.
+    /// - Parameter draft: the draft's name, escaped so that it does not end the comment.
     package static func line(_ draft: String) -> String { "\(opening)\(draft) -->" }
 
     /// Whether a text begins with the mark of any draft.
@@ -21,7 +21,7 @@ package enum SidecarMark {
         begins(try file.read(at: 0, count: byteOrderMark.count + opening.utf8.count))
     }
 
-    /// Whether the file of this name is a sidecar; false where no plain file has it. Blocks.
+    /// Whether the file at this path is a sidecar; false unless it is a regular file. Blocks.
     package static func stands(in path: BytePath) throws -> Bool {
         guard try FileStatus.of(path)?.kind == .file else { return false }
         do {

@@ -1,18 +1,18 @@
-/// Tells whether a text says already what a suggestion proposes.
+/// Tells whether a text already contains a suggestion's proposal.
 struct AnchorContext {
     private let draft: DraftText
-    /// The least of a removed quote's surroundings that must stand there in one piece.
+    /// The minimum context of a removed quote that must be found in one piece.
     private static let leastSeam = 12
-    /// How well a proposal's surroundings agree that stands there while the quote does not.
+    /// The minimum agreement of the context of a proposal that is found when the quote is not.
     private static let leastAgreement = 0.35
-    /// By so much the surroundings of a proposal elsewhere must agree better than the quote's.
+    /// The context of a proposal elsewhere must agree better than the quote's by this margin.
     private static let margin = 0.05
-    /// By so much those of a proposal that holds the quote may agree worse.
+    /// The context of a proposal that contains the quote may agree worse by this much.
     private static let tolerance = 0.02
 
     init(_ draft: DraftText) { self.draft = draft }
 
-    /// - Parameter quotePlace: where the quote itself was found, if it was for certain.
+    /// - Parameter quotePlace: the quote's place, if it was found with certainty.
     func holds(_ suggestion: Suggestion, quoteAt quotePlace: Range<Int>?, _ resolver: AnchorResolver) -> Bool {
         let anchor = suggestion.anchor
         guard !suggestion.suggestedText.isEmpty else { return quotePlace == nil && isClosed(anchor, resolver) }
@@ -22,7 +22,7 @@ struct AnchorContext {
         proposed.textHash = ""
         (proposed.twins, proposed.longPrefix, proposed.longSuffix) = (nil, nil, nil)
         guard let quotePlace else {
-            // Nothing will be put anywhere: what surrounds the proposal may have changed more.
+            // Nothing will be inserted, so the context of the proposal may have changed more.
             let found = resolver.find(suggestion.suggestedText, prefix: anchor.prefix, suffix: anchor.suffix)
             guard found.isCertain, let place = found.range else { return false }
             let isLong = proposed.end - proposed.start >= Self.leastSeam
@@ -30,19 +30,19 @@ struct AnchorContext {
         }
         let resolution = resolver.resolve(proposed)
         guard resolution.isCertain, let place = resolution.range else { return false }
-        // A proposal that lies within the quote is a part of what it is to replace.
+        // A proposal within the quote is part of the text that it should replace.
         if quotePlace.lowerBound <= place.lowerBound, place.upperBound <= quotePlace.upperBound { return false }
         let difference = agreement(place, anchor) - agreement(quotePlace, anchor)
         let holdsQuote = place.lowerBound <= quotePlace.lowerBound && quotePlace.upperBound <= place.upperBound
         return holdsQuote ? difference >= -Self.tolerance : difference > Self.margin
     }
 
-    /// Whether the words that stood before and behind a quote stand side by side. Fewer of them are enough, since what is
-    /// farther away may have been changed as well.
+    /// Whether the words before and after a removed quote are now adjacent. Fewer of them suffice, because text farther
+    /// away may have changed as well.
     private func isClosed(_ anchor: TextAnchor, _ resolver: AnchorResolver) -> Bool {
         let before = anchor.prefix.split(whereSeparator: \.isWhitespace)
         let after = anchor.suffix.split(whereSeparator: \.isWhitespace)
-        // The outermost words may be cut.
+        // The outermost words may be truncated.
         for words in [4, 3, 2, 1] where before.count > words || after.count > words {
             let seam = (before.dropFirst().suffix(words) + after.dropLast().prefix(words)).joined(separator: " ")
             if seam.unicodeScalars.count >= Self.leastSeam, resolver.find(seam).isCertain { return true }
@@ -50,7 +50,7 @@ struct AnchorContext {
         return false
     }
 
-    /// How well a place's surroundings agree with the anchor's, from 0 to 1.
+    /// The agreement of a place's context with the anchor's, from 0 to 1.
     private func agreement(_ place: Range<Int>, _ anchor: TextAnchor) -> Double {
         let before = Array(NormalisedText(anchor.prefix.unicodeScalars).scalars)
         let after = Array(NormalisedText(anchor.suffix.unicodeScalars).scalars)

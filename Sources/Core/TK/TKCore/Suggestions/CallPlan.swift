@@ -1,4 +1,4 @@
-/// The calls that something will make, and what they will cost (docs/design/advisors.md, "Cost").
+/// The calls of an operation, and their estimated cost (docs/design/advisors.md, "Cost").
 public struct CallPlan: Sendable, Hashable {
     /// In the order in which they are made.
     public var calls: [PlannedCall]
@@ -6,17 +6,17 @@ public struct CallPlan: Sendable, Hashable {
     /// A plan of these calls.
     public init(_ calls: [PlannedCall]) { self.calls = calls }
 
-    /// What is read in all.
+    /// The total input.
     public var inputTokens: Int { calls.reduce(0) { $0 + $1.inputTokens } }
-    /// The most that can be written.
+    /// The maximum output.
     public var maxOutputTokens: Int { calls.reduce(0) { $0 + $1.maxOutputTokens } }
 
-    /// A guess: a third of what is read is written, and not more than is allowed. Nil where a price is not known.
+    /// An estimate: the output is a third of the input, within the limit. Nil if a price is unknown.
     public func expectedCost(_ table: ModelTable) -> Cost? {
         cost(table) { min($0.maxOutputTokens, ($0.inputTokens + 2) / 3) }
     }
 
-    /// What it costs if every answer is as long as is allowed. Nil where a price is not known.
+    /// The cost if every answer has the maximum length. Nil if a price is unknown.
     public func highestCost(_ table: ModelTable) -> Cost? { cost(table, \.maxOutputTokens) }
 
     private func cost(_ table: ModelTable, _ output: (PlannedCall) -> Int) -> Cost? {

@@ -1,8 +1,8 @@
-/// Edits of one text that do not get in each other's way, in the order of the text.
+/// Compatible edits of one text, in text order.
 struct ChosenEdits {
     private(set) var edits: [SuggestionApplier.Edit] = []
 
-    /// The most important of those that an edit cannot be made together with.
+    /// The most important of the edits that conflict with this one.
     func clashing(with edit: SuggestionApplier.Edit) -> SuggestionApplier.Edit? {
         var index = max(0, position(of: edit.range.lowerBound) - 1)
         var found: SuggestionApplier.Edit?
@@ -15,17 +15,17 @@ struct ChosenEdits {
         return found
     }
 
-    /// Adds an edit that clashes with none.
+    /// Inserts an edit without conflicts.
     mutating func insert(_ edit: SuggestionApplier.Edit) {
         var index = position(of: edit.range.lowerBound)
-        // An insertion stands in front of what begins in the same place.
+        // An insertion comes before an edit that begins at the same place.
         while index < edits.count, edits[index].range.lowerBound == edit.range.lowerBound, edits[index].range.isEmpty {
             index += 1
         }
         edits.insert(edit, at: index)
     }
 
-    /// The first edit that begins at or behind an offset.
+    /// The first edit that begins at or after an offset.
     private func position(of offset: Int) -> Int {
         var low = 0
         var high = edits.count
@@ -36,7 +36,7 @@ struct ChosenEdits {
         return low
     }
 
-    /// Two insertions in one place clash as well: nothing says which comes first.
+    /// Two insertions at one place conflict as well: their order is undefined.
     private static func clash(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
         one.overlaps(other) || one.isEmpty && other.contains(one.lowerBound)
             || other.isEmpty && one.contains(other.lowerBound) || one == other

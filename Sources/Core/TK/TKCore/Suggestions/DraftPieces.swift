@@ -1,9 +1,9 @@
-/// Cuts a long draft into pieces that fit into a model's context: between paragraphs, where one is too long between
-/// lines, sentences, words, and at the worst within a word.
+/// Cuts a long draft into pieces that fit in a model's context: between paragraphs; within one that is too long between
+/// lines, sentences or words; as a last resort within a word.
 package enum DraftPieces {
-    /// The pieces in their order; together they are the draft. A draft that fits is one piece, an empty one none.
+    /// The pieces in order, which together form the draft. A draft that fits is one piece, an empty one none.
     ///
-    /// - Parameter limit: UTF-8 bytes that a piece has at most; a single grapheme cluster may have more.
+    /// - Parameter limit: the maximum UTF-8 bytes of a piece; a single grapheme cluster may have more.
     package static func cut(_ draft: DraftText, limit: Int) -> [Range<Int>] {
         guard draft.count > 0 else { return [] }
         let limit = max(limit, 1)
@@ -15,7 +15,7 @@ package enum DraftPieces {
                 pieces.append(start..<draft.count)
                 break
             }
-            // The last position that is not too far.
+            // The last position within the limit.
             var low = start
             var high = draft.count
             while high - low > 1 {

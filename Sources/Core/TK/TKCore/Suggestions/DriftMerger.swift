@@ -1,30 +1,30 @@
 import JSONText
 
-/// Has a model carry a suggestion over to words that have changed since it was made, and checks what it did.
+/// Asks a model to rebase a suggestion onto words that have changed since it was made, and checks the result.
 public struct DriftMerger: Sendable {
     enum Answer: Sendable {
         case edit(Range<Int>, String)
-        /// Why, for a person.
+        /// The reason, for a person.
         case rejected(String)
     }
 
-    /// The model that is asked.
+    /// The model to ask.
     public let model: ModelAccess
-    /// Fences what the model reads.
+    /// Fences the model's input.
     public let prompts: PromptEngine
 
-    /// So many scalars on either side of the changed words may change with them: an article, a verb's ending.
+    /// This many scalars on either side of the changed words may change with them: an article, a verb's ending.
     static let slack = 16
     /// A longer passage is not sent.
     private static let longestPassage = 4_000
 
-    /// A merger that has asked nothing yet.
+    /// A merger for this model.
     public init(model: ModelAccess, prompts: PromptEngine) {
         self.model = model
         self.prompts = prompts
     }
 
-    /// - Parameter range: where the changed words are thought to be.
+    /// - Parameter range: the assumed place of the changed words.
     func edit(_ suggestion: Suggestion, at range: Range<Int>, in draft: DraftText) async throws -> Answer {
         let passage = passage(around: range, in: draft)
         let window =
@@ -79,14 +79,14 @@ public struct DriftMerger: Sendable {
         }
     }
 
-    /// The smallest edit that a proposed passage comes to, if it changes nothing outside `window` and adds no more than
+    /// The smallest edit equivalent to a proposed passage, if it changes nothing outside `window` and adds no more than
     /// `growth` and the window's slack.
     static func check(
         _ proposed: String, for passage: Range<Int>, window: Range<Int>, growth: Int, in draft: DraftText
     ) -> Answer {
         let old = Array(draft.scalars[passage])
         var new = Array(LineEndings(old).adapted(proposed).unicodeScalars)
-        // A model may drop or add the line ends around what it was given.
+        // A model may drop or add line breaks around its input.
         let tail = old.reversed().prefix { $0 == "\n" || $0 == "\r" }.count
         while let last = new.last, last == "\n" || last == "\r" { new.removeLast() }
         new += old.suffix(tail)
@@ -110,7 +110,7 @@ public struct DriftMerger: Sendable {
         return .edit(changed, String(text))
     }
 
-    /// The paragraph that holds a range, cut where it is very long.
+    /// The paragraph that contains a range, truncated if it is very long.
     private func passage(around range: Range<Int>, in draft: DraftText) -> Range<Int> {
         func isBlank(_ line: Int) -> Bool {
             draft.textRange(ofLine: line).allSatisfy { draft.scalars[$0].properties.isWhitespace }

@@ -1,10 +1,10 @@
-/// A finding as a model writes it. Models that were not held to the schema use other names, and words where numbers
-/// belong: both are read.
+/// A finding as a model writes it. Models that ignore the schema use other names, and words in place of numbers: both
+/// are accepted.
 struct FindingItem: Decodable, Sendable, Hashable {
     var advisorID: String?
     var quote: String
     var before: String
-    /// Nil where there is no wording.
+    /// Nil if there is no wording.
     var replacement: String?
     var type: SuggestionType
     var category: String
@@ -43,7 +43,7 @@ struct FindingItem: Decodable, Sendable, Hashable {
     }
 }
 
-/// The members of an object under any of several names.
+/// The members of an object, which may have alternative names.
 struct LooseMembers {
     private struct Name: CodingKey {
         var stringValue: String
@@ -65,7 +65,7 @@ struct LooseMembers {
         return nil
     }
 
-    /// The first member that is a list of texts; a text alone is a list of one.
+    /// The first member that is a list of texts; a single text is a list of one.
     func texts(_ names: String...) -> [String]? {
         for name in names {
             if let texts = try? container.decode([String].self, forKey: Name(stringValue: name)) { return texts }
@@ -74,7 +74,7 @@ struct LooseMembers {
         return nil
     }
 
-    /// A number, a text that is one, or one of `words`; nil for what is not finite.
+    /// A number, a numeric text, or one of `words`; nil if not finite.
     func number(_ name: String, words: [String: Double] = [:]) -> Double? {
         if let number = try? container.decode(Double.self, forKey: Name(stringValue: name)) {
             return number.isFinite ? number : nil
@@ -92,8 +92,8 @@ struct LooseMembers {
     }
 }
 
-/// Reading a list of items from an answer, without those that stand in the draft: a model that repeats the draft, with
-/// an answer forged in it, has not given that answer.
+/// Reads a list of items from an answer, ignoring those that occur in the draft: a model that repeats a draft with a
+/// forged answer in it has not given that answer.
 enum AnswerItems {
     struct Read<Item: Sendable>: Sendable {
         var items: [Item] = []
@@ -102,7 +102,7 @@ enum AnswerItems {
         var isPartial = false
     }
 
-    /// - Returns: nil if the answer holds no list of the kind.
+    /// - Returns: nil if the answer has no such list.
     static func read<Item: Decodable & Sendable & Hashable>(
         _ type: Item.Type, key: String, from answer: String, draft: String
     ) -> Read<Item>? {
@@ -112,7 +112,7 @@ enum AnswerItems {
                 Read(items: $0.value.elements, unreadable: $0.value.dropped, isPartial: $0.isPartial)
             }
         }
-        // The longest list may be the forged one: each value of the answer is looked at by itself.
+        // The longest list may be the forged one, so each value of the answer is checked separately.
         var read: Read<Item>?
         for found in JSONSalvage.values(in: answer) {
             guard let list = JSONSalvage.items(type, key: key, from: found.json) else { continue }

@@ -1,18 +1,18 @@
 import Platform
 
-/// Turns what models write into suggestions: finds each quote in the draft, and drops what is not there.
+/// Turns models' findings into suggestions: finds each quote in the draft, and drops those that are not there.
 struct FindingResolver: Sendable {
     private let draft: DraftText
     private let mask: DraftMask
     private let gate: ProposalGate
-    /// The part of the draft that was sent, and where it stands.
+    /// The part of the draft that was sent.
     private let piece: Range<Int>
     private let resolver: AnchorResolver
     private let endings: LineEndings
     private let boundary: String
     private let options: ReviewOptions
 
-    /// - Parameter boundary: the fence's, which no finding may hold.
+    /// - Parameter boundary: the fence's, which no finding may contain.
     init(draft: DraftText, mask: DraftMask, piece: Range<Int>, boundary: String, options: ReviewOptions) {
         self.draft = draft
         self.mask = mask
@@ -24,7 +24,7 @@ struct FindingResolver: Sendable {
         resolver = AnchorResolver(piece.count == draft.count ? draft : DraftText(draft[piece]))
     }
 
-    /// - Parameter advisor: the one who was asked; nil where each finding has to name its own.
+    /// - Parameter advisor: the only advisor asked; nil if each finding must name its own.
     func suggestions(
         from items: [FindingItem], advisor: Role?, dropped: inout DroppedFindings
     ) -> [Suggestion] {
@@ -62,7 +62,7 @@ struct FindingResolver: Sendable {
             return nil
         }
         guard var range = place(of: item, &dropped) else { return nil }
-        // Models write other quotation marks and line breaks than the draft has: these are no part of the proposal.
+        // Models use other quotation marks and line breaks than the draft: these are not part of the proposal.
         var replacement = item.replacement.map {
             let proposal = Self.printable(Self.trimmed($0, as: item.quote))
             return endings.adapted(
@@ -81,7 +81,7 @@ struct FindingResolver: Sendable {
             dropped.exempt += 1
             return nil
         }
-        // An addition that does not repeat the words next to which it goes would take them away.
+        // An addition that does not repeat the adjacent words would remove them.
         let removesQuote = item.type == .add && replacement.map { !$0.contains(quote) } ?? false
         let anchor = draft.anchor(of: range)
         let suggestion = Suggestion(
@@ -120,7 +120,7 @@ struct FindingResolver: Sendable {
         return nil
     }
 
-    /// A quote's outer white space is nothing that a finding is about.
+    /// Surrounding white space is not part of a finding.
     private func withoutBlanks(_ range: Range<Int>) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
         while start < end, draft.scalars[start].properties.isWhitespace { start += 1 }
@@ -139,7 +139,7 @@ struct FindingResolver: Sendable {
         one.overlaps(other) || one.isEmpty && other.lowerBound <= one.lowerBound && one.lowerBound <= other.upperBound
     }
 
-    /// With the space behind it, or in front, that its removal would leave over.
+    /// With the space after it, or before it, that its removal would leave over.
     private func withOneSpace(_ range: Range<Int>) -> Range<Int> {
         func isSpace(_ offset: Int) -> Bool { offset >= 0 && offset < draft.count && draft.scalars[offset] == " " }
         func isLineEdge(_ offset: Int) -> Bool {
@@ -155,7 +155,7 @@ struct FindingResolver: Sendable {
         return range
     }
 
-    /// Without white space at an end where the quote has some: the quote is placed without it.
+    /// Trims white space where the quote has some too: the quote's own was trimmed as well.
     private static func trimmed(_ replacement: String, as quote: String) -> String {
         var text = Substring(replacement)
         if quote.first?.isWhitespace == true { text = text.drop(while: \.isWhitespace) }
@@ -163,7 +163,7 @@ struct FindingResolver: Sendable {
         return String(text)
     }
 
-    /// Without what a terminal would obey; line breaks and tabs stay.
+    /// Without terminal control characters; line breaks and tabs stay.
     static func printable(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         scalars.append(

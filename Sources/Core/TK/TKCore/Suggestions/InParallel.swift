@@ -1,4 +1,4 @@
-/// The results of `work` for each of `items`, in their order, at most `limit` of them at once. An error of one is its
+/// The results of `work` for each of `items`, in order, with at most `limit` in flight. An error becomes the item's
 /// result; a cancellation ends all.
 func inParallel<Item: Sendable, Value: Sendable>(
     _ items: [Item], limit: Int, _ work: @escaping @Sendable (Item) async throws -> Value

@@ -1,6 +1,6 @@
 import JSONText
 
-/// What a writer wants when they say something in their own words (docs/design/advisors.md, "Roles").
+/// A writer's intent, from a free-text request (docs/design/advisors.md, "Roles").
 public enum WriterIntent: String, Codable, Sendable, CaseIterable {
     /// Suggestions about a draft.
     case feedback
@@ -8,7 +8,7 @@ public enum WriterIntent: String, Codable, Sendable, CaseIterable {
     case council
     /// An answer.
     case question
-    /// The draft, changed.
+    /// Changes to the draft.
     case rewrite
     /// A team of advisors.
     case team
@@ -16,9 +16,9 @@ public enum WriterIntent: String, Codable, Sendable, CaseIterable {
     case export
 }
 
-/// An intent, and how sure it is.
+/// An intent and its confidence.
 public struct DetectedIntent: Codable, Sendable, Hashable {
-    /// What is wanted.
+    /// The intent.
     public var intent: WriterIntent
     /// From 0 to 1.
     public var confidence: Double
@@ -28,25 +28,25 @@ public struct DetectedIntent: Codable, Sendable, Hashable {
     public var calls: [CallSummary]
 }
 
-/// Tells what a writer wants: by the words they use, and by a model only where these leave it open.
+/// Detects a writer's intent from keywords, and by a model only if these are not conclusive.
 public struct IntentDetector: Sendable {
     /// Below this, a model is asked if there is one.
     public static let certain = 0.6
 
-    /// Nil: words decide.
+    /// Nil: keywords decide.
     public let model: ModelAccess?
-    /// Builds what the model is told.
+    /// Builds the prompts.
     public let prompts: PromptEngine
 
-    /// Without a model, words decide.
+    /// Without a model, keywords decide.
     public init(prompts: PromptEngine, model: ModelAccess? = nil) {
         self.model = model
         self.prompts = prompts
     }
 
-    /// Never fails for a model's sake: then the words' guess stands.
+    /// A model's failure is not an error: the result from keywords is used then.
     ///
-    /// - Throws: what the recorder throws, and `CancellationError`.
+    /// - Throws: errors from the recorder, and `CancellationError`.
     public func detect(_ text: String) async throws -> DetectedIntent {
         var local = Self.byWords(text)
         guard local.confidence < Self.certain, let model, text.contains(where: { !$0.isWhitespace }) else {
@@ -65,13 +65,13 @@ public struct IntentDetector: Sendable {
         }
     }
 
-    /// The call that ``detect(_:)`` will make; none where words decide.
+    /// The call that ``detect(_:)`` will make; empty if keywords decide.
     public func plan(_ text: String) throws -> CallPlan {
         guard Self.byWords(text).confidence < Self.certain, let model else { return CallPlan([]) }
         return CallPlan([model.plan(.intent, advisors: [], try request(text))])
     }
 
-    /// By the words alone.
+    /// By keywords alone.
     public static func byWords(_ text: String) -> DetectedIntent {
         let scores = KeywordScore.scores(text, words)
         let trimmed = text.split(whereSeparator: \.isWhitespace)
@@ -85,7 +85,7 @@ public struct IntentDetector: Sendable {
             return detected(asks ? .question : .feedback, asks ? 0.8 : 0.3)
         }
         let second = scores.dropFirst().first?.score ?? 0
-        // “Can you shorten this?” is a wish, “How do I shorten this?” is a question.
+        // “Can you shorten this?” is a request, “How do I shorten this?” is a question.
         if asks, trimmed.first.map({ questionWords.contains($0.lowercased()) }) == true {
             return detected(.question, best.score - second > 2 ? 0.5 : 0.8)
         }

@@ -1,7 +1,7 @@
-/// Counts which of several things a text speaks about, by words that go with them.
+/// Scores topics of a text by their keywords.
 enum KeywordScore {
-    /// - Parameter keywords: a word stands for all that begin with it; several words stand for themselves, in this order.
-    /// - Returns: what was found, the highest score first, equal ones by name.
+    /// - Parameter keywords: a single word matches all that begin with it; several words match exactly, in this order.
+    /// - Returns: the topics found, highest score first, equal ones by name.
     static func scores(_ text: String, _ keywords: [String: [String]]) -> [(name: String, score: Int)] {
         let words = text.lowercased().unicodeScalars
             .split { !$0.properties.isAlphabetic && $0.properties.numericType == nil && $0 != "'" }

@@ -1,30 +1,30 @@
 import Platform
 
-/// A model with what is known of it, and who hears of its calls.
+/// A model with its limits and its call recorder.
 public struct ModelAccess: Sendable {
-    /// Where nothing is known of a model.
+    /// The default for an unknown model.
     public static let usualContext = 32_768
-    /// The longest answer, unless the model or the caller allows less.
+    /// The maximum answer, unless the model or the caller allows less.
     public static let usualAnswer = 8_192
-    /// What servers that have a cache keep at the least, where nothing else is known.
+    /// The minimum prefix that servers cache, by default.
     private static let usualMinimum = 1_024
 
-    /// Where calls go.
+    /// The destination of calls.
     public let provider: any LLMProvider
-    /// Hears of every call.
+    /// Observes every call.
     public let recorder: (any CallRecorder)?
-    /// Tokens that fit into prompt and answer together.
+    /// Tokens that fit in prompt and answer together.
     public let contextTokens: Int
-    /// The longest answer that is asked for.
+    /// The maximum answer to request.
     public let maxOutputTokens: Int
-    /// So many calls run at once.
+    /// The maximum number of calls in flight.
     public let concurrency: Int
-    /// The server keeps a beginning of at least so many tokens for other calls; nil where it keeps none, or for nothing.
+    /// The minimum length in tokens of a prefix that the server caches; nil if it does not cache, or at no benefit.
     let keptTokens: Int?
 
     /// - Parameters:
-    ///   - entry: what the table of models says; without one, a context of ``usualContext`` is assumed.
-    ///   - contextTokens: overrides the table, e.g. for Ollama, whose longest context is a setting.
+    ///   - entry: from the table of models; without one, a context of ``usualContext`` is assumed.
+    ///   - contextTokens: overrides the table, e.g. for Ollama, whose maximum context is a setting.
     public init(
         provider: any LLMProvider, recorder: (any CallRecorder)? = nil, entry: ModelEntry? = nil,
         contextTokens: Int? = nil, maxOutputTokens: Int? = nil, concurrency: Int = 4
@@ -39,7 +39,7 @@ public struct ModelAccess: Sendable {
         keptTokens = entry.flatMap { $0.minimumCachedTokens ?? ($0.cacheRead == nil ? nil : Self.usualMinimum) }
     }
 
-    /// The same, by way of another provider.
+    /// The same, through another provider.
     func with(_ provider: any LLMProvider) -> ModelAccess { ModelAccess(self, provider) }
 
     private init(_ other: ModelAccess, _ provider: any LLMProvider) {
@@ -51,8 +51,8 @@ public struct ModelAccess: Sendable {
         keptTokens = other.keptTokens
     }
 
-    /// Tokens that a text takes up at most, as good as always: more than ``TokenEstimate``, which is for prices, because
-    /// a prompt that does not fit is lost.
+    /// A practical upper bound for a text's tokens: higher than ``TokenEstimate``, which is for prices, because a
+    /// prompt that does not fit is lost.
     static func mostTokens(_ text: String) -> Int { text.utf8.count / 3 + 1 }
 
     /// The call as it will be made.
@@ -72,10 +72,10 @@ public struct ModelAccess: Sendable {
             key: ContentHash(of: key.utf8).description, inputTokens: tokens, maxOutputTokens: request.maxTokens)
     }
 
-    /// Makes a call, or takes the answer that the recorder has. A truncated or refused answer is returned as it is; one
-    /// that broke off is returned as far as it came, marked as interrupted.
+    /// Makes a call, or uses the recorder's stored answer. A truncated or refused answer is returned unchanged; an
+    /// interrupted one is returned as far as it was received, marked as interrupted.
     ///
-    /// - Parameter onText: hears of the answer as it is written; not of one that the recorder has.
+    /// - Parameter onText: receives the answer as it is written; not called for a stored one.
     func answer(
         _ purpose: PlannedCall.Purpose, advisors: [String], _ request: LLMRequest,
         onText: (@Sendable (String) -> Void)? = nil
@@ -90,7 +90,7 @@ public struct ModelAccess: Sendable {
             guard let error = error as? LLMError, var partial = error.partial, !partial.text.isEmpty else {
                 throw error
             }
-            // Whoever cannot use so much of it says why there is no more.
+            // A caller for which this is not enough reports the reason.
             partial.interruption = LLMResponse.Interruption(kind: error.kind, message: error.message)
             if !partial.warnings.contains(error.message) { partial.warnings.append(error.message) }
             return partial
@@ -116,13 +116,13 @@ public struct ModelAccess: Sendable {
     }
 }
 
-/// What a call was, for those who asked for it.
+/// A summary of a call, for the caller.
 public struct CallSummary: Sendable, Hashable, Codable {
-    /// Who answered.
+    /// The provider that answered.
     public var provider: String
-    /// As the server names it.
+    /// The server's name for it.
     public var model: String
-    /// Nil where the server did not say.
+    /// Nil if the server did not report it.
     public var usage: LLMUsage?
 
     package init(_ response: LLMResponse) {
@@ -134,11 +134,11 @@ public struct CallSummary: Sendable, Hashable, Codable {
 
 /// An advisor that gave no answer, and why.
 public struct AdvisorFailure: Codable, Sendable, Hashable {
-    /// Who.
+    /// The advisor.
     public var advisorID: String
-    /// For a person: what, why, what to do.
+    /// For a person: the problem, the reason and the remedy.
     public var message: String
-    /// The provider's kind of error, where it was the provider.
+    /// The provider's kind of error, if it was the provider's.
     public var kind: LLMError.Kind?
 
     package init(advisorID: String, error: any Error) {

@@ -1,6 +1,6 @@
 import Platform
 
-/// A question to an advisor and its answer, as they are kept.
+/// A question to an advisor and its answer, for storage.
 public struct QuestionExchange: Codable, Sendable, Hashable {
     /// The writer's.
     public var question: String
@@ -18,24 +18,24 @@ public struct QuestionExchange: Codable, Sendable, Hashable {
 public struct QuestionAnswer: Sendable, Hashable {
     /// As the advisor wrote it, without control characters.
     public var text: String
-    /// Who answered.
+    /// The advisor.
     public var advisorID: String
-    /// The answer was cut.
+    /// The answer was cut off.
     public var isPartial: Bool
-    /// What a person should know, a sentence each.
+    /// Messages for a person, a sentence each.
     public var notices: [String]
     /// The call that was made.
     public var call: CallSummary
 }
 
-/// Puts questions to an advisor, about a draft or about writing.
+/// Asks an advisor questions, about a draft or about writing.
 public struct QuestionEngine: Sendable {
-    /// The model that speaks for the advisor.
+    /// The model that plays the advisor.
     public let model: ModelAccess
-    /// Builds what it is told.
+    /// Builds the prompts.
     public let prompts: PromptEngine
 
-    /// An engine without a memory: the conversation is given with each question.
+    /// A stateless engine: the conversation is passed with each question.
     public init(model: ModelAccess, prompts: PromptEngine) {
         self.model = model
         self.prompts = prompts
@@ -44,10 +44,10 @@ public struct QuestionEngine: Sendable {
     /// Asks.
     ///
     /// - Parameters:
-    ///   - draft: what the question is about; where it is too long, its end is left out, and the answer says so.
-    ///   - history: earlier questions to the same advisor, the oldest first; those that do not fit are left out.
-    ///   - onText: hears of the answer as it is written.
-    /// - Throws: `Fault` (`.usage`) for an empty question, ``LLMError``, what the recorder throws, `CancellationError`.
+    ///   - draft: the subject of the question; if it is too long, its end is left out, and the answer says so.
+    ///   - history: earlier questions to the same advisor, oldest first; those that do not fit are left out.
+    ///   - onText: receives the answer as it is written.
+    /// - Throws: `Fault` (`.usage`) for an empty question, ``LLMError``, errors from the recorder, `CancellationError`.
     public func ask(
         _ question: String, _ role: Role, draft: DraftText? = nil, storyType: StoryType? = nil,
         stage: DraftStage? = nil,

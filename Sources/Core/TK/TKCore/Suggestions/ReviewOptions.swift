@@ -1,21 +1,21 @@
-/// What a review is asked for.
+/// The options of a review.
 public struct ReviewOptions: Sendable {
-    /// One advisor, or several: these are asked in one call.
+    /// One advisor, or several asked in one call.
     public var advisors: [Role]
     /// Adds the genre's context.
     public var storyType: StoryType?
-    /// Changes what the advisors speak about.
+    /// Determines what the advisors comment on.
     public var stage: DraftStage?
     /// Only findings that touch this part of the draft, in Unicode scalars.
     public var selection: Range<Int>?
-    /// Only these; all where it is empty.
+    /// Only these; all if empty.
     public var categories: Set<String>
     /// From 0 to 1.
     public var minConfidence: Double
-    /// So many at most, those that matter most; also told to the advisors.
+    /// The maximum number, keeping the most important; also stated in the prompt.
     public var maxSuggestions: Int?
 
-    /// Everything but the advisors may be left out.
+    /// Everything but the advisors is optional.
     public init(
         advisors: [Role], storyType: StoryType? = nil, stage: DraftStage? = nil, selection: Range<Int>? = nil,
         categories: Set<String> = [], minConfidence: Double = 0, maxSuggestions: Int? = nil
@@ -30,11 +30,11 @@ public struct ReviewOptions: Sendable {
     }
 }
 
-/// The categories that advisors choose from. The quick pass has the same.
+/// The categories for advisors. The quick pass has the same.
 public enum SuggestionCategory: String, Sendable, CaseIterable, Codable {
     case clarity, grammar, style, wordiness, structure, tone, accuracy, completeness
 
-    /// The category that a model means by a word of its own; ``style`` where that is unknown.
+    /// The category closest to a model's own word; ``style`` if unknown.
     static func closest(to word: String) -> String {
         let word = word.lowercased()
         if SuggestionCategory(rawValue: word) != nil { return word }
@@ -53,38 +53,38 @@ public enum SuggestionCategory: String, Sendable, CaseIterable, Codable {
 
 /// Findings that a review left out, by reason.
 public struct DroppedFindings: Sendable, Hashable, Codable {
-    /// Not a finding: no quote, or not of the form that was asked for.
+    /// Not a finding: no quote, or not in the requested format.
     public var unreadable = 0
-    /// The quote does not stand in the text that was sent.
+    /// The quote is not in the text that was sent.
     public var notInText = 0
-    /// The quote stands there several times, and nothing tells which is meant.
+    /// The quote occurs several times, and its place is undecided.
     public var ambiguous = 0
-    /// By an advisor that was not asked.
+    /// From an advisor that was not asked.
     public var unknownAdvisor = 0
-    /// The proposal is what stands there already.
+    /// The proposal equals the existing text.
     public var withoutChange = 0
-    /// Repeats the draft's own text as if it were a finding, or the marks that fence the draft.
+    /// Repeats the draft's own text as a finding, or the marks that fence the draft.
     public var echoed = 0
-    /// The advisor said the same already.
+    /// The same advisor has said it already.
     public var repeated = 0
     /// Within `<!-- tk: off -->`.
     public var exempt = 0
-    /// Outside the selection, below the confidence, or not of the categories that were asked for.
+    /// Outside the selection, below the confidence, or not of the requested categories.
     public var filtered = 0
-    /// Beyond the number that was asked for.
+    /// Beyond the requested number.
     public var beyondMaximum = 0
 
     /// Nothing was dropped.
     public init() {}
 
-    /// Those that say something about the answer's quality: everything that no filter of the user's left out.
+    /// Those that reflect the answer's quality: everything not excluded by a user's filter.
     public var faulty: Int {
         unreadable + notInText + ambiguous + unknownAdvisor + withoutChange + echoed + repeated
     }
 
-    /// What was left out for its quality and why, a sentence for each reason.
+    /// The reasons for findings dropped for their quality, a sentence each.
     ///
-    /// - Parameter what: one of those that were dropped: `finding`, `point`.
+    /// - Parameter what: the noun for one of them: `finding`, `point`.
     package func reasons(_ what: String) -> [String] {
         func sentence(_ count: Int, one: String, several: String) -> String? {
             switch count {
@@ -114,17 +114,17 @@ public struct DroppedFindings: Sendable, Hashable, Codable {
     }
 }
 
-/// What advisors said about a draft.
+/// The advisors' findings about a draft.
 public struct ReviewResult: Sendable {
     /// By position.
     public var suggestions: [Suggestion] = []
     /// Findings that were left out.
     public var dropped = DroppedFindings()
-    /// An answer was cut: there may be more to say.
+    /// An answer was cut off: there may be more to say.
     public var isPartial = false
     /// Advisors that gave no answer, or not about all of the draft.
     public var failures: [AdvisorFailure] = []
-    /// What a person should know, a sentence each.
+    /// Messages for a person, a sentence each.
     public var notices: [String] = []
     /// All calls that were made.
     public var calls: [CallSummary] = []

@@ -1,45 +1,45 @@
 import Foundation
 
-/// What a suggestion asks the writer to do.
+/// The action that a suggestion asks of the writer.
 public enum SuggestionType: String, Codable, Sendable, CaseIterable {
     case fix, improve, rephrase, add, remove
 }
 
-/// One finding of a pass over a draft: what stands there, what could stand there, and why
+/// One finding of a pass over a draft: the existing text, the proposed text, and the reason
 /// (docs/design/advisors.md, "What is believed").
 ///
 /// Ranges count Unicode scalars of the text that was reviewed. The quote always equals the text at its range: a finding
-/// whose quote is not in the text is dropped by whoever makes it.
+/// whose quote is not in the text is dropped by its maker.
 public struct Suggestion: Codable, Sendable, Hashable, Identifiable {
-    /// Stable across passes: made of the rule or advisor, the normalised quote and its context.
+    /// Stable across passes: derived from the rule or advisor, the normalised quote and its context.
     public var id: String
-    /// The role that says so, or ``quickPass``.
+    /// The role that made it, or ``quickPass``.
     public var advisorID: String
     /// The rule of the quick pass that found it; nil for a model's finding.
     public var rule: String?
-    /// What the writer is asked to do.
+    /// The requested action.
     public var type: SuggestionType
-    /// What it is about, in one word: `clarity`, `grammar`, `style`, `structure`, `tone`, `wordiness` and so on.
+    /// Its topic, in one word: `clarity`, `grammar`, `style`, `structure`, `tone`, `wordiness` and so on.
     public var category: String
-    /// 1 for what matters most, to 5.
+    /// From 1, the most important, to 5.
     public var priority: Int
-    /// How sure its maker is, 0 to 1.
+    /// The maker's confidence, 0 to 1.
     public var confidence: Double
-    /// The words that stand there.
+    /// The existing words.
     public var originalText: String
-    /// Empty where the text should go, or where the advice has no wording of its own (``hasReplacement`` tells).
+    /// Empty for a removal, or for advice without its own wording (see ``hasReplacement``).
     public var suggestedText: String
-    /// Whether ``suggestedText`` can be put in place of the original as it is.
+    /// Whether ``suggestedText`` can replace the original verbatim.
     public var hasReplacement: Bool
-    /// Why, for the writer.
+    /// The reason, for the writer.
     public var reasoning: String
-    /// Where.
+    /// The place.
     public var anchor: TextAnchor
 
     /// The advisor id of findings that no model made.
     public static let quickPass = "quick"
 
-    /// A finding with all that is known of it.
+    /// A finding with all its properties.
     public init(
         id: String, advisorID: String, rule: String? = nil, type: SuggestionType, category: String, priority: Int,
         confidence: Double, originalText: String, suggestedText: String, hasReplacement: Bool, reasoning: String,

@@ -1,38 +1,38 @@
-/// Puts accepted suggestions into a text that may have changed since they were made
+/// Applies accepted suggestions to a text that may have changed since they were made
 /// (docs/design/draft-anchors.md, "What a proposal may change").
 ///
-/// The words of a suggestion go only where its quote stands, found by its anchor. Whatever lies outside the quotes stays
-/// as it is, scalar by scalar.
+/// A suggestion is applied only at its quote, found by its anchor. Everything outside the quotes is unchanged, scalar
+/// by scalar.
 public struct SuggestionApplier: Sendable {
-    /// What became of one suggestion.
+    /// The outcome of one suggestion.
     public enum Outcome: Sendable, Hashable {
-        /// Put in place; the range in the text as it was.
+        /// Applied; the range is in the original text.
         case applied(Range<Int>)
-        /// A model carried it over to words that have changed since.
+        /// A model rebased it onto words that have changed since.
         case merged(Range<Int>)
-        /// The text says it already.
+        /// The text already contains it.
         case alreadyThere
-        /// It has no wording to be put in place.
+        /// It has no wording to apply.
         case withoutWording
-        /// Overlaps another accepted suggestion, which matters more.
+        /// Overlaps another accepted suggestion, which is more important.
         case conflict(with: String)
-        /// The words have changed, or stand in several places: the candidates.
+        /// The words have changed, or occur in several places: the candidates.
         case drifted([Range<Int>])
         /// The words are gone.
         case orphaned
-        /// It would change more than words (``ProposalGate``): what that is, for a person.
+        /// It would change more than words (``ProposalGate``): a description for a person.
         case refused(String)
     }
 
-    /// A suggestion and what became of it.
+    /// A suggestion and its outcome.
     public struct Report: Sendable, Hashable {
-        /// As it was given.
+        /// As passed in.
         public var suggestion: Suggestion
-        /// What became of it.
+        /// The outcome.
         public var outcome: Outcome
-        /// Why a model's proposal was not taken, for a person.
+        /// Why a model's proposal was rejected, for a person.
         public var note: String?
-        /// Where its words stand in the new text; nil where nothing was put there for it.
+        /// The place of its words in the new text; nil if nothing was applied.
         public internal(set) var place: Range<Int>?
 
         init(_ suggestion: Suggestion, _ outcome: Outcome, note: String? = nil) {
@@ -42,14 +42,14 @@ public struct SuggestionApplier: Sendable {
         }
     }
 
-    /// The new text, and what became of each suggestion.
+    /// The new text, and the outcome of each suggestion.
     public struct Result: Sendable, Hashable {
         /// The text with everything applied.
         public var text: String
         /// One for each suggestion, in the order in which they were given.
         public var reports: [Report]
 
-        /// Whether the text differs from what it was.
+        /// The number of suggestions that changed the text.
         public var appliedCount: Int {
             reports.count {
                 switch $0.outcome {
@@ -74,7 +74,7 @@ public struct SuggestionApplier: Sendable {
         public var withoutWording: [Suggestion] { all { $0 == .withoutWording } }
         /// Those whose words are gone.
         public var orphaned: [Suggestion] { all { $0 == .orphaned } }
-        /// Those that gave way to another.
+        /// Those that yielded to another.
         public var conflicts: [Suggestion] {
             all { if case .conflict = $0 { true } else { false } }
         }
@@ -102,15 +102,15 @@ public struct SuggestionApplier: Sendable {
         var rank = 0
     }
 
-    /// Applies without any model.
+    /// Applies suggestions without a model.
     ///
-    /// Of suggestions that overlap, the one with the highest priority is applied; one that would leave the same text
+    /// Of overlapping suggestions, the one with the highest priority is applied; one that would leave the same text
     /// counts as applied too.
     ///
     /// - Parameters:
-    ///   - accepted: with the words that the writer accepted in `suggestedText`.
-    ///   - previous: the text that they were made from, if it is at hand: the surest way to find their places.
-    ///   - ownWords: the ids of those whose words the writer has typed. No gate keeps writers from their own text.
+    ///   - accepted: with the accepted words in `suggestedText`.
+    ///   - previous: the text from which they were made, if available; it gives their places most reliably.
+    ///   - ownWords: the ids of those whose words the writer has typed. No gate restricts writers in their own text.
     public static func apply(
         _ accepted: [Suggestion], to draft: DraftText, previous: DraftText? = nil, ownWords: Set<String> = []
     ) -> Result {
@@ -118,10 +118,10 @@ public struct SuggestionApplier: Sendable {
         return finish(placed.edits, placed.outcomes, accepted, draft, ownWords)
     }
 
-    /// Applies without a model what can be, then asks one for those whose words have changed. Its answer counts only if
-    /// it leaves everything outside a small window around the words as it is.
+    /// Applies suggestions without a model where possible, then asks one about those whose words have changed. Its
+    /// answer counts only if it leaves everything outside a small window around the words unchanged.
     ///
-    /// - Throws: what the recorder throws, and `CancellationError`. A model that fails leaves a suggestion drifted.
+    /// - Throws: errors from the recorder, and `CancellationError`. If the model fails, the suggestion stays drifted.
     public static func apply(
         _ accepted: [Suggestion], to draft: DraftText, previous: DraftText? = nil, ownWords: Set<String> = [],
         merging merger: DriftMerger
@@ -196,7 +196,7 @@ public struct SuggestionApplier: Sendable {
         let gate = ProposalGate(draft)
         let endings = LineEndings(draft.scalars)
         var chosen = ChosenEdits()
-        // By the number of an edit, the one that leaves the same text and was made in its place.
+        // By an edit's index, the equivalent edit that was applied in its place.
         var twins: [Int: Int] = [:]
         func isOwn(_ edit: Edit) -> Bool { !edit.isMerged && ownWords.contains(accepted[edit.index].id) }
         let ranked = edits.sorted { one, other in
@@ -234,7 +234,7 @@ public struct SuggestionApplier: Sendable {
         return Result(text: text, reports: reports)
     }
 
-    /// The draft with edits in the order of the text, none of which clash, and where each stands in it, by its number.
+    /// The draft with compatible edits in text order, and the place of each in it, by index.
     private static func composed(_ edits: [Edit], _ draft: DraftText) -> (text: String, places: [Int: Range<Int>]) {
         var text = String.UnicodeScalarView()
         var position = 0
@@ -253,12 +253,12 @@ public struct SuggestionApplier: Sendable {
         return (String(text), places)
     }
 
-    /// The same without those edits that only together change more than words: two backticks are code, one is none.
+    /// The same without edits that change more than words only in combination: two backticks are code, one is not.
     private static func composed(
         _ edits: [Edit], _ own: [Edit], _ draft: DraftText, _ outcomes: inout [Int: Outcome]
     ) -> (text: String, places: [Int: Range<Int>]) {
         let ownNumbers = Set(own.map(\.index))
-        // What the writer typed stands, whatever it is; the rest is measured by that.
+        // The writer's own text is always applied; the rest is checked against the result.
         let base = own.isEmpty ? draft : DraftText(composed(own, draft).text, syntax: draft.syntax)
         let gate = ProposalGate(base)
         var kept = own

@@ -2,16 +2,16 @@ import Platform
 
 /// Asks advisors for suggestions about a draft (docs/design/advisors.md).
 ///
-/// Several advisors are asked in one call. Where that gives no usable answer, each is asked by itself. A draft that is
-/// too long for the model goes in pieces. What a model says is taken for words about the draft only: every quote is
-/// looked up in the text that was sent, positions are made from it, and what is not there is dropped and counted.
+/// Several advisors are asked in one call. If that gives no usable answer, each is asked separately. A draft that is
+/// too long for the model is sent in pieces. A model's output counts only as remarks about the draft: every quote is
+/// located in the text that was sent, which gives its position, and quotes that are not there are dropped and counted.
 public struct SuggestionEngine: Sendable {
-    /// The model that speaks for the advisors.
+    /// The model that plays the advisors.
     public let model: ModelAccess
-    /// Builds what it is told.
+    /// Builds the prompts.
     public let prompts: PromptEngine
 
-    /// An engine that has asked nothing yet.
+    /// An engine for this model.
     public init(model: ModelAccess, prompts: PromptEngine) {
         self.model = model
         self.prompts = prompts
@@ -19,7 +19,7 @@ public struct SuggestionEngine: Sendable {
 
     /// The suggestions of all advisors.
     ///
-    /// - Throws: ``LLMError`` if no advisor gave an answer (the first one's reason), what the recorder throws, and
+    /// - Throws: ``LLMError`` with the first reason if no advisor answered, errors from the recorder, and
     ///   `CancellationError`. An advisor that fails while others answer is in ``ReviewResult/failures``.
     public func review(_ draft: DraftText, _ options: ReviewOptions) async throws -> ReviewResult {
         guard !options.advisors.isEmpty else {
@@ -51,7 +51,7 @@ public struct SuggestionEngine: Sendable {
         return result
     }
 
-    /// The calls that ``review(_:_:)`` will make if nothing goes wrong, for an estimate of their cost.
+    /// The calls that ``review(_:_:)`` will make if nothing goes wrong, for a cost estimate.
     public func plan(_ draft: DraftText, _ options: ReviewOptions) throws -> CallPlan {
         CallPlan(
             try jobs(draft, options).map {
@@ -99,7 +99,7 @@ public struct SuggestionEngine: Sendable {
 
     // MARK: Answers
 
-    /// What came of one job.
+    /// The result of one job.
     private struct Part: Sendable {
         var suggestions: [Suggestion] = []
         var dropped = DroppedFindings()
@@ -116,7 +116,7 @@ public struct SuggestionEngine: Sendable {
         do {
             part = try await answer(to: job, draft, mask)
             if part.suggestions.isEmpty, part.dropped.unknownAdvisor > 0 {
-                // Nobody can tell whose findings these are; who is asked alone needs no name.
+                // The findings cannot be attributed; a single advisor needs no name.
                 part.dropped = DroppedFindings()
                 part.isPartial = false
                 part.notices.append(
@@ -124,7 +124,7 @@ public struct SuggestionEngine: Sendable {
                 missing = job.options.advisors
             } else {
                 guard part.isPartial else { return part }
-                // The answer was cut: those who had no turn yet are asked by themselves.
+                // The answer was cut off: the advisors without findings are asked separately.
                 missing = job.options.advisors.filter { role in
                     !part.suggestions.contains { $0.advisorID == role.id }
                 }
@@ -142,7 +142,7 @@ public struct SuggestionEngine: Sendable {
             single.options.advisors = [role]
             return single
         }
-        // The pieces of a long draft are asked about side by side already.
+        // The pieces of a long draft are already sent concurrently.
         let limit = job.parts > 1 ? 1 : model.concurrency
         let results = try await inParallel(alone, limit: limit) { try await self.answer(to: $0, draft, mask) }
         var first: (any Error)?
@@ -164,7 +164,7 @@ public struct SuggestionEngine: Sendable {
         return part
     }
 
-    /// Whether a call for fewer advisors may succeed where one for all failed. Not where the service itself is at fault.
+    /// Whether a call for fewer advisors may succeed after one for all failed. Not if the service itself is at fault.
     private static func mayHelpAlone(_ error: LLMError) -> Bool {
         switch error.kind {
         case .malformed, .refused, .truncated, .contextTooLong, .invalidRequest, .server: true
@@ -174,7 +174,7 @@ public struct SuggestionEngine: Sendable {
         }
     }
 
-    /// One call and its findings. Throws ``LLMError`` for a refusal, and for an answer in which no list can be read.
+    /// One call and its findings. Throws ``LLMError`` for a refusal, and for an answer without a readable list.
     private func answer(to job: Job, _ draft: DraftText, _ mask: DraftMask) async throws -> Part {
         let (request, boundary) = try request(job, draft)
         let ids = job.options.advisors.map(\.id)
@@ -215,9 +215,9 @@ public struct SuggestionEngine: Sendable {
         result.calls += part.calls
     }
 
-    /// Tells of large losses, cuts to the number that was asked for, orders by position, and makes ids unique.
+    /// Reports large losses, limits the number of findings, sorts by position, and makes ids unique.
     private func finish(_ result: inout ReviewResult, _ draft: DraftText, _ options: ReviewOptions) {
-        // More was lost than found: that says something about the model.
+        // More was lost than found: that reflects on the model.
         if result.dropped.faulty > result.suggestions.count { result.notices += result.dropped.reasons("finding") }
         if let most = options.maxSuggestions, result.suggestions.count > max(0, most) {
             let ranked = result.suggestions.sorted(by: SuggestionOrder.byImportance)
@@ -230,19 +230,19 @@ public struct SuggestionEngine: Sendable {
 
 /// The orders in which suggestions are listed and chosen.
 public enum SuggestionOrder {
-    /// The most important first: priority, then confidence, then position.
+    /// Most important first: priority, then confidence, then position.
     public static func byImportance(_ one: Suggestion, _ other: Suggestion) -> Bool {
         (one.priority, -one.confidence, one.anchor.start, one.anchor.end, one.id)
             < (other.priority, -other.confidence, other.anchor.start, other.anchor.end, other.id)
     }
 
-    /// In the order of the text.
+    /// In text order.
     public static func byPosition(_ one: Suggestion, _ other: Suggestion) -> Bool {
         (one.anchor.start, one.anchor.end, one.priority, one.advisorID, one.suggestedText)
             < (other.anchor.start, other.anchor.end, other.priority, other.advisorID, other.suggestedText)
     }
 
-    /// By position; of findings with equal ids, each but the first is named by its number.
+    /// By position; of findings with equal ids, all but the first get a number.
     static func withUniqueIDs(_ suggestions: [Suggestion]) -> [Suggestion] {
         var seen: [String: Int] = [:]
         return suggestions.sorted(by: byPosition).map { suggestion in

@@ -1,18 +1,18 @@
-/// A suggestion with everybody who made it.
+/// A suggestion with all its makers.
 public struct MergedSuggestion: Codable, Sendable, Hashable, Identifiable {
     /// The one that is shown and applied.
     public var suggestion: Suggestion
-    /// Others that come to the same, each with its own words, reason and id: an answer to one answers all.
+    /// Equivalent ones, each with its own words, reason and id: an answer to one answers all.
     public var others: [Suggestion]
 
-    /// That of the one that is shown.
+    /// The id of the shown one.
     public var id: String { suggestion.id }
-    /// Who says so, the one that is shown first.
+    /// The makers, starting with the shown one's.
     public var advisorIDs: [String] {
         var seen: Set<String> = []
         return ([suggestion] + others).map(\.advisorID).filter { seen.insert($0).inserted }
     }
-    /// Those of all, the one that is shown first.
+    /// All ids, starting with the shown one's.
     public var ids: [String] { [suggestion.id] + others.map(\.id) }
 
     /// A suggestion that others may join.
@@ -22,42 +22,42 @@ public struct MergedSuggestion: Codable, Sendable, Hashable, Identifiable {
     }
 }
 
-/// Several advisors' suggestions about the same words (docs/design/advisors.md, "What is believed").
+/// Suggestions of several advisors about the same words (docs/design/advisors.md, "What is believed").
 public struct DiscussionThread: Codable, Sendable, Hashable, Identifiable {
-    /// An advisor and what it proposes there.
+    /// An advisor and its proposals there.
     public struct Participant: Codable, Sendable, Hashable {
-        /// Who.
+        /// The advisor.
         public var advisorID: String
-        /// In the order of the text.
+        /// In text order.
         public var suggestions: [Suggestion]
     }
 
-    /// What the discussion comes to.
+    /// The outcome of the discussion.
     public enum Verdict: String, Codable, Sendable {
-        /// All that is proposed can be done at once, or comes to the same.
+        /// All proposals are compatible, or equivalent.
         case agreement
-        /// Two advisors want different words in the same place.
+        /// Two advisors propose different words for the same place.
         case conflict
     }
 
-    /// Stable as long as the suggestions in it are the same.
+    /// Stable as long as its suggestions are the same.
     public var id: String
-    /// From the first word that one of them is about to the last.
+    /// From the first word concerned to the last.
     public var anchor: TextAnchor
-    /// In the order in which they are about the text.
+    /// In the order of their places in the text.
     public var participants: [Participant]
     /// Whether they contradict each other.
     public var verdict: Verdict
 }
 
-/// Brings together what several passes and advisors said about one draft.
+/// Merges the findings of several passes and advisors about one draft.
 public enum SuggestionMerger {
-    /// Suggestions that come to the same are one, and who made them is kept: those that leave the same text behind, and
-    /// those of the quick pass that share their words and their category with an advisor's. By position.
+    /// Merges equivalent suggestions and keeps their makers: those that leave the same text, and those of the quick
+    /// pass that share their words and their category with an advisor's. By position.
     ///
-    /// - Parameter suggestions: all about `draft` as it stands.
+    /// - Parameter suggestions: all about the current `draft`.
     public static func merge(_ suggestions: [Suggestion], of draft: DraftText) -> [MergedSuggestion] {
-        // An advisor's words stand for the quick pass's, what matters more for what matters less.
+        // An advisor's words take precedence over the quick pass's, the more important over the less.
         let ranked = suggestions.sorted { one, other in
             let oneIsQuick = one.rule != nil
             let otherIsQuick = other.rule != nil
@@ -66,7 +66,7 @@ public enum SuggestionMerger {
             return SuggestionOrder.byImportance(one, other)
         }
         var merged: [MergedSuggestion] = []
-        // By stretches of the text, so that each suggestion is compared with its neighbours alone.
+        // By regions of the text, so that each suggestion is compared only with its neighbours.
         var nearby: [Int: [Int]] = [:]
         for suggestion in ranked {
             let range = suggestion.anchor.range.clamped(to: 0..<draft.count)
@@ -85,7 +85,7 @@ public enum SuggestionMerger {
 
     private static let stretch = 1_024
 
-    /// The places where several advisors speak about the same words. The quick pass is nobody to discuss with.
+    /// The places where several advisors comment on the same words. The quick pass does not take part in discussions.
     public static func threads(_ merged: [MergedSuggestion], of draft: DraftText) -> [DiscussionThread] {
         let all = merged.flatMap { [$0.suggestion] + $0.others }.filter { $0.rule == nil }
             .sorted(by: SuggestionOrder.byPosition)
@@ -137,7 +137,7 @@ public enum SuggestionMerger {
         return (isHint || isRemark) && one.category == other.category
     }
 
-    /// Whether two edits, each done alone, leave the same text behind, but for white space, quotation marks and dashes.
+    /// Whether two edits, each applied alone, leave the same text, except for white space, quotation marks and dashes.
     static func leavesTheSame(_ one: Suggestion, _ other: Suggestion, _ draft: DraftText) -> Bool {
         let start = min(one.anchor.start, other.anchor.start)
         let end = max(one.anchor.end, other.anchor.end)

@@ -1,12 +1,12 @@
 import JSONText
 
-/// What advisors are asked for, and the shape of the answer.
+/// The request to advisors, and the schema of the answer.
 enum SuggestionPrompt {
     /// The request about one piece of a draft.
     ///
     /// - Parameters:
-    ///   - piece: the text that is sent.
-    ///   - part: which piece of how many, from 1; nil for a whole draft.
+    ///   - piece: the text to send.
+    ///   - part: the piece's number and the total, from 1; nil for a whole draft.
     /// - Returns: the request, and the boundary of the fence in it.
     static func request(
         piece: String, selection: String?, part: (number: Int, count: Int)?, options: ReviewOptions,
@@ -21,7 +21,7 @@ enum SuggestionPrompt {
         return (request, DraftFence(for: texts).boundary)
     }
 
-    /// The task, which depends on nothing but the options.
+    /// The task, which depends only on the options.
     static func task(_ options: ReviewOptions, part: (number: Int, count: Int)?, hasSelection: Bool) -> String {
         let many = options.advisors.count > 1
         var lines = [
@@ -75,8 +75,8 @@ enum SuggestionPrompt {
         return try LLMSchema(name: "suggestions", json: list("suggestions", of: properties))
     }
 
-    /// The schema of an object whose one member is a list of objects. Every member is required and no other allowed, as
-    /// OpenAI's strict mode wants it.
+    /// The schema of an object whose only member is a list of objects. Every member is required and no other allowed,
+    /// as OpenAI's strict mode requires.
     static func list(_ name: String, of properties: [(String, JSON)]) -> String {
         object([(name, ["type": "array", "items": strict(properties)])])
     }

@@ -3,52 +3,52 @@ import Platform
 
 /// The advisors for a text, and why.
 public struct AdvisorTeam: Codable, Sendable, Hashable {
-    /// Where the choice comes from.
+    /// How they were chosen.
     public enum Source: String, Codable, Sendable {
         /// A model chose.
         case model
-        /// Words of the description did.
+        /// Keywords of the description.
         case keywords
     }
 
-    /// 1 to 10 ids of advisors that exist, the most important first.
+    /// 1 to 10 ids of existing advisors, most important first.
     public var advisors: [String]
     /// By advisor, for a person; not for all.
     public var reasons: [String: String]
-    /// The kind of text, if it could be told.
+    /// The kind of text, if known.
     public var storyType: String?
-    /// Who chose.
+    /// How they were chosen.
     public var source: Source
-    /// What a person should know, a sentence each.
+    /// Messages for a person, a sentence each.
     public var notices: [String]
     /// The calls that were made.
     public var calls: [CallSummary]
 }
 
-/// Puts together a team of advisors for a description such as “a launch post for a database”
+/// Assembles a team of advisors for a description such as “a launch post for a database”
 /// (docs/design/advisors.md, "Roles").
 public struct TeamAssembler: Sendable {
-    /// How many advisors a team has.
+    /// The number of advisors in a team.
     public static let size = 1...10
 
-    /// All advisors and story types there are.
+    /// All advisors and story types.
     public let catalogue: RoleCatalogue
-    /// Nil: the description's words decide.
+    /// Nil: the description's keywords decide.
     public let model: ModelAccess?
-    /// Builds what the model is told.
+    /// Builds the prompts.
     public let prompts: PromptEngine
 
-    /// Without a model, words decide.
+    /// Without a model, keywords decide.
     public init(catalogue: RoleCatalogue, prompts: PromptEngine, model: ModelAccess? = nil) {
         self.catalogue = catalogue
         self.prompts = prompts
         self.model = model
     }
 
-    /// Always gives a team: where the model fails or names nobody that exists, the description's words decide, and a
+    /// Always returns a team: if the model fails or names no existing advisor, the description's keywords decide, and a
     /// notice says why.
     ///
-    /// - Throws: `Fault` (`.usage`) for an empty description, what the recorder throws, `CancellationError`.
+    /// - Throws: `Fault` (`.usage`) for an empty description, errors from the recorder, `CancellationError`.
     public func assemble(_ description: String) async throws -> AdvisorTeam {
         guard description.contains(where: { !$0.isWhitespace }) else {
             throw Fault(.usage, "the description is empty; describe the text like \"a launch post for a database\"")
@@ -74,7 +74,7 @@ public struct TeamAssembler: Sendable {
         return team
     }
 
-    /// The call that ``assemble(_:)`` will make, for an estimate of its cost; none without a model.
+    /// The call that ``assemble(_:)`` will make, for a cost estimate; empty without a model.
     public func plan(_ description: String) throws -> CallPlan {
         guard let model else { return CallPlan([]) }
         return CallPlan([model.plan(.team, advisors: [], try request(description, model))])
@@ -170,7 +170,7 @@ public struct TeamAssembler: Sendable {
 
     // MARK: Keywords
 
-    /// The team that the description's words call for: that of the story type they name, and advisors they name.
+    /// The team for the description's keywords: that of a story type they name, and advisors they name.
     public func byKeywords(_ description: String) -> AdvisorTeam {
         let known = Set(catalogue.roles.map(\.id))
         let kind = KeywordScore.scores(description, Self.storyTypeWords).first { scored in

@@ -1,9 +1,9 @@
-/// The difference of two texts in the unified format, which `patch` and `git apply` take.
+/// The difference of two texts in the unified format, for `patch` and `git apply`.
 public enum UnifiedDiff {
     /// - Parameters:
-    ///   - oldName: as it stands behind `---`, e.g. `a/draft.md`; names with control characters, quotation marks or
+    ///   - oldName: the name after `---`, e.g. `a/draft.md`; names with control characters, quotation marks or
     ///     backslashes are quoted as `git` and `diff` do.
-    ///   - context: lines that are shown around a change.
+    ///   - context: unchanged lines shown around a change.
     /// - Returns: empty for equal texts.
     public static func text(
         from old: String, to new: String, oldName: String, newName: String, context: Int = 3
@@ -40,7 +40,7 @@ public enum UnifiedDiff {
         return out
     }
 
-    /// Lines with their LF; a CR is a part of its line.
+    /// Lines with their LF; a CR is part of its line.
     private static func lines(_ text: String) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         var line: [UInt8] = []
@@ -56,7 +56,7 @@ public enum UnifiedDiff {
     }
 
     private static func span(_ range: Range<Int>) -> String {
-        // An empty range is named by the line in front of it.
+        // An empty range is named by the line before it.
         if range.isEmpty { return "\(range.lowerBound),0" }
         return range.count == 1 ? "\(range.lowerBound + 1)" : "\(range.lowerBound + 1),\(range.count)"
     }
@@ -70,7 +70,7 @@ public enum UnifiedDiff {
         let needsQuotes = name.utf8.contains {
             $0 < 32 || $0 == 127 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
         }
-        // Behind a name with a space, a tab ends it.
+        // A name with a space is terminated by a tab.
         guard needsQuotes else { return name.utf8.contains(UInt8(ascii: " ")) ? name + "\t" : name }
         var out = "\""
         for scalar in name.unicodeScalars {
@@ -96,7 +96,7 @@ enum LineDifference {
         var new: Range<Int>
     }
 
-    /// Longer stretches without a line that stands once in both are taken to have changed altogether.
+    /// Longer stretches without a line unique in both texts count as changed entirely.
     private static let mostLines = 1_500
 
     static func changes(from old: [[UInt8]], to new: [[UInt8]]) -> [Change] {

@@ -1,17 +1,17 @@
 import Platform
 
 extension DraftText {
-    /// What bytes are that are no draft's text, which is UTF-8 without any NUL. Lines count from 1.
+    /// Why bytes are not a draft's text, which is UTF-8 without NULs. Lines count from 1.
     package enum Unreadable: Sendable, Hashable {
         case utf16
         case nul(line: Int)
         case otherEncoding(line: Int)
     }
 
-    /// A draft as it is read wherever one comes in: its text, and by its name and its beginning how it is written.
+    /// Reads a draft from bytes: its text, and its syntax by its name and its beginning.
     ///
-    /// - Parameter name: the draft's, for people.
-    /// - Throws: `Fault` (`.refused`) that says what the bytes are instead, where, and what to do.
+    /// - Parameter name: the draft's, for messages.
+    /// - Throws: `Fault` (`.refused`) that describes the actual content, its place, and the remedy.
     package init(_ bytes: [UInt8], _ name: String, path: BytePath? = nil) throws {
         func refuse(_ what: String) -> Fault { Fault(.refused, "\(name) \(what)", path: path) }
         switch Self.read(bytes) {
@@ -29,7 +29,7 @@ extension DraftText {
         }
     }
 
-    /// Why bytes are no draft's text; nil where they are.
+    /// Why bytes are not a draft's text; nil if they are.
     package static func unreadable(_ bytes: [UInt8]) -> Unreadable? {
         guard case .failure(let reason) = read(bytes) else { return nil }
         return reason

@@ -1,12 +1,12 @@
 import Platform
 
-/// How a draft is written, and so what in it is prose.
+/// The syntax of a draft, which determines what is prose.
 public enum DraftSyntax: String, Sendable, Hashable, CaseIterable {
     case markdown, mdx, asciidoc, restructuredText, org, latex, plain
-    /// Nobody here can tell its prose from the rest: none of it is taken for prose, and no proposal changes it.
+    /// The syntax is not supported: none of it counts as prose, and no proposal changes it.
     case unknown
 
-    /// For people.
+    /// For display.
     public var title: String {
         switch self {
         case .markdown: "Markdown"
@@ -20,10 +20,10 @@ public enum DraftSyntax: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// By the ending of its name, else by its beginning; Markdown where nothing says otherwise. Plain text may be any of
-    /// them, and many a name ends in what is no format's.
+    /// By the extension of its name, else by its beginning; Markdown by default. Plain text may be in any of them, and
+    /// many extensions belong to no format.
     ///
-    /// - Parameter name: the file's; nil where there is none.
+    /// - Parameter name: the file's; nil if there is none.
     package static func of(_ name: BytePath?, _ text: String) -> DraftSyntax {
         let suffix = name?.stemAndExtension.extension.map { String(decoding: $0, as: UTF8.self).lowercased() }
         if let suffix, let known = endings[suffix], known != .plain { return known }
@@ -49,7 +49,7 @@ public enum DraftSyntax: String, Sendable, Hashable, CaseIterable {
         return endings
     }()
 
-    /// What the first lines of a text say it is; nil where they could be Markdown.
+    /// The syntax suggested by a text's first lines; nil if they could be Markdown.
     private static func told(by text: String) -> DraftSyntax? {
         let head = text.prefix(4_096).split(separator: "\n", omittingEmptySubsequences: false).prefix(60)
             .map { $0.drop { $0 == "\u{FEFF}" } }

@@ -2,24 +2,24 @@ import Platform
 
 /// A text whose positions count Unicode scalars, with its lines and its UTF-8 columns.
 ///
-/// Made once in linear time; every question about one position then takes logarithmic time. A line ends at LF, CRLF or a
+/// Built once in linear time; every query about a position then takes logarithmic time. A line ends at LF, CRLF or a
 /// lone CR, as in CommonMark. Lines and columns count from 1.
 public struct DraftText: Sendable {
-    /// The text as it was given.
+    /// The original text.
     public let string: String
     /// The whole text; a position is an index of this array.
     public let scalars: [Unicode.Scalar]
     /// SHA-256 of the text's UTF-8, in hexadecimal digits.
     public let hash: String
-    /// How the text is written: what in it is prose (``DraftMask``).
+    /// The text's syntax, which determines what is prose (``DraftMask``).
     public let syntax: DraftSyntax
 
-    /// Where each line starts; never empty.
+    /// The start of each line; never empty.
     let lineStarts: [Int]
     /// The UTF-8 offset of every 64th scalar.
     private let utf8Marks: [Int]
 
-    /// Reads the text once.
+    /// Indexes the text.
     public init(_ string: String, syntax: DraftSyntax = .markdown) {
         var scalars: [Unicode.Scalar] = []
         scalars.reserveCapacity(string.utf8.count)
@@ -49,19 +49,19 @@ public struct DraftText: Sendable {
     /// The number of Unicode scalars.
     public var count: Int { scalars.count }
 
-    /// A text that ends in a line ending has no empty last line; an empty text has one line.
+    /// A text with a final line ending has no empty last line; an empty text has one line.
     public var lineCount: Int {
         lineStarts.count > 1 && lineStarts.last == count ? lineStarts.count - 1 : lineStarts.count
     }
 
-    /// The text in a range; what lies outside the text is left out.
+    /// The text in a range, clamped to the text.
     public subscript(range: Range<Int>) -> String {
         var text = String.UnicodeScalarView()
         text.append(contentsOf: scalars[range.clamped(to: 0..<count)])
         return String(text)
     }
 
-    /// The line that holds a position; the position behind the text belongs to the last line.
+    /// The line of a position; the end of the text belongs to the last line.
     public func line(at offset: Int) -> Int {
         var low = 0
         var high = lineStarts.count
@@ -80,8 +80,8 @@ public struct DraftText: Sendable {
         utf8Offset(of: offset) - utf8Offset(of: lineStarts[line(at: offset) - 1]) + 1
     }
 
-    /// The position of a line and a column in scalars; nil where the text has no such place. The column behind the last
-    /// scalar of a line's text is the line's end.
+    /// The position of a line and a column in scalars; nil if there is no such place. The column after the last scalar
+    /// of a line's text is the line's end.
     public func offset(line: Int, column: Int) -> Int? {
         guard line >= 1, line <= lineStarts.count, column >= 1 else { return nil }
         let offset = lineStarts[line - 1] + column - 1
@@ -121,7 +121,7 @@ public struct DraftText: Sendable {
             start: range.lowerBound, end: range.upperBound, line: line(at: range.lowerBound), textHash: hash)
     }
 
-    /// The smallest range that holds `range` and splits no CRLF and no grapheme cluster.
+    /// The smallest range that contains `range` and splits no CRLF and no grapheme cluster.
     public func graphemeRange(around range: Range<Int>) -> Range<Int> {
         let range = range.clamped(to: 0..<count)
         var start = range.lowerBound
@@ -148,8 +148,8 @@ public struct DraftText: Sendable {
         clusters(around: offset).first { $0 > offset } ?? min(count, offset + 1)
     }
 
-    /// The boundaries near a position. A cluster never crosses two neighbouring ASCII scalars other than CRLF, so the
-    /// search starts behind such a pair, or 128 scalars before: longer clusters are noise, not writing.
+    /// The boundaries near a position. A cluster never crosses two adjacent ASCII scalars other than CRLF, so the
+    /// search starts after such a pair, or 128 scalars before: longer clusters do not occur in real text.
     private func clusters(around offset: Int) -> [Int] {
         var start = offset
         while start > max(0, offset - 128), !isPlainPair(start) { start -= 1 }

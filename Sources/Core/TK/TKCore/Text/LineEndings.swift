@@ -1,10 +1,10 @@
-/// The line ends of a text, so that what is put into it gets the same.
+/// The line endings of a text, so that inserted text gets the same.
 enum LineEndings {
-    /// LF, or no line end at all.
+    /// LF, or no line endings at all.
     case lf
-    /// CRLF throughout, but for lone CRs.
+    /// CRLF throughout, except for lone CRs.
     case crlf
-    /// Of several kinds: nobody can say which belong where.
+    /// Several kinds, without a usable pattern.
     case mixed
 
     init(_ scalars: some Sequence<Unicode.Scalar>) {
@@ -18,7 +18,7 @@ enum LineEndings {
         self = returns == 0 ? .lf : lone == 0 && pairs > 0 ? .crlf : .mixed
     }
 
-    /// `text` with these line ends.
+    /// `text` with these line endings.
     func adapted(_ text: String) -> String {
         if self == .mixed { return text }
         var out = String.UnicodeScalarView()

@@ -1,16 +1,16 @@
 import Foundation
 import Platform
 
-/// How much of a month's money is spent.
+/// How much of a month's budget is spent.
 public struct BudgetState: Sendable, Hashable {
-    /// Nil where no budget is set.
+    /// Nil if there is no budget.
     public var budget: Cost?
-    /// What this month's calls cost; for calls whose cost or outcome is unknown, or that still run, what was guessed.
+    /// The cost of this month's calls, with estimates for calls in flight and those with an unknown cost or outcome.
     public var spent: Cost
     /// `2026-11`.
     public var month: String
 
-    /// A state as it is given.
+    /// A state with these values.
     public init(budget: Cost?, spent: Cost, month: String) {
         self.budget = budget
         self.spent = spent
@@ -29,9 +29,9 @@ public struct BudgetState: Sendable, Hashable {
         return "\(share) of the budget of \(budget) for \(month) is spent (\(spent))"
     }
 
-    /// Throws if the call would go past the budget. What costs nothing is always allowed.
+    /// Throws if the call would exceed the budget. Free calls are always allowed.
     ///
-    /// - Parameter estimate: nil where the price is not known: then only a budget that is used up stops the call.
+    /// - Parameter estimate: nil if the price is unknown: then only an exhausted budget stops the call.
     func allow(_ estimate: Cost?) throws {
         guard let budget, estimate != .zero else { return }
         let next = spent + (estimate ?? .zero)
@@ -45,24 +45,24 @@ public struct BudgetState: Sendable, Hashable {
     }
 }
 
-/// By what calls are summed up.
+/// The grouping of calls in a summary.
 public enum UsageGrouping: String, Sendable, CaseIterable, Codable {
     case day, month, model, provider, purpose
 }
 
-/// Some calls, summed up.
+/// A summary of some calls.
 public struct UsageSummary: Sendable, Hashable, Codable {
     /// `2026-11-21`, `2026-11`, `anthropic/claude-sonnet-4-6`, `anthropic`, `suggestions`.
     public var key: String
-    /// All that were sent, whatever became of them.
+    /// All that were sent, with any outcome.
     public var calls: Int
     /// Refused or unreachable, and not billed.
     public var failedCalls: Int
-    /// Cut off: whether and how much they cost is not known.
+    /// Interrupted: whether and how much they cost is unknown.
     public var unknownCalls: Int
-    /// Answered, at a price that is not known or without a count of tokens.
+    /// Answered, at an unknown price or without a token count.
     public var unpricedCalls: Int
-    /// Read at the full price, and by way of the server's cache.
+    /// All input, including tokens by way of the server's cache.
     public var inputTokens: Int
     /// Read from the server's cache.
     public var cacheReadTokens: Int
@@ -72,7 +72,7 @@ public struct UsageSummary: Sendable, Hashable, Codable {
     public var outputTokens: Int
     /// Of the calls whose cost is known.
     public var cost: Cost
-    /// What the calls whose cost is not known, the unknown and the unpriced, were guessed to cost.
+    /// The estimated cost of the unknown and the unpriced calls.
     public var unknownCost: Cost
 
     init(key: String) {

@@ -2,18 +2,18 @@ import Foundation
 import JSONText
 import Platform
 
-/// What is known of one model: prices in US dollars for a million tokens, and limits.
+/// A model's prices in US dollars per million tokens, and its limits.
 public struct ModelEntry: Sendable, Hashable {
-    /// Calls that read more than ``inputTokens`` cost more, as a whole.
+    /// Calls with more input than ``inputTokens`` cost more, for all their tokens.
     public struct LongCall: Sendable, Hashable {
-        /// Up to so many the call costs what others do.
+        /// Up to this many the usual price applies.
         public var inputTokens: Int
-        /// On everything that is read, the cache's tokens with it.
+        /// Applies to all input, including cached tokens.
         public var inputFactor: Double
-        /// On everything that is written.
+        /// Applies to all output.
         public var outputFactor: Double
 
-        /// A bound and its two factors.
+        /// A threshold and its two factors.
         public init(inputTokens: Int, inputFactor: Double, outputFactor: Double) {
             self.inputTokens = inputTokens
             self.inputFactor = inputFactor
@@ -23,30 +23,30 @@ public struct ModelEntry: Sendable, Hashable {
 
     /// `anthropic`, `openai` and so on.
     public var provider: String
-    /// As the provider names it.
+    /// The provider's name for it.
     public var id: String
-    /// For people.
+    /// For display.
     public var name: String
-    /// What a million tokens that are read cost.
+    /// The price per million input tokens.
     public var input: Double
-    /// What a million tokens that are written cost.
+    /// The price per million output tokens.
     public var output: Double
-    /// Nil where the server has no cache, or its price is not known: such tokens cost what others do.
+    /// Nil if the server has no cache, or its price is unknown: such tokens cost the usual price.
     public var cacheRead: Double?
-    /// What a million tokens that are written to the cache cost.
+    /// The price per million tokens written to the cache.
     public var cacheWrite: Double?
-    /// Nil where calls of any length cost the same.
+    /// Nil if calls of any length cost the same.
     public var above: LongCall?
-    /// What fits into one call.
+    /// Tokens that fit in one call.
     public var contextTokens: Int?
-    /// The longest answer.
+    /// The maximum answer.
     public var maxOutputTokens: Int?
-    /// A shorter prompt is not cached, whatever is asked.
+    /// A shorter prompt is never cached.
     public var minimumCachedTokens: Int?
     /// The day after which the server may refuse it, `2027-01-14`.
     public var retires: String?
 
-    /// An entry as it is given.
+    /// An entry with these values.
     public init(
         provider: String, id: String, name: String, input: Double, output: Double, cacheRead: Double? = nil,
         cacheWrite: Double? = nil, above: LongCall? = nil, contextTokens: Int? = nil, maxOutputTokens: Int? = nil,
@@ -66,7 +66,7 @@ public struct ModelEntry: Sendable, Hashable {
         self.retires = retires
     }
 
-    /// What a call cost, to a billionth of a dollar.
+    /// The cost of a call, to a billionth of a dollar.
     public func cost(_ usage: LLMUsage) -> Cost {
         let isLong = above.map { usage.totalInputTokens > $0.inputTokens } ?? false
         let inputFactor = isLong ? above?.inputFactor ?? 1 : 1
@@ -79,14 +79,14 @@ public struct ModelEntry: Sendable, Hashable {
     }
 }
 
-/// Models and prices: those that come with the program, and over them the user's `~/.tk/models.json`, whose entries
-/// replace those of the same provider and id.
+/// Models and prices: the built-in ones, overridden by the user's `~/.tk/models.json`, whose entries replace those of
+/// the same provider and id.
 public struct ModelTable: Sendable {
     /// In the order of the files.
     public let models: [ModelEntry]
-    /// The model for a provider for which none is configured.
+    /// The default model of each provider.
     public let defaults: [String: String]
-    /// The day of the built-in prices.
+    /// The date of the built-in prices.
     public let updated: String
 
     private static let keys = ["updated", "defaults", "models"]
@@ -94,19 +94,19 @@ public struct ModelTable: Sendable {
         "provider", "id", "name", "input", "output", "cacheRead", "cacheWrite", "above", "contextTokens",
         "maxOutputTokens", "minimumCachedTokens", "retires",
     ]
-    /// Providers whose calls cost nothing.
+    /// Providers whose calls are free.
     private static let free = Set(ModelProvider.allCases.filter(\.isOwn).map(\.rawValue))
 
-    /// A table of what is given.
+    /// A table with these contents.
     public init(models: [ModelEntry], defaults: [String: String] = [:], updated: String = "") {
         self.models = models
         self.defaults = defaults
         self.updated = updated
     }
 
-    /// Blocks for a moment.
+    /// Blocks briefly.
     ///
-    /// - Throws: `Fault` that names file and line where the user's file is broken: a wrong price is worse than none.
+    /// - Throws: `Fault` that names file and line if the user's file is broken: a wrong price is worse than none.
     package static func load(_ resources: TKResources, user: BytePath? = nil) throws -> ModelTable {
         let path = resources.folder.appending("models.json")
         do {
@@ -126,8 +126,8 @@ public struct ModelTable: Sendable {
             updated: user.updated.isEmpty ? updated : user.updated)
     }
 
-    /// The entry for a model as it was asked for, or as a server names it: a dated snapshot
-    /// (`claude-haiku-4-5-20251001`, `gpt-4o-2024-08-06`) is its model.
+    /// The entry for a model by its requested or reported name: a dated snapshot (`claude-haiku-4-5-20251001`,
+    /// `gpt-4o-2024-08-06`) has its model's entry.
     public func entry(provider: String, model: String) -> ModelEntry? {
         let own = models.filter { $0.provider == provider }
         if let exact = own.last(where: { $0.id == model }) { return exact }
@@ -135,15 +135,14 @@ public struct ModelTable: Sendable {
         return own.last { $0.id == plain.output.1 }
     }
 
-    /// What a call cost; nil where the price is not known. Models on this machine cost nothing.
+    /// The cost of a call; nil if the price is unknown. Models on this machine are free.
     public func cost(provider: String, model: String, _ usage: LLMUsage) -> Cost? {
         if Self.free.contains(provider) { return .zero }
         return entry(provider: provider, model: model)?.cost(usage)
     }
 
-    /// What a call will cost at most, guessed before it is made: the texts' words × 1.3, and as much output as is
-    /// allowed
-    /// or, without that, as much as a third of what is read. Nil where the price is not known.
+    /// An upper estimate of a call's cost: the texts' words × 1.3, and the maximum output or, without a limit, a third
+    /// of the input. Nil if the price is unknown.
     public func estimate(provider: String, model: String, texts: [String], maxOutputTokens: Int? = nil) -> Cost? {
         let read = texts.reduce(0) { $0 + TokenEstimate.tokens($1) }
         let usage = LLMUsage(inputTokens: read, outputTokens: maxOutputTokens ?? (read + 2) / 3)

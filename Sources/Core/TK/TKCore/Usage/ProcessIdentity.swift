@@ -2,13 +2,12 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Names a process so that a number used again after a restart is not taken for it: boot, number, start time. Blocks
-/// for
-/// a moment.
+/// Identifies a process by boot, number and start time, so that a process id reused after a restart is not mistaken for
+/// it. Blocks briefly.
 enum ProcessIdentity {
     static func current() throws -> String { try identity(getpid()) }
 
-    /// Whether the process still runs. What cannot be told counts as running.
+    /// Whether the process still runs. If unknown, it counts as running.
     static func isAlive(_ identity: String) -> Bool {
         guard let number = identity.split(separator: " ").dropFirst().first.flatMap({ Int32($0) }) else { return true }
         do {
@@ -23,7 +22,7 @@ enum ProcessIdentity {
     private static func identity(_ number: Int32) throws -> String {
         let boot = try text("/proc/sys/kernel/random/boot_id")
         let status = try text(BytePath("/proc/\(number)/stat"))
-        // The name, in parentheses, may hold spaces and parentheses; the start time is the 20th field behind it.
+        // The name, in parentheses, may contain spaces and parentheses; the start time is the 20th field after it.
         let fields = status[(status.lastIndex(of: ")") ?? status.startIndex)...].split(separator: " ")
         return "\(boot) \(number) \(fields.count > 20 ? fields[20] : "")"
     }

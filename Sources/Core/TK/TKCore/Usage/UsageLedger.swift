@@ -3,12 +3,11 @@ import GRDB
 import Platform
 import SQLiteFile
 
-/// What calls to models have cost: one row a call in `~/.tk/usage.sqlite`, which several processes may use at once
+/// The cost of calls to models: one row per call in `~/.tk/usage.sqlite`, which several processes may use at once
 /// (docs/design/advisors.md, "Cost").
 ///
-/// A call is recorded as started before it is sent, so that a process that ends in the middle leaves a trace: once it
-/// is
-/// gone, the outcome counts as unknown and what it was guessed to cost counts towards the budget.
+/// A call is recorded as started before it is sent, so that a process that dies during it leaves a trace: its outcome
+/// then counts as unknown, and its estimated cost counts towards the budget.
 public final class UsageLedger: Sendable {
     private let path: BytePath
     private let pool: DatabasePool
@@ -34,16 +33,16 @@ public final class UsageLedger: Sendable {
         self.clock = clock
     }
 
-    /// An opened ledger, and what a person should know about how it was found.
+    /// An opened ledger, with messages for a person about its state.
     package struct Opened: Sendable {
         package let ledger: UsageLedger
-        /// Not empty where a corrupt database was set aside.
+        /// Not empty if a corrupt database was set aside.
         package let notices: [String]
     }
 
     /// - Parameters:
     ///   - budget: for a calendar month of `timeZone`; nil for none.
-    ///   - process: who makes the calls; by default this process.
+    ///   - process: the process that makes the calls; by default this one.
     package static func open(
         _ path: BytePath, prices: ModelTable, budget: Cost?, timeZone: Zone, process: String? = nil,
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -60,27 +59,27 @@ public final class UsageLedger: Sendable {
         }
     }
 
-    /// Ends all use of the database; later calls fail.
+    /// Closes the database; later calls fail.
     public func close() async throws {
         try await work("close the usage") { try $0.close() }
     }
 
-    /// Throws if a call that costs this much would go past the month's budget.
+    /// Throws if a call of this cost would exceed the month's budget.
     ///
-    /// - Returns: the state before the call; its ``BudgetState/warning`` is for people.
+    /// - Returns: the state before the call; its ``BudgetState/warning`` is for display.
     public func allow(estimate: Cost?) async throws -> BudgetState {
         let state = try await budgetState()
         try state.allow(estimate)
         return state
     }
 
-    /// How much of this month's money is spent.
+    /// How much of this month's budget is spent.
     public func budgetState() async throws -> BudgetState {
         try await write("read the usage") { db in try self.state(db) }
     }
 
-    /// Records that a call is about to be sent, if the budget allows it; both in one step, so that several processes do
-    /// not go past the budget together.
+    /// Records that a call is about to be sent, if the budget allows it; atomically, so that several processes cannot
+    /// exceed the budget together.
     ///
     /// - Returns: the row, for ``finish(_:provider:model:usage:)``, and the budget's state before the call.
     public func begin(
@@ -101,9 +100,9 @@ public final class UsageLedger: Sendable {
         }
     }
 
-    /// Records the answer: who gave it, after a fallback, and what was counted.
+    /// Records the answer: the provider, which may be a fallback, and the token counts.
     ///
-    /// - Parameter usage: nil where the server did not say.
+    /// - Parameter usage: nil if the server did not report it.
     public func finish(_ id: Int64, provider: String, model: String, usage: LLMUsage?) async throws {
         let cost = usage.flatMap { prices.cost(provider: provider, model: model, $0) }
         let counted = usage ?? LLMUsage()
@@ -120,9 +119,9 @@ public final class UsageLedger: Sendable {
         }
     }
 
-    /// Records that a call came to nothing.
+    /// Records a failed call.
     ///
-    /// - Parameter mayBeBilled: false where the server refused it or was never reached.
+    /// - Parameter mayBeBilled: false if the server refused it or was never reached.
     public func fail(_ id: Int64, mayBeBilled: Bool) async throws {
         try await write("record a failed call") { db in
             try db.execute(
@@ -131,11 +130,11 @@ public final class UsageLedger: Sendable {
         }
     }
 
-    /// Calls that were begun in a span of time, summed up, in the order of their keys.
+    /// A summary of the calls that started in a time range, sorted by key.
     ///
     /// - Parameters:
     ///   - start: seconds since 1970; nil for the beginning.
-    ///   - end: not included.
+    ///   - end: exclusive.
     public func summary(by grouping: UsageGrouping, from start: Date? = nil, to end: Date? = nil) async throws
         -> [UsageSummary]
     {
@@ -160,7 +159,7 @@ public final class UsageLedger: Sendable {
         }
     }
 
-    /// Forgets all calls, but for those that still run.
+    /// Deletes all calls except those in flight.
     public func reset() async throws {
         try await write("forget the usage") { db in
             try self.sweep(db)
@@ -174,7 +173,7 @@ public final class UsageLedger: Sendable {
         try sweep(db)
         let now = clock().nanoseconds
         let month = self.month(now)
-        // A month has at most 31 days, and clocks are put back; the rows' own month decides.
+        // Slightly more than the 31 days of a month, because clocks are put back; the rows' own month decides.
         let rows = try Row.fetchCursor(
             db, sql: "SELECT started, state, cost, estimate FROM call WHERE started >= ?",
             arguments: [now - 32 * 86_400_000_000_000])
@@ -187,7 +186,7 @@ public final class UsageLedger: Sendable {
         return BudgetState(budget: budget, spent: spent, month: month)
     }
 
-    /// Calls of processes that are gone have an unknown outcome.
+    /// Calls of dead processes get an unknown outcome.
     private func sweep(_ db: Database) throws {
         let processes = try String.fetchAll(
             db, sql: "SELECT DISTINCT process FROM call WHERE state = 'started' AND process <> ?", arguments: [process])

@@ -1,22 +1,22 @@
 import Platform
 import Synchronization
 
-/// Keeps the ledger of usage for every call to a model, and stops calls that would go past the budget.
+/// Records every call to a model in the usage ledger, and stops calls that would exceed the budget.
 public final class UsageRecorder: CallRecorder {
     private let ledger: UsageLedger
     private let onWarning: (@Sendable (String) -> Void)?
-    /// Equal calls may run at the same time.
+    /// Equal calls may be in flight concurrently.
     private let open = Mutex<[String: [Int64]]>([:])
-    /// The last month in which ``onWarning`` heard.
+    /// The last month in which ``onWarning`` was called.
     private let warned = Mutex("")
 
-    /// - Parameter onWarning: hears once a month, when half of the budget is spent.
+    /// - Parameter onWarning: called once a month, when half of the budget is spent.
     public init(_ ledger: UsageLedger, onWarning: (@Sendable (String) -> Void)? = nil) {
         self.ledger = ledger
         self.onWarning = onWarning
     }
 
-    /// Never gives an answer; throws where the budget stops the call.
+    /// Never returns an answer; throws if the budget stops the call.
     public func before(_ call: PlannedCall) async throws -> LLMResponse? {
         let estimate = ledger.prices.cost(
             provider: call.provider, model: call.model,
@@ -38,7 +38,7 @@ public final class UsageRecorder: CallRecorder {
         if isFirst { onWarning(warning) }
     }
 
-    /// Records what became of the call.
+    /// Records the outcome of the call.
     public func after(_ call: PlannedCall, _ outcome: CallOutcome) async throws {
         let opened = open.withLock { open -> Int64? in
             defer { if open[call.key]?.isEmpty == true { open[call.key] = nil } }
@@ -46,12 +46,12 @@ public final class UsageRecorder: CallRecorder {
         }
         guard let id = opened else { return }
         try await record(id, outcome)
-        // This call may have been the one that spent the half.
+        // This call may have crossed the half.
         guard let onWarning else { return }
         do {
             warn(try await ledger.budgetState())
         } catch {
-            // The answer is paid for and recorded: it is not withheld for the sake of a warning.
+            // The answer is billed and recorded: a failed warning must not withhold it.
             onWarning("how much of the budget is spent cannot be told: \(explain(error))")
         }
     }
@@ -64,7 +64,7 @@ public final class UsageRecorder: CallRecorder {
         case .failed(let error):
             guard let error = error as? LLMError else { return try await ledger.fail(id, mayBeBilled: true) }
             if let partial = error.partial, var usage = partial.usage {
-                // The count of what was written comes last, and did not come.
+                // The output count comes last, and is missing here.
                 usage.outputTokens = max(usage.outputTokens, TokenEstimate.tokens(partial.text))
                 try await ledger.finish(id, provider: partial.provider, model: partial.model, usage: usage)
             } else {

@@ -1,34 +1,34 @@
 import Foundation
 import JSONText
 
-/// Anthropic's Messages API, and servers that speak it.
+/// Anthropic's Messages API, and compatible servers.
 ///
-/// A request's temperature is not sent: today's models refuse any. What is marked `cached` carries `cache_control`; below
-/// a length of 512 to 4,096 tokens, by model, the server caches nothing and says nothing.
+/// A request's temperature is not sent: current models refuse it. Text marked `cached` carries `cache_control`; below a
+/// length of 512 to 4,096 tokens, depending on the model, the server silently does not cache.
 public struct AnthropicProvider: LLMProvider {
     /// The service itself.
     public static let defaultBaseURL = "https://api.anthropic.com"
 
-    /// What differs between Anthropic's server and others that speak its protocol.
+    /// Differences between Anthropic's server and compatible ones.
     public struct Options: Sendable {
         /// The header `anthropic-version`.
         public var version = "2026-10-21"
-        /// `authorization: Bearer` for compatible services that want it, in place of `x-api-key`.
+        /// Sends `authorization: Bearer` instead of `x-api-key`, for compatible services that require it.
         public var sendsBearer = false
         /// Off for models before Claude 4.5, which refuse `output_config`.
         public var sendsSchema = true
         /// Off for servers that cannot stream.
         public var streams = true
 
-        /// What the service itself wants.
+        /// The service's own options.
         public init() {}
     }
 
     /// As in the configuration.
     public let name = "anthropic"
-    /// The model that is asked for.
+    /// The requested model.
     public let modelID: String
-    /// The endpoint's peculiarities.
+    /// The endpoint's options.
     public let options: Options
     private let call: ProviderCall
 
@@ -57,7 +57,7 @@ public struct AnthropicProvider: LLMProvider {
             reader: { AnthropicReader(provider: name, model: model, place: place, redaction: $0) })
     }
 
-    /// The service's list, of which a thousand at most.
+    /// The service's list, limited to a thousand.
     public func models() async throws -> [LLMModel] {
         struct List: Decodable {
             struct Model: Decodable {
@@ -75,7 +75,7 @@ public struct AnthropicProvider: LLMProvider {
         }
     }
 
-    /// Asks for the list of models, which needs a key and costs nothing.
+    /// Requests the list of models, which requires a key and costs nothing.
     public func checkHealth() async throws -> String {
         _ = try await call.get(path("/models?limit=1"), headers: headers)
         return "\(call.place) accepts the key"
@@ -94,9 +94,9 @@ public struct AnthropicProvider: LLMProvider {
         }
     }
 
-    /// The request as it is sent.
+    /// The request body.
     package func body(_ request: LLMRequest) -> JSON {
-        // The server takes four marks; the last ones cover the longest beginnings.
+        // The server accepts four marks; the last ones cover the longest prefixes.
         var marks = 4
         let messages = request.messages.reversed().map { message -> JSON in
             let cached = message.cached && marks > 0

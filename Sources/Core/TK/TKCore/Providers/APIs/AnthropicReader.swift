@@ -1,8 +1,8 @@
 import Foundation
 import HTTPKit
 
-/// Reads the Messages API's answers. Event types and content blocks that it does not know are passed over, as the
-/// API's versioning asks of clients.
+/// Reads the Messages API's answers. Unknown event types and content blocks are ignored, as the API's versioning rules
+/// require.
 package struct AnthropicReader: ReplyReader {
     private struct Usage: Decodable {
         struct Details: Decodable { let thinking_tokens: Int? }
@@ -50,7 +50,7 @@ package struct AnthropicReader: ReplyReader {
     private var response: LLMResponse
     private var hasStopped = false
     private var isMiscounted = false
-    /// The model has begun to write, be it only what it thinks: that is billed.
+    /// The model has begun to write, even if only its reasoning: that is billed.
     private var hasBegun = false
     package private(set) var isComplete = false
     private let place: String
@@ -97,7 +97,7 @@ package struct AnthropicReader: ReplyReader {
         let data = Data(event.data.utf8)
         let decoded: Event
         do {
-            // An event of a later version may use a known field for something else.
+            // A later event type may use a known field for something else.
             let kind = try JSONDecoder().decode(Kind.self, from: data).type
             guard Self.known.contains(kind) else { return nil }
             if kind == "error" {
@@ -154,7 +154,7 @@ package struct AnthropicReader: ReplyReader {
                 outputTokens: usage.output_tokens ?? known.outputTokens,
                 reasoningTokens: usage.output_tokens_details?.thinking_tokens ?? known.reasoningTokens)
         else {
-            // What a server has miscounted once is not known from its next count either.
+            // After one invalid count, later ones are not trusted either.
             isMiscounted = true
             response.usage = nil
             return
@@ -178,7 +178,7 @@ package struct AnthropicReader: ReplyReader {
 }
 
 extension LLMError {
-    /// The stream ended before the model said that it was done.
+    /// The stream ended without the model's end marker.
     package static func cut(_ response: LLMResponse, place: String) -> LLMError {
         LLMError(
             .truncated, "\(response.provider): the answer from \(place) broke off. Try again.",

@@ -1,35 +1,35 @@
 import Foundation
 import JSONText
 
-/// Ollama's own API, which alone can set the length of the context: by default Ollama gives 4,096 tokens and cuts what
-/// does not fit without a word.
+/// Ollama's own API, the only one that can set the context length: by default Ollama gives 4,096 tokens and silently
+/// truncates longer prompts.
 public struct OllamaProvider: LLMProvider {
     /// Ollama's own default.
     public static let defaultBaseURL = "http://127.0.0.1:11434"
 
     /// Limits and switches.
     public struct Options: Sendable {
-        /// The longest context that is asked for, in tokens; it costs the server memory.
+        /// The maximum context in tokens; it costs the server memory.
         public var longestContext = 32_768
-        /// Off for Ollama's cloud models, which take no `format`.
+        /// Off for Ollama's cloud models, which do not accept `format`.
         public var sendsSchema = true
-        /// How long the model stays loaded afterwards, e.g. `10m`; nil leaves it to the server.
+        /// How long the model stays loaded afterwards, e.g. `10m`; nil for the server's default.
         public var keepAlive: String?
 
-        /// What suits a model on this machine.
+        /// Defaults for a model on this machine.
         public init() {}
     }
 
     /// As in the configuration.
     public let name = "ollama"
-    /// The model that is asked for.
+    /// The requested model.
     public let modelID: String
     /// Limits and switches.
     public let options: Options
     private let call: ProviderCall
 
-    /// Loading a model and reading a prompt send no byte for minutes: give the endpoint an idle timeout to match
-    /// (``endpoint(host:)`` does).
+    /// Loading a model and reading a prompt can take minutes without output: the endpoint needs a matching idle timeout
+    /// (``endpoint(host:)`` sets one).
     public init(
         model: String, endpoint: ServerEndpoint, transport: HTTPTransport, options: Options = Options(),
         retry: RetryPolicy = RetryPolicy(), clock: any Clock<Duration> = ContinuousClock()
@@ -40,8 +40,8 @@ public struct OllamaProvider: LLMProvider {
             provider: name, model: model, endpoint: endpoint, transport: transport, retry: retry, clock: clock)
     }
 
-    /// The endpoint that a value of `OLLAMA_HOST` means: `host`, `host:port`, `:port`, or a URL; without one, port 11434
-    /// here. An address on which a server listens everywhere means this machine.
+    /// The endpoint for a value of `OLLAMA_HOST`: `host`, `host:port`, `:port`, or a URL; by default, port 11434 on
+    /// this machine. A wildcard listening address means this machine.
     public static func endpoint(host: String?, idleTimeout: Duration = .seconds(600)) throws -> ServerEndpoint {
         var text = (host ?? "").trimmingCharacters(in: CharacterSet(charactersIn: " \t\r\n\"'"))
         if text.isEmpty { text = defaultBaseURL }
@@ -83,7 +83,7 @@ public struct OllamaProvider: LLMProvider {
             })
     }
 
-    /// The models that have been pulled.
+    /// The installed models.
     public func models() async throws -> [LLMModel] {
         struct List: Decodable {
             struct Model: Decodable {
@@ -97,7 +97,7 @@ public struct OllamaProvider: LLMProvider {
         }
     }
 
-    /// Asks for the version, then whether the model is there.
+    /// Requests the version, then checks whether the model is installed.
     public func checkHealth() async throws -> String {
         struct Version: Decodable { let version: String }
         let version = try await call.get(Version.self, "/api/version", headers: Self.headers).version
@@ -116,8 +116,8 @@ public struct OllamaProvider: LLMProvider {
         key.map { [("authorization", "Bearer \($0)")] } ?? []
     }
 
-    /// The context that prompt and answer surely fit into: a power of two of at least 4,096, because every other value
-    /// makes the server load the model again. A token of prose is three to four bytes; here it counts three.
+    /// A context that surely fits prompt and answer: a power of two, at least 4,096, because any change makes the
+    /// server reload the model. A token of prose is three to four bytes; three are assumed.
     package static func contextTokens(for request: LLMRequest) -> Int {
         let blocks = request.system.count + request.messages.count
         let needed = request.promptBytes / 3 + blocks * 16 + 64 + max(0, request.maxTokens)
@@ -126,7 +126,7 @@ public struct OllamaProvider: LLMProvider {
         return context
     }
 
-    /// The request as it is sent.
+    /// The request body.
     package func body(_ request: LLMRequest) -> JSON {
         let messages = request.turns.map { turn -> JSON in
             ["role": .string(turn.role), "content": .string(turn.text)]
@@ -138,7 +138,7 @@ public struct OllamaProvider: LLMProvider {
         if !request.stop.isEmpty { settings.append(("stop", .array(request.stop.map(JSON.string)))) }
         var members: [(String, JSON)] = [
             ("model", .string(modelID)), ("messages", .array(messages)), ("stream", true),
-            // Newer servers then refuse what does not fit; older ones do not know it.
+            // Newer servers then refuse a prompt that does not fit; older ones ignore the option.
             ("truncate", false), ("options", .object(settings)),
         ]
         if let schema = request.schema, options.sendsSchema { members.append(("format", .verbatim(schema.json))) }

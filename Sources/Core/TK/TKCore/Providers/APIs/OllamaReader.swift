@@ -1,7 +1,7 @@
 import Foundation
 import HTTPKit
 
-/// Reads the lines of JSON that Ollama's `/api/chat` answers with.
+/// Reads the JSON lines of Ollama's `/api/chat`.
 package struct OllamaReader: ReplyReader {
     private struct Line: Decodable {
         struct Message: Decodable { let content: String? }
@@ -89,7 +89,7 @@ package struct OllamaReader: ReplyReader {
         case "stop", nil: response.stopReason = .end
         default: response.stopReason = .other
         }
-        // No prose has eight bytes a token; a server that read so little has dropped a part.
+        // No prose has eight bytes per token; a server that read so few tokens has dropped a part.
         if let count = line.prompt_eval_count, count > 0, count < promptBytes / 8 || count >= context {
             response.warnings.append(
                 "ollama: the model read \(count) tokens of a prompt of \(promptBytes) bytes; the server has probably cut "

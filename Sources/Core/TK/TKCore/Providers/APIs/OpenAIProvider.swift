@@ -1,40 +1,41 @@
 import Foundation
 import JSONText
 
-/// OpenAI's Chat Completions API, and the many servers that speak it (llama.cpp, vLLM, LM Studio, and services).
+/// OpenAI's Chat Completions API, and the many compatible servers (llama.cpp, vLLM, LM Studio, and services).
 public struct OpenAIProvider: LLMProvider {
     /// The service itself.
     public static let defaultBaseURL = "https://api.openai.com/v1"
 
-    /// What differs between OpenAI and the servers that speak its protocol.
+    /// Differences between OpenAI and compatible servers.
     public struct Options: Sendable {
-        /// What the limit of an answer is called: OpenAI refuses the old name for newer models, many servers know no other.
+        /// The name of the answer's limit: OpenAI refuses the old name for newer models, and many servers support no
+        /// other.
         public enum LimitName: String, Sendable { case maxCompletionTokens, maxTokens }
 
         /// Nil: the new name for api.openai.com, the old one elsewhere.
         public var limitName: LimitName?
-        /// Nil: not for api.openai.com's reasoning models, which refuse one.
+        /// Nil: yes, except for api.openai.com's reasoning models, which refuse one.
         public var sendsTemperature: Bool?
         /// Off for servers that refuse `response_format`.
         public var sendsSchema = true
-        /// Off for servers that refuse `stream_options`; what a call cost is then unknown.
+        /// Off for servers that refuse `stream_options`; the cost of a call is then unknown.
         public var asksForUsage = true
         /// Off for servers that cannot stream.
         public var streams = true
 
-        /// What most servers want.
+        /// Defaults for most servers.
         public init() {}
     }
 
     /// As in the configuration.
     public let name: String
-    /// The model that is asked for.
+    /// The requested model.
     public let modelID: String
-    /// The endpoint's peculiarities.
+    /// The endpoint's options.
     public let options: Options
     private let call: ProviderCall
 
-    /// `name` stands in messages and in the table of prices; a compatible service may have its own.
+    /// `name` is used in messages and in the price table; a compatible service may have its own.
     public init(
         name: String = "openai", model: String, endpoint: ServerEndpoint, transport: HTTPTransport,
         options: Options = Options(), retry: RetryPolicy = RetryPolicy(), clock: any Clock<Duration> = ContinuousClock()
@@ -77,7 +78,7 @@ public struct OpenAIProvider: LLMProvider {
         }
     }
 
-    /// A server that has no list of models but answers is healthy.
+    /// A server without a model list is healthy if it answers.
     public func checkHealth() async throws -> String {
         do {
             _ = try await call.get("/models", headers: Self.headers)
@@ -93,7 +94,7 @@ public struct OpenAIProvider: LLMProvider {
 
     private var isOpenAI: Bool { call.endpoint.baseURL.host?.lowercased() == "api.openai.com" }
 
-    /// The request as it is sent.
+    /// The request body.
     package func body(_ request: LLMRequest) -> JSON {
         let messages = request.turns.map { turn -> JSON in
             ["role": .string(turn.role), "content": .string(turn.text)]

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPKit
 
-/// Reads the Chat Completions API's answers, the first choice alone. `delta` and `message` hold the same fields.
+/// Reads the Chat Completions API's answers, first choice only. `delta` and `message` have the same fields.
 package struct OpenAIReader: ReplyReader {
     private struct Chunk: Decodable {
         struct Content: Decodable {
@@ -38,7 +38,7 @@ package struct OpenAIReader: ReplyReader {
     private var parser = SSEParser()
     private var response: LLMResponse
     private var hasStopped = false
-    /// The model has begun to write, be it only what it thinks: that is billed.
+    /// The model has begun to write, even if only its reasoning: that is billed.
     private var hasBegun = false
     private var refusal = ""
     package private(set) var isComplete = false
@@ -110,7 +110,7 @@ package struct OpenAIReader: ReplyReader {
     private static func usage(_ usage: Chunk.Usage) -> LLMUsage? {
         let read = usage.prompt_tokens_details?.cached_tokens ?? 0
         let written = usage.prompt_tokens_details?.cache_write_tokens ?? 0
-        // Before they are taken from one another.
+        // Read both before subtracting.
         let all = usage.prompt_tokens ?? 0
         guard [all, read, written].allSatisfy((0...LLMUsage.most).contains) else { return nil }
         return LLMUsage.counted(
@@ -122,7 +122,7 @@ package struct OpenAIReader: ReplyReader {
     private mutating func stop(_ reason: String) {
         hasStopped = true
         switch reason {
-        // A stop text reads the same on this wire.
+        // A stop text is reported in the same way.
         case "stop": response.stopReason = .end
         case "length": response.stopReason = .length
         case "content_filter":

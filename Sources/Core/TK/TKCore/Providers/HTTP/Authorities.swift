@@ -1,6 +1,6 @@
 import NIOSSL
 
-/// Who vouches for servers: the system's authorities, unless the environment names others, as OpenSSL and curl read it.
+/// The trusted certificate authorities: the system's, unless the environment names others, as for OpenSSL and curl.
 struct Authorities: Sendable, Hashable {
     /// `SSL_CERT_FILE`: certificates in PEM, in place of the system's.
     private let file: String?

@@ -4,7 +4,7 @@ import NIOSSL
 import Platform
 
 /// HTTP for all providers, through the environment's proxies and with its certificate authorities. A server on this
-/// machine is asked only if ``LoopbackGuard`` allows it. One for a program; it may be dropped while calls are running.
+/// machine is asked only if ``LoopbackGuard`` allows it. One per program; it may be released while calls are in flight.
 public final class HTTPTransport: Sendable {
     private let proxies: ProxySettings
     private let connectTimeout: Duration
@@ -12,8 +12,7 @@ public final class HTTPTransport: Sendable {
     private let loopback: LoopbackGuard
     private let lanes = BlockingPool("hosts", threads: 4)
 
-    /// `environment` names the proxies. `allowsAnyLocalServer` is for servers on this machine that another user runs:
-    /// they may be asked.
+    /// `environment` names the proxies. `allowsAnyLocalServer` permits servers on this machine that another user runs.
     public init(
         environment: [String: String] = ProcessInfo.processInfo.environment, connectTimeout: Duration = .seconds(5),
         allowsAnyLocalServer: Bool = false
@@ -26,7 +25,7 @@ public final class HTTPTransport: Sendable {
         loopback = LoopbackGuard(allowsAnyUser: allowsAnyLocalServer)
     }
 
-    /// Sends, and returns when the head of the answer is there.
+    /// Sends the request, and returns when the response's head has arrived.
     ///
     /// - Throws: `HTTPFailure`, and ``LoopbackGuard/Refusal`` before anything is sent.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -40,7 +39,7 @@ public final class HTTPTransport: Sendable {
         return try await client.send(request)
     }
 
-    /// What the guard says. A lookup of a name takes as long as it takes; a cancelled caller does not wait for it.
+    /// The guard's answer. A name lookup can take long; a cancelled caller does not wait for it.
     private func address(for url: URL) async throws -> HostAddress? {
         let (loopback, lanes) = (loopback, lanes)
         if HostAddress.isNumber(url.host ?? "") { return try await lanes.run { try loopback.address(for: url) } }

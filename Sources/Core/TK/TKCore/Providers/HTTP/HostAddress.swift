@@ -1,25 +1,25 @@
 import Glibc
 
-/// An IP address: of a server, or of what listens on this machine.
+/// An IP address, of a server or of a listener on this machine.
 package struct HostAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Four or sixteen, in the network's order.
+    /// Four or sixteen bytes, in network order.
     package let bytes: [UInt8]
 
-    /// An IPv4 address in IPv6's form is taken for what it is.
+    /// Converts an IPv4-mapped IPv6 address to IPv4.
     package init(_ bytes: some Collection<UInt8>) {
         let all = Array(bytes)
         let isMapped = all.count == 16 && all.prefix(10).allSatisfy { $0 == 0 } && all[10] == 0xFF && all[11] == 0xFF
         self.bytes = isMapped ? Array(all.suffix(4)) : all
     }
 
-    /// Every address of this machine, for who listens.
+    /// The wildcard address of a listener.
     package var isAny: Bool { bytes.allSatisfy { $0 == 0 } }
 
     package var isLoopback: Bool {
         bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
-    /// Where a connection to this address arrives: the system takes none for the address "any" but on loopback.
+    /// The destination of a connection to this address: the wildcard address connects to loopback.
     package var reached: HostAddress {
         guard isAny else { return self }
         return HostAddress(bytes.count == 4 ? [127, 0, 0, 1] : [UInt8](repeating: 0, count: 15) + [1])
@@ -33,11 +33,11 @@ package struct HostAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The addresses that a name or a number leads to, in the system's order; none where it leads nowhere. Blocks, for
-    /// as long as the name servers take.
+    /// The addresses of a name or a numeric address, in the system's order; empty if there are none. Blocks while the
+    /// name servers answer.
     package static func lookUp(_ host: String) -> [HostAddress] { lookUp(host, flags: 0) }
 
-    /// Whether no name server has to be asked. Does not block.
+    /// Whether it is a numeric address, which needs no lookup. Does not block.
     package static func isNumber(_ host: String) -> Bool { !lookUp(host, flags: AI_NUMERICHOST).isEmpty }
 
     private static func lookUp(_ host: String, flags: Int32) -> [HostAddress] {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Takes keys out of texts that go to people or logs.
+/// Redacts keys in texts for people or logs.
 package struct KeyRedaction: Sendable {
     private static let shortest = 4
     private let key: Secret?
 
     package init(key: Secret?) { self.key = key }
 
-    /// `text` with the key, and with whatever looks like one, replaced; control characters become spaces, and what is
-    /// longer than `limit` characters is cut.
+    /// `text` with the key, and anything that looks like one, replaced; control characters become spaces, and the
+    /// result is truncated to `limit` characters.
     package func clean(_ text: String, limit: Int = 300) -> String {
         var text = text
         if let key = key?.reveal(), key.utf8.count >= Self.shortest {

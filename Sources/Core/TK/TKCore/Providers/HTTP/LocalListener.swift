@@ -1,11 +1,11 @@
 import Glibc
 import Platform
 
-/// A socket of this machine that waits for connections.
+/// A listening socket of this machine.
 package struct LocalListener: Sendable, Hashable {
     package var address: HostAddress
     package var port: Int
-    /// Who made it.
+    /// Its owner.
     package var user: uid_t
 
     package init(address: HostAddress, port: Int, user: uid_t) {
@@ -14,28 +14,28 @@ package struct LocalListener: Sendable, Hashable {
         self.user = user
     }
 
-    /// Whether a connection to that address and port may arrive here. A socket for every address of IPv6 may take
-    /// IPv4's as well.
+    /// Whether a connection to that address and port may reach this socket. An IPv6 wildcard socket may accept IPv4 as
+    /// well.
     package func serves(_ wanted: HostAddress, _ port: Int) -> Bool {
         guard self.port == port else { return false }
         return address == wanted || address.isAny && address.bytes.count >= wanted.bytes.count
     }
 
-    /// All there are now. Blocks.
+    /// All current listeners. Blocks.
     ///
-    /// - Throws: `Fault` where the system does not tell.
+    /// - Throws: `Fault` if the system does not provide the list.
     package static func all() throws -> [LocalListener] {
-        // Below the process's own folder, which is there in cages that hide the rest of /proc.
+        // In the process's own folder, which exists even in sandboxes that hide the rest of /proc.
         guard let first = try TKFile.read("/proc/self/net/tcp", limit: 64 << 20) else {
             throw Fault(.failed, "/proc/self/net/tcp is not there", path: "/proc/self/net/tcp")
         }
-        // A machine without IPv6 has no list of it.
+        // A machine without IPv6 has no such list.
         let second = try TKFile.read("/proc/self/net/tcp6", limit: 64 << 20) ?? []
         return listeners(in: first) + listeners(in: second)
     }
 
-    /// Those of a list as the kernel writes it: of each line the second column is the address with its port, the fourth
-    /// the state, the eighth the user.
+    /// Parses the kernel's list: column two of each line is the address with its port, column four the state, column
+    /// eight the user.
     package static func listeners(in list: [UInt8]) -> [LocalListener] {
         list.split(separator: UInt8(ascii: "\n")).dropFirst().compactMap { line in
             let columns = line.split(separator: UInt8(ascii: " "))
@@ -48,7 +48,7 @@ package struct LocalListener: Sendable, Hashable {
             }
             var bytes: [UInt8] = []
             for start in stride(from: 0, to: parts[0].count, by: 8) {
-                // Each four bytes are printed as a number of this machine's.
+                // Each four bytes are printed as a number in host byte order.
                 guard let word = UInt32(parts[0].dropFirst(start).prefix(8), radix: 16) else { return nil }
                 withUnsafeBytes(of: word) { bytes += $0 }
             }

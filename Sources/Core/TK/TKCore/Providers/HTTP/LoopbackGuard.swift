@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import Platform
 
-/// Keeps drafts and keys from whoever listens on this machine: every user may open a port, also the one on which a
-/// model usually answers. A server here is asked if it is the same user's, or if ``allowsAnyUser`` says so.
+/// Protects drafts and keys from other listeners on this machine: any user may open a port, including a model's usual
+/// one. A local server is asked only if it is the same user's, or if ``allowsAnyUser`` permits it.
 package struct LoopbackGuard: Sendable {
-    /// Why a request was not sent: `notAllowed`, `notAvailable` where nobody listens, `network` for a name without an
-    /// address.
+    /// Why a request was not sent: `notAllowed`, `notAvailable` if there is no listener, `network` for a name without
+    /// an address.
     package struct Refusal: Error, Sendable, Hashable {
         package let kind: LLMError.Kind
-        /// What, why, and what to do next.
+        /// The problem, its reason, and the next step.
         package let message: String
     }
 
@@ -33,8 +33,8 @@ package struct LoopbackGuard: Sendable {
         self.listeners = listeners
     }
 
-    /// The address that a request to `url` must go to, so that it arrives where was looked; nil where the host is on
-    /// another machine, or any user's server here may be asked. Blocks.
+    /// The address to which a request to `url` must be sent, so that it reaches the checked listener; nil if the host
+    /// is another machine, or any local server is allowed. Blocks.
     ///
     /// - Throws: ``Refusal``.
     package func address(for url: URL) throws -> HostAddress? {
@@ -46,7 +46,7 @@ package struct LoopbackGuard: Sendable {
         }
         let here = addresses.filter(\.isLoopback)
         guard !here.isEmpty else {
-            // What holds for this machine (no proxy, a key without TLS, `fallback local`) went by the name alone.
+            // The rules for this machine (no proxy, a key without TLS, `fallback local`) were applied by name alone.
             guard !ProxySettings.isLoopback(host) else {
                 throw Refusal(
                     kind: .notAllowed,

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPKit
 
-/// Through which HTTP proxy a server is reached, by the usual variables: `https_proxy`, `http_proxy` (lower case alone,
-/// because a web server may set the other from a request's header), `all_proxy`, `no_proxy`. Loopback never takes one.
+/// The HTTP proxy for a server, from the usual variables: `https_proxy`, `http_proxy` (lower case only, because a web
+/// server may set the other from a request's header), `all_proxy`, `no_proxy`. Loopback never uses a proxy.
 package struct ProxySettings: Sendable {
     private let secure: HTTPProxy?
     private let plain: HTTPProxy?
@@ -36,7 +36,7 @@ package struct ProxySettings: Sendable {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// SOCKS proxies are not taken.
+    /// SOCKS proxies are not supported.
     private static func parse(_ text: String) -> HTTPProxy? {
         guard let url = URL(string: text.contains("://") ? text : "http://" + text), let host = url.host,
             url.scheme?.lowercased() == "http"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a server says in the body of an error, in any of the forms that servers use.
+/// A server's message in the body of an error, in any of the common formats.
 package struct ServerComplaint: Sendable {
     package var type: String?
     package var code: String?
@@ -12,7 +12,7 @@ package struct ServerComplaint: Sendable {
             self.init(json: value)
         } else {
             let text = String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-            // A proxy's HTML page says nothing that helps.
+            // A proxy's HTML page is of no use.
             self.init(json: text.isEmpty || text.hasPrefix("<") ? [:] : ["message": text])
         }
     }
@@ -32,7 +32,7 @@ package struct ServerComplaint: Sendable {
         }
     }
 
-    /// The error that it means. `status` is nil for a complaint inside a stream.
+    /// The corresponding error. `status` is nil for an error inside a stream.
     package func error(
         provider: String, place: String, model: String, status: Int?, redaction: KeyRedaction
     ) -> LLMError {

@@ -1,21 +1,21 @@
 import Foundation
 import Platform
 
-/// Where a provider's server is, and the key for it.
+/// A provider's server, and the key for it.
 public struct ServerEndpoint: Sendable {
-    /// Gives the key when it is needed, trimmed or not; nil or empty if there is none.
+    /// Returns the key when it is needed, trimmed or not; nil or empty if there is none.
     public typealias KeySource = @Sendable () throws -> Secret?
 
-    /// Without user, password, query and fragment, and without a slash at its end.
+    /// Without user, password, query and fragment, and without a trailing slash.
     public let baseURL: URL
-    /// Nil where the server wants none.
+    /// Nil if the server needs none.
     public var key: KeySource?
-    /// The longest silence between two bytes of an answer, and before the first.
+    /// The maximum time between two bytes of an answer, and before the first.
     public var idleTimeout: Duration
     /// A key is sent over plain HTTP to this machine only, unless this is set.
     public var allowsKeyOverPlainHTTP: Bool
 
-    /// Throws ``LLMError`` with kind `invalidRequest` for what is not an http or https URL with a host.
+    /// Throws ``LLMError`` with kind `invalidRequest` unless it is an http or https URL with a host.
     public init(
         _ text: String, key: KeySource? = nil, idleTimeout: Duration = .seconds(120),
         allowsKeyOverPlainHTTP: Bool = false
@@ -47,10 +47,10 @@ public struct ServerEndpoint: Sendable {
 
     package var isLoopback: Bool { ProxySettings.isLoopback(baseURL.host ?? "") }
 
-    /// Where keys are read: they lie in files.
+    /// Threads for reading keys from files.
     static let lanes = BlockingPool("keys", threads: 2)
 
-    /// The key, checked; nil where the endpoint takes none. Throws ``LLMError`` (`keyMissing`, `authentication`).
+    /// The validated key; nil if the endpoint takes none. Throws ``LLMError`` (`keyMissing`, `authentication`).
     package func currentKey(for provider: String) async throws -> Secret? {
         guard let key else { return nil }
         return try await Self.lanes.run { try read(key, for: provider) }

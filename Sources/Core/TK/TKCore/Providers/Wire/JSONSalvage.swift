@@ -1,33 +1,33 @@
 import Foundation
 
-/// Finds the JSON in what a model wrote: with prose around it, in a fence, with a comma too many, or cut in the middle.
+/// Extracts JSON from a model's output: surrounded by prose, in a fence, with a trailing comma, or truncated.
 ///
-/// Never traps, and never takes more than a few passes over the text. What it returns is strict JSON, to be decoded by
-/// Foundation's decoder; the caller's types decide what is acceptable.
+/// Never traps, and takes only a few passes over the text. The result is strict JSON for Foundation's decoder; the
+/// caller's types decide what is acceptable.
 public enum JSONSalvage {
     /// One JSON value in a text.
     public struct Found: Sendable, Hashable {
         /// Strict JSON.
         public let json: String
-        /// Whether the value was cut or broken: of the outermost list the items before the break are there, whole; of
-        /// an object without a list, the members before it.
+        /// Whether the value was truncated or broken: it contains the complete items before the break of the outermost
+        /// list, or of an object without a list, the members before it.
         public let isPartial: Bool
     }
 
-    /// A decoded value and whether something of it is missing.
+    /// A decoded value and whether it is incomplete.
     public struct Decoded<Value: Sendable>: Sendable {
-        /// What was decoded.
+        /// The decoded value.
         public let value: Value
         /// As in ``Found/isPartial``.
         public let isPartial: Bool
     }
 
-    /// Containers within one another; a value nested deeper counts as broken there.
+    /// The maximum nesting; a deeper value counts as broken there.
     package static let depthLimit = 64
-    /// Longer texts are cut.
+    /// Longer texts are truncated.
     package static let sizeLimit = 16 << 20
 
-    /// The values in `text` that are objects or lists, whole ones first, otherwise in their order; at most 256.
+    /// The objects and lists in `text`, complete ones first, otherwise in order; at most 256.
     public static func values(in text: String) -> [Found] {
         let found = inOrder(text)
         return found.filter { !$0.isPartial } + found.filter(\.isPartial)
@@ -35,7 +35,7 @@ public enum JSONSalvage {
 
     private static func inOrder(_ text: String) -> [Found] {
         let bytes = Array(text.utf8.prefix(sizeLimit))
-        // A text of opening brackets could be read again from each of them: the work in all is limited.
+        // A text of opening brackets could be rescanned from each of them, so the total work is limited.
         var budget = bytes.count * 8 + 4096
         var found: [Found] = []
         var position = 0
@@ -60,7 +60,7 @@ public enum JSONSalvage {
         return found
     }
 
-    /// The first value in `text` that decodes as `type`: whole values come before partial ones.
+    /// The first value in `text` that decodes as `type`: complete values come before partial ones.
     public static func decode<Value: Decodable & Sendable>(_ type: Value.Type, from text: String) -> Decoded<Value>? {
         for found in values(in: text) {
             if let value = try? JSONDecoder().decode(type, from: Data(found.json.utf8)) {
@@ -71,8 +71,8 @@ public enum JSONSalvage {
     }
 
     /// The items of a list in `text`: of a list itself, or of the member `key` of an object; of several lists the one
-    /// with the most items, the first of equals. Items that stand alone behind a broken list, or where there is no list,
-    /// are taken too. What does not decode is left out and counted in ``LossyArray/dropped``.
+    /// with the most items, the first of equals. Items that follow a broken list, or that occur without a list, are
+    /// included. Items that do not decode are skipped and counted in ``LossyArray/dropped``.
     public static func items<Item: Decodable & Sendable>(
         _ type: Item.Type, key: String, from text: String
     ) -> Decoded<LossyArray<Item>>? {
@@ -107,14 +107,14 @@ public enum JSONSalvage {
     }
 }
 
-/// A list whose items decode one by one: one that does not is left out.
+/// A list whose items are decoded one by one; those that fail are skipped.
 public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
     /// The items that decode, in their order.
     public var elements: [Element]
     /// How many did not.
     public var dropped: Int
 
-    /// A list of which nothing is missing, unless `dropped` says so.
+    /// A complete list, unless `dropped` says otherwise.
     public init(elements: [Element], dropped: Int = 0) {
         self.elements = elements
         self.dropped = dropped
@@ -135,7 +135,7 @@ public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
     }
 }
 
-/// A value, or nothing where it does not decode.
+/// A value, or nil if it does not decode.
 private struct LossyBox<Value: Decodable & Sendable>: Decodable, Sendable {
     let value: Value?
 

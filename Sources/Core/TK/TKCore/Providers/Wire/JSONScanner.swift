@@ -1,6 +1,6 @@
-/// Reads one object or list of almost-JSON, and writes it as JSON: a comma before a closing bracket is dropped, raw
-/// control characters in strings and unknown escapes are mended, halves of surrogate pairs become U+FFFD, and Python's
-/// `True`, `False` and `None` are translated. Iterative: no depth of input can exhaust the stack.
+/// Parses one object or list of almost-JSON into JSON: trailing commas are dropped, raw control characters in strings
+/// and unknown escapes are repaired, lone surrogates become U+FFFD, and Python's `True`, `False` and `None` are
+/// translated. Iterative: no nesting can exhaust the stack.
 struct JSONScanner {
     enum Outcome {
         case whole(String)
@@ -8,25 +8,25 @@ struct JSONScanner {
         case nothing
     }
 
-    /// What may come next in a container.
+    /// The valid next elements in a container.
     private enum Expectation { case firstKey, key, colon, value, firstItem, item, separator }
 
     private struct Frame {
         let isList: Bool
         var expects: Expectation
-        /// The length of the output up to the last whole item or member.
+        /// The length of the output up to the last complete item or member.
         var safe: Int
-        /// Where that ends in the input.
+        /// The corresponding position in the input.
         var end: Int
         var count = 0
     }
 
     private let bytes: [UInt8]
-    /// Behind the value, once it has been read whole.
+    /// After the value, once it has been read completely.
     private(set) var position: Int
-    /// Behind the last byte that a partial value holds something of.
+    /// After the last byte used in a partial value.
     private(set) var kept = 0
-    /// Steps that are left.
+    /// The remaining steps.
     private(set) var budget: Int
     private var out: [UInt8] = []
     private var frames: [Frame] = []
@@ -111,7 +111,7 @@ struct JSONScanner {
         completed()
     }
 
-    /// A value is whole: the container around it may be cut behind it.
+    /// A value is complete: the surrounding container may be cut after it.
     private mutating func completed() {
         guard !frames.isEmpty else { return }
         frames[frames.count - 1].safe = out.count
@@ -120,13 +120,13 @@ struct JSONScanner {
         expect(.separator)
     }
 
-    /// What can be kept of a broken value: everything up to the last whole item of the outermost list.
+    /// The usable part of a broken value: everything up to the last complete item of the outermost list.
     private mutating func salvage() -> Outcome {
         let list = frames.firstIndex { $0.isList && $0.count > 0 } ?? frames.firstIndex { $0.isList } ?? 0
         guard frames.indices.contains(list), frames[list].count > 0 || frames[0].count > 0 else {
             return .nothing
         }
-        // A list that has no whole item yet is left out where something stands before it.
+        // A list without a complete item is dropped if it is not the first element.
         let cut = frames[list].count > 0 ? list : 0
         kept = frames[cut].end
         out.removeSubrange(frames[cut].safe...)
@@ -190,7 +190,7 @@ struct JSONScanner {
         }
         // The text may have been cut within the number.
         guard position < bytes.count else { return false }
-        // No decoder takes what is beyond a Double.
+        // Decoders refuse numbers beyond the range of a Double.
         guard Double(String(decoding: bytes[start..<position], as: UTF8.self))?.isFinite == true else { return false }
         out.append(contentsOf: bytes[start..<position])
         return true
@@ -248,7 +248,7 @@ struct JSONScanner {
             step()
         case UInt8(ascii: "u"): unicode()
         case 0x0A, 0x0D: step()
-        // `\'` and the like mean the character; one that is not ASCII is copied by the caller.
+        // `\'` and the like mean the character; a non-ASCII one is copied by the caller.
         default:
             if byte >= 0x20 && byte < 0x80 {
                 out.append(byte)
@@ -258,7 +258,7 @@ struct JSONScanner {
         return true
     }
 
-    /// At the `u` of an escape. Four digits that are missing leave the letter.
+    /// At the `u` of an escape. Without four digits the letter stays.
     private mutating func unicode() {
         step()
         guard let unit = hex(at: position) else {

@@ -1,8 +1,8 @@
-/// What stood on either side of an anchor's quote, and whether it stands around a place as it was.
+/// The context on either side of an anchor's quote, and whether a place has it unchanged.
 struct AnchorCompany {
     private let before: [Unicode.Scalar]
     private let after: [Unicode.Scalar]
-    /// Whether the side is as long as it was meant to be; a shorter one ends where the text did.
+    /// Whether the side has its full length; a shorter one ends at the end of the text.
     private let isBeforeWhole: Bool
     private let isAfterWhole: Bool
     /// Whether no twin had the side.
@@ -12,7 +12,7 @@ struct AnchorCompany {
     init(_ anchor: TextAnchor) {
         let prefix = anchor.longPrefix ?? anchor.prefix
         let suffix = anchor.longSuffix ?? anchor.suffix
-        // White space at the quote's ends is not searched for with it.
+        // The search ignores white space at the quote's ends.
         let leading = anchor.exact.unicodeScalars.prefix { $0.properties.isWhitespace }
         let trailing = anchor.exact.unicodeScalars.reversed().prefix { $0.properties.isWhitespace }.reversed()
         before = NormalisedText(Array(prefix.unicodeScalars) + leading).scalars
@@ -28,7 +28,8 @@ struct AnchorCompany {
         return count >= TextAnchor.contextLength && count & (count - 1) == 0
     }
 
-    /// How many sides of a place, both in normalised positions, are as they were, and tell it from the quote's twins.
+    /// The number of sides of a place, in normalised positions, that are unchanged and distinguish it from the quote's
+    /// twins.
     func sides(around range: Range<Int>, in text: [Unicode.Scalar]) -> Int {
         var count = 0
         if isBeforeTelling, standsBefore(range, in: text) { count += 1 }

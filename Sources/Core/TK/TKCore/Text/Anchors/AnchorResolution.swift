@@ -1,14 +1,14 @@
-/// Where an anchor's quote stands in a text that may have changed, and how that was found out.
+/// The place of an anchor's quote in a text that may have changed, and how it was found.
 public enum AnchorResolution: Sendable, Hashable {
     /// The text has not changed: the anchor's own offsets.
     case unchanged(Range<Int>)
-    /// By a comparison with the previous text: the quote and its neighbourhood survived.
+    /// By a comparison with the previous text: the quote and its surroundings survived.
     case mapped(Range<Int>)
-    /// The quote stands there as it was, and its context agrees.
+    /// The quote is unchanged, and its context agrees.
     case exact(Range<Int>)
-    /// The same up to white space, quotation marks and dashes.
+    /// The same except for white space, quotation marks and dashes.
     case normalised(Range<Int>)
-    /// The quote itself has changed: show it and ask, never apply by itself.
+    /// The quote itself has changed: show it and ask, never apply it automatically.
     case fuzzy(Range<Int>, score: Double)
     /// Several places fit equally well.
     case ambiguous([Range<Int>])

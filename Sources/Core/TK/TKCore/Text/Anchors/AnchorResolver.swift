@@ -1,11 +1,10 @@
 /// Finds the quotes of anchors in one text (docs/design/draft-anchors.md, "How it is found again").
 ///
-/// A wrong place is worse than none: a short quote counts only where its context agrees, one that stands in several
-/// places only where a whole side of its context does, and a changed quote is found only if it is long and has changed
-/// little.
+/// A wrong place is worse than none. A short quote counts only if its context agrees, one that occurs several times
+/// only if a whole side of its context does, and a changed quote is found only if it is long and has changed little.
 ///
-/// Costs linear time once; an anchor then costs as much as its rarest word is frequent, and one whose text is unchanged
-/// nothing.
+/// Costs linear time once; then an anchor's cost depends on the frequency of its rarest word, and is zero if the text
+/// is unchanged.
 public struct AnchorResolver: Sendable {
     private let draft: DraftText
     private let normalised: NormalisedText
@@ -13,23 +12,23 @@ public struct AnchorResolver: Sendable {
     private let map: OffsetMap?
     private let previousHash: String?
 
-    /// A quote of at least this many scalars may stand for itself; a shorter one needs context.
+    /// A quote of at least this many scalars needs no context; a shorter one does.
     static let selfEvident = 40
     static let leastContext = 0.55
-    /// Fuzzy search: the shortest quote, the largest share of errors, the least score.
+    /// Fuzzy search: the minimum quote, the maximum share of errors, the minimum score.
     static let shortestFuzzy = 24
-    /// A longer quote is not searched for with errors: the time grows with its square.
+    /// A longer quote is not searched for with errors: the time is quadratic in its length.
     static let longestFuzzy = 4_096
     static let mostErrors = 0.25
     static let leastScore = 0.80
     /// Two places whose contexts differ by less are equally good.
     static let tie = 0.02
-    /// No more candidates than this are compared in full: those whose nearest surroundings agree best.
+    /// The maximum number of candidates compared in full: those whose nearest context agrees best.
     private static let mostCandidates = 1_024
-    /// How well the best of them must agree then, since one that was not compared might agree as well.
+    /// The agreement required of the best of them then, because one that was not compared might be as good.
     private static let leastAmongMany = 0.9
 
-    /// - Parameter previous: the text that anchors were made from, if it is at hand: the surest way.
+    /// - Parameter previous: the text from which anchors were made, if available; it gives the most reliable results.
     public init(_ draft: DraftText, previous: DraftText? = nil) {
         self.draft = draft
         normalised = NormalisedText(draft.scalars)
@@ -38,13 +37,13 @@ public struct AnchorResolver: Sendable {
         previousHash = previous?.hash
     }
 
-    /// How much of the text has been looked at to find quotes, in scalars and places.
+    /// The work done so far to find quotes, in scalars and places.
     var steps: Int { quotes.steps }
 
-    /// Finds an anchor's quote, by the surest way that there is.
+    /// Finds an anchor's quote, by the most reliable method available.
     public func resolve(_ anchor: TextAnchor) -> AnchorResolution { resolve(anchor, alsoAlike: true) }
 
-    /// Where an anchor's quote stands for certain; nil where ``resolve(_:)`` would have to guess, which costs more.
+    /// The place of an anchor's quote if certain; nil if ``resolve(_:)`` would have to guess, which costs more.
     package func certainRange(of anchor: TextAnchor) -> Range<Int>? {
         let resolution = resolve(anchor, alsoAlike: false)
         return resolution.isCertain ? resolution.range : nil
@@ -61,8 +60,8 @@ public struct AnchorResolver: Sendable {
         return locate(anchor, alsoAlike: alsoAlike)
     }
 
-    /// Finds a quote by itself, as a model gives it: only where it stands in the text, but for white space, quotation
-    /// marks and dashes. A quote that occurs several times is ambiguous unless what stands around it decides.
+    /// Finds a model's quote without an anchor: only if it occurs in the text, except for white space, quotation marks
+    /// and dashes. A quote that occurs several times is ambiguous unless its context decides.
     public func find(_ exact: String, prefix: String = "", suffix: String = "") -> AnchorResolution {
         let quote = NormalisedText(exact.unicodeScalars).trimmed
         guard !quote.isEmpty else { return .orphan }
@@ -90,8 +89,8 @@ public struct AnchorResolver: Sendable {
         let company = AnchorCompany(anchor)
         let agreeing = found.map { (range: $0, sides: company.sides(around: $0, in: normalised.scalars)) }
             .filter { $0.sides > 0 }
-        // A side that no twin had is proof; where the quote stood, and how much alike the rest is, is not: the twin may
-        // look more like what was, once the right place has been edited.
+        // A side that no twin had is proof. The quote's former position, or similarity of the rest, is not: after an
+        // edit at the right place, a twin may look more like the original.
         let complete = agreeing.filter { $0.sides == 2 }
         if let only = complete.count == 1 ? complete[0] : agreeing.count == 1 ? agreeing[0] : nil {
             return certain(source(of: only.range), anchor.exact)
@@ -113,8 +112,8 @@ public struct AnchorResolver: Sendable {
         return fuzzy(quote, surroundings, near: anchor.start)
     }
 
-    /// An anchor of this text that tells its quote from every twin, as far as the text does: for anchors that are kept
-    /// until the text has changed.
+    /// An anchor of this text that distinguishes its quote from every twin, as far as possible: for anchors kept until
+    /// the text has changed.
     public func distinct(_ anchor: TextAnchor) -> TextAnchor {
         guard anchor.textHash == draft.hash, anchor.start >= 0, anchor.end <= draft.count else { return anchor }
         let quote = NormalisedText(anchor.exact.unicodeScalars).trimmed
@@ -143,7 +142,7 @@ public struct AnchorResolver: Sendable {
         return distinct
     }
 
-    /// White space at the quote's ends, which was not searched for, belongs to it where it stands there as well.
+    /// White space at the quote's ends, which the search ignored, is included if it is there as well.
     private func certain(_ place: Range<Int>, _ exact: String) -> AnchorResolution {
         let wanted = Array(exact.unicodeScalars)
         let leading = wanted.prefix { $0.properties.isWhitespace }
@@ -178,7 +177,7 @@ public struct AnchorResolver: Sendable {
         return .fuzzy(draft.graphemeRange(around: first.range), score: first.score)
     }
 
-    /// The likeliest places of a normalised quote, and whether they are all that there are.
+    /// The likeliest places of a normalised quote, and whether they are all of them.
     private func places(
         _ occurrences: [Range<Int>], _ surroundings: Surroundings, near: Int?
     ) -> (places: [Place], areAll: Bool) {
@@ -197,7 +196,7 @@ public struct AnchorResolver: Sendable {
         quotes.ranges(of: Array(quote), where: isWhole)
     }
 
-    /// A quote that starts or ends with a letter does not start or end within a word, nor within a grapheme cluster.
+    /// A quote that starts or ends with a letter must not start or end within a word or a grapheme cluster.
     private func isWhole(_ range: Range<Int>) -> Bool {
         let text = normalised.scalars
         func isWithinWord(_ position: Int) -> Bool {
@@ -210,7 +209,7 @@ public struct AnchorResolver: Sendable {
         return draft.isGraphemeBoundary(source.lowerBound) && draft.isGraphemeBoundary(source.upperBound)
     }
 
-    /// Where a normalised range stands in the draft, with the invisible scalars that belong to its last character.
+    /// A normalised range as a range of the draft, with the invisible scalars that belong to its last character.
     private func source(of range: Range<Int>) -> Range<Int> {
         let source = normalised.sourceRange(of: range)
         let next = normalised.sources[range.upperBound]
@@ -219,7 +218,7 @@ public struct AnchorResolver: Sendable {
         return source.lowerBound..<end
     }
 
-    /// What stands around an anchor, normalised.
+    /// The context of an anchor, normalised.
     private struct Surroundings {
         let before: [Unicode.Scalar]
         let after: [Unicode.Scalar]
@@ -230,14 +229,14 @@ public struct AnchorResolver: Sendable {
         }
     }
 
-    /// How many scalars agree on either side, counted from the quote to the first that differs.
+    /// The number of scalars that agree on either side, counted from the quote to the first difference.
     private func nearestAgreement(_ range: Range<Int>, _ surroundings: Surroundings) -> Int {
         zip(surroundings.before.reversed(), normalised.scalars[..<range.lowerBound].reversed()).prefix { $0 == $1 }
             .count
             + zip(surroundings.after, normalised.scalars[range.upperBound...]).prefix { $0 == $1 }.count
     }
 
-    /// How well a place's surroundings agree with those of an anchor: by edit distance, each side by its length.
+    /// The agreement of a place's context with an anchor's: by edit distance, each side weighted by its length.
     private func place(_ range: Range<Int>, _ surroundings: Surroundings, near: Int?) -> Place {
         let (before, after) = (surroundings.before, surroundings.after)
         let left = Array(normalised.scalars[max(0, range.lowerBound - before.count)..<range.lowerBound])

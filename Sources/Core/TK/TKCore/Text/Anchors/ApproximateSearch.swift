@@ -1,5 +1,5 @@
-/// Where a pattern occurs in a text with at most some errors (Levenshtein), after Myers' bit-parallel algorithm in blocks
-/// of 64 (Hyyrö 2003): time grows with the text's length times an eighth of the pattern's bytes.
+/// Finds a pattern in a text with a limited number of errors (Levenshtein), using Myers' bit-parallel algorithm in
+/// blocks of 64 (Hyyrö 2003): time grows with the text's length times an eighth of the pattern's bytes.
 enum ApproximateSearch {
     struct Hit: Equatable {
         var range: Range<Int>
@@ -12,7 +12,7 @@ enum ApproximateSearch {
     ) -> [Hit] {
         guard !pattern.isEmpty, limit < pattern.count else { return [] }
         var hits: [Hit] = []
-        // Ends of occurrences come in runs: the best of each run is kept.
+        // Occurrences end in runs of positions: the best of each run is kept.
         var best: (end: Int, errors: Int)?
         let backwards = Array(pattern.reversed())
         func keep(_ found: (end: Int, errors: Int)) {
@@ -82,8 +82,8 @@ enum ApproximateSearch {
         }
     }
 
-    /// The length of the longest prefix of `window` that has the given distance to the whole pattern; where there is none,
-    /// the best one.
+    /// The length of the longest prefix of `window` with the given distance to the whole pattern; if there is none, the
+    /// best one.
     private static func longestMatch(of pattern: [Unicode.Scalar], in window: [Unicode.Scalar], errors: Int) -> Int {
         let row = EditDistance.lastRow(pattern, window)
         return row.lastIndex { $0 <= errors } ?? row.indices.min { row[$0] < row[$1] } ?? 0
@@ -107,7 +107,7 @@ enum EditDistance {
         return row
     }
 
-    /// 1 for equal texts, 0 for texts that have nothing in common; 1 for two empty ones.
+    /// 1 for equal texts, 0 for texts with nothing in common; 1 for two empty ones.
     static func similarity(_ one: [Unicode.Scalar], _ other: [Unicode.Scalar]) -> Double {
         let length = max(one.count, other.count)
         guard length > 0 else { return 1 }

@@ -2,13 +2,13 @@
 enum LineComparison {
     enum Match {
         case equal(Int, Int)
-        /// No line here stands once in both; neither is empty.
+        /// No line here is unique in both; neither side is empty.
         case gap(Range<Int>, Range<Int>)
     }
 
-    /// Compares by patience: equal ends, then lines that are unique on both sides, then what lies between these.
+    /// A patience diff: equal ends, then lines that are unique on both sides, then the gaps between these.
     ///
-    /// - Parameter found: is told what is equal and what is not, in order.
+    /// - Parameter found: receives equal and unequal ranges, in order.
     static func compare(_ old: [Int], _ new: [Int], _ found: (Match) -> Void) {
         var pending: [(old: Range<Int>, new: Range<Int>)] = [(0..<old.count, 0..<new.count)]
         while let (oldRange, newRange) = pending.popLast() {
@@ -35,7 +35,7 @@ enum LineComparison {
                 found(.gap(oldRest, newRest))
                 continue
             }
-            // From the last to the first, since the stack gives them back the other way round.
+            // From last to first, because the stack reverses them.
             var oldEnd = oldRest.upperBound
             var newEnd = newRest.upperBound
             for (i, j) in anchors.reversed() {
@@ -47,7 +47,7 @@ enum LineComparison {
         }
     }
 
-    /// Lines that occur once on either side, in an order that both sides share.
+    /// Lines that are unique on either side, in an order common to both.
     private static func uniquePairs(
         _ old: [Int], _ oldRange: Range<Int>, _ new: [Int], _ newRange: Range<Int>
     ) -> [(Int, Int)] {
@@ -65,7 +65,7 @@ enum LineComparison {
         return longestRising(pairs)
     }
 
-    /// The longest subsequence whose second numbers rise (patience sorting).
+    /// The longest subsequence whose second numbers increase (patience sorting).
     private static func longestRising(_ pairs: [(Int, Int)]) -> [(Int, Int)] {
         var tops: [Int] = []
         var before = [Int?](repeating: nil, count: pairs.count)
@@ -89,7 +89,7 @@ enum LineComparison {
     }
 }
 
-/// Gives lines and words numbers, the same to equal ones: numbers are compared faster.
+/// Assigns numbers to lines and words, equal ones to equal texts, for faster comparisons.
 struct Numbering<Text: Hashable> {
     private var numbers: [Text: Int] = [:]
 

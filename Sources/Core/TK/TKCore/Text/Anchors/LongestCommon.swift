@@ -1,6 +1,6 @@
-/// What two sequences have in common, in the same order.
+/// The common parts of two sequences, in the same order.
 enum LongestCommon {
-    /// The places of a longest common subsequence, in both. Takes quadratic time where all is different.
+    /// The positions of a longest common subsequence, in both. Quadratic time in the worst case.
     static func pairs<Element: Equatable>(_ old: [Element], _ new: [Element]) -> [(Int, Int)] {
         guard !old.isEmpty, !new.isEmpty else { return [] }
         var removed: Set<Int> = []

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A text in which differences that mean nothing are gone: runs of white space are one space, quotation marks and dashes
-/// are ASCII, invisible scalars are left out, composed letters are taken apart (`é` is `e` and its accent, however it was
-/// written). Every scalar knows where it stood.
+/// A text without insignificant differences: runs of white space become one space, quotation marks and dashes become
+/// ASCII, invisible scalars are removed, composed letters are decomposed (`é` is `e` and its accent, in either
+/// encoding). Every scalar knows its source position.
 struct NormalisedText: Sendable {
     private(set) var scalars: [Unicode.Scalar] = []
-    /// Where each scalar starts in the source; one more for the end.
+    /// The source position of each scalar, plus one for the end.
     private(set) var sources: [Int] = []
 
     init(_ source: some Sequence<Unicode.Scalar>) {
@@ -32,7 +32,7 @@ struct NormalisedText: Sendable {
         sources.append(position)
     }
 
-    /// Without the space at its ends.
+    /// Without the spaces at its ends.
     var trimmed: ArraySlice<Unicode.Scalar> {
         var slice = scalars[...]
         if slice.first == " " { slice.removeFirst() }
@@ -46,7 +46,7 @@ struct NormalisedText: Sendable {
         return sources[range.lowerBound]..<sources[range.upperBound - 1] + 1
     }
 
-    /// The first normalised position at or behind a source position.
+    /// The first normalised position at or after a source position.
     func position(ofSource offset: Int) -> Int {
         var low = 0
         var high = scalars.count
@@ -57,12 +57,12 @@ struct NormalisedText: Sendable {
         return low
     }
 
-    /// Whether a position lies between two parts of what was one scalar.
+    /// Whether a position is between two parts of one source scalar.
     func splitsScalar(_ position: Int) -> Bool {
         position > 0 && position < scalars.count && sources[position] == sources[position - 1]
     }
 
-    /// General punctuation and its like, none of which can be taken apart but for some spaces, which are spaces here.
+    /// General punctuation and similar. Only some spaces in it can be decomposed, and those become spaces here.
     private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool { (0x2000...0x206F).contains(scalar.value) }
 
     private static func plain(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {

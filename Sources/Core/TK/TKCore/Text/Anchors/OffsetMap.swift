@@ -1,21 +1,21 @@
-/// Carries positions of an old text over to a new one by comparing the two.
+/// Maps positions of an old text to a new one by comparing the two.
 ///
-/// Lines are compared by those that occur once in both (patience), and what lies between by words. A range is carried
-/// over only if it survived whole with a neighbourhood large enough, on either side, not to be a coincidence.
+/// Lines are compared by those that are unique in both (patience), and the gaps between them by words. A range is
+/// mapped only if it survived unchanged with a context large enough, on either side, not to be a coincidence.
 public struct OffsetMap: Sendable {
     /// Equal stretches, in order.
     private let runs: [(old: Int, new: Int, count: Int)]
     private let oldCount: Int
 
-    /// A run that is shorter, and does not lie between whole equal lines, may be a coincidence.
+    /// A shorter run that is not between whole equal lines may be a coincidence.
     private static let shortestRun = 24
-    /// A range that is nearer to an end of its run, but for the text's own, may be a twin's: where something was put in or
-    /// taken out beside equal words, the comparison cannot tell which of them stayed.
+    /// A range closer to an end of its run, other than the text's own, may belong to a twin: if an insertion or
+    /// deletion is next to equal words, the comparison cannot tell which of them stayed.
     private static let shortestSide = 12
-    /// Stretches with more words than this on a side are taken to have changed altogether.
+    /// Longer stretches, in words, count as changed entirely.
     private static let mostWords = 1_500
 
-    /// Compares two texts; see the type for how.
+    /// Compares two texts; see the type for the method.
     public init(from old: DraftText, to new: DraftText) {
         oldCount = old.count
         var words = Numbering<[Unicode.Scalar]>()
@@ -52,7 +52,7 @@ public struct OffsetMap: Sendable {
         runs = found
     }
 
-    /// The range's place in the new text; nil where it was changed, or where its survival could be a coincidence.
+    /// The range's place in the new text; nil if it was changed, or if its survival could be a coincidence.
     public func range(of old: Range<Int>) -> Range<Int>? {
         var low = 0
         var high = runs.count

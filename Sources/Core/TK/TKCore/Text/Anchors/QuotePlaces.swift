@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Finds where quotes stand in a normalised text. The first few cost a search of the text each; then its words are
-/// indexed once, and a quote costs no more than how often the rarest of its words stands there.
+/// Finds quotes in a normalised text. The first few cost a search of the text each; then its words are indexed once,
+/// and a quote's cost is the frequency of its rarest word.
 final class QuotePlaces: Sendable {
     private struct State: Sendable {
         var searches = 0
         var steps = 0
-        /// Where each word begins, by its hash.
+        /// The start of each word, by its hash.
         var words: [UInt64: [Int]]?
-        /// The places of quotes that were asked for since.
+        /// A cache of the places of quotes.
         var known: [[Unicode.Scalar]: [Range<Int>]] = [:]
     }
 
-    /// So many searches cost about as much as the index.
+    /// This many searches cost about as much as the index.
     private static let searchesWithout = 8
 
     private let text: [Unicode.Scalar]
@@ -20,16 +20,16 @@ final class QuotePlaces: Sendable {
 
     init(_ text: [Unicode.Scalar]) { self.text = text }
 
-    /// How many scalars and places have been looked at so far.
+    /// The number of scalars and places examined so far.
     var steps: Int { state.withLock { $0.steps } }
 
     static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 128 ? (scalar.value | 32) &- 97 < 26 : scalar.properties.isAlphabetic
     }
 
-    /// In the order of the text, all those that `counts` holds for.
+    /// In text order, all those for which `counts` is true.
     ///
-    /// - Parameter counts: no place does that begins or ends within a word.
+    /// - Parameter counts: must be false for a place that begins or ends within a word.
     func ranges(of quote: [Unicode.Scalar], where counts: (Range<Int>) -> Bool) -> [Range<Int>] {
         guard !quote.isEmpty, quote.count <= text.count else { return [] }
         let (known, candidates) = state.withLock { state -> ([Range<Int>]?, (starts: [Int], offset: Int)?) in
@@ -70,8 +70,8 @@ final class QuotePlaces: Sendable {
         return words
     }
 
-    /// Where the word of the quote stands that the text has least often, and where it begins in the quote; nil where the
-    /// quote has no word.
+    /// The occurrences of the quote's word that is rarest in the text, and its offset in the quote; nil if the quote
+    /// has no word.
     private static func rarest(
         of quote: [Unicode.Scalar], _ words: [UInt64: [Int]]
     ) -> (starts: [Int], offset: Int)? {
@@ -85,7 +85,7 @@ final class QuotePlaces: Sendable {
         return best
     }
 
-    /// Runs of letters and runs of digits: a hash of each, where it stands, and whether it is a number.
+    /// Runs of letters and runs of digits: the hash of each, its place, and whether it is a number.
     private static func eachWord(of text: [Unicode.Scalar], _ body: (UInt64, Range<Int>, Bool) -> Void) {
         var start = 0
         while start < text.count {
@@ -109,9 +109,9 @@ final class QuotePlaces: Sendable {
 
     // MARK: Without
 
-    /// In linear time, whatever repeats itself (Knuth, Morris, Pratt).
+    /// In linear time, even for repetitive text (Knuth, Morris, Pratt).
     private func search(_ quote: [Unicode.Scalar]) -> [Range<Int>] {
-        // For each beginning of the quote, the longest shorter one that it ends with.
+        // For each prefix of the quote, the longest proper prefix that is also its suffix.
         var shorter = [Int](repeating: 0, count: quote.count)
         var length = 0
         for index in quote.indices.dropFirst() {

@@ -1,5 +1,5 @@
 extension MaskBuilder {
-    /// AsciiDoc: listings, literals, passthroughs, comments, tables, attributes, anchors and macros are no prose.
+    /// AsciiDoc: listings, literals, passthroughs, comments, tables, attributes, anchors and macros are not prose.
     mutating func maskAsciiDoc() {
         let lines = LineMask(draft: draft)
         var reader = AsciiDocLines(lines: lines, frontMatter: FrontMatter.lines(of: draft))
@@ -7,15 +7,15 @@ extension MaskBuilder {
     }
 }
 
-/// What the lines of an AsciiDoc document are.
+/// Classifies the lines of an AsciiDoc document.
 private struct AsciiDocLines {
     let lines: LineMask
     let frontMatter: ClosedRange<Int>?
-    /// The line that closes what is open, and what lies within; nil for prose.
+    /// The delimiter that closes the open block, and the kind of its content; nil for prose.
     private var open: (delimiter: String, kind: DraftMask.Kind)?
-    /// What a line of attributes says of the paragraph that follows.
+    /// The kind that a line of attributes gives to the next paragraph.
     private var next: DraftMask.Kind?
-    /// A paragraph without delimiters, to its end.
+    /// The kind of a paragraph without delimiters, until its end.
     private var paragraph: DraftMask.Kind?
     private var followsBlank = true
 
@@ -56,7 +56,7 @@ private struct AsciiDocLines {
         return words(text, content) ?? usual
     }
 
-    /// What a delimiter encloses; nil where the line is none, and a nil kind for what holds prose.
+    /// The kind that a delimiter encloses; nil if the line is not a delimiter, and a nil kind for a block of prose.
     private static func delimited(_ line: String) -> DraftMask.Kind?? {
         if line == "--" { return .some(nil) }
         if line.hasPrefix("```") { return .some(.code) }
@@ -71,7 +71,7 @@ private struct AsciiDocLines {
         }
     }
 
-    /// What a line of attributes or an anchor makes of what follows; nil for another line.
+    /// The kind that a line of attributes or an anchor gives to the following text; nil for another line.
     private func attributes(_ line: String) -> DraftMask.Kind?? {
         guard line.hasPrefix("["), line.hasSuffix("]") else { return nil }
         let name = line.dropFirst().prefix { $0.isLetter }

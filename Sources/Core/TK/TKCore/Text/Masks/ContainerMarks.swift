@@ -1,9 +1,9 @@
-/// Lines that open more quotations and list items within one another than anybody writes.
+/// Lines that open excessively nested quotations and list items.
 enum ContainerMarks {
-    /// A parser's memory and time grow with the depth; beyond this one a line is no writing.
+    /// A parser's memory and time grow with the depth; a line beyond this depth is not real writing.
     private static let deepest = 100
 
-    /// Makes such lines blank, with as many bytes as before, so that a parser does not see them.
+    /// Blanks such lines, preserving their length in bytes, so that a parser does not see them.
     static func blankDeepLines(_ bytes: inout [UInt8]) {
         var start = 0
         while start < bytes.count {
@@ -17,7 +17,7 @@ enum ContainerMarks {
         }
     }
 
-    /// How many marks of containers a line may begin with.
+    /// The number of container marks at the start of a line.
     private static func marks(_ bytes: [UInt8], from start: Int) -> Int {
         var marks = 0
         var index = start

@@ -1,8 +1,8 @@
 import Platform
 
-/// The metadata at the beginning of a draft, of YAML or TOML (docs/design/front-matter.md).
+/// The metadata at the beginning of a draft, in YAML or TOML (docs/design/front-matter.md).
 enum FrontMatter {
-    /// Its lines with both fences, counted from 0; nil where there is none.
+    /// Its lines including both fences, counted from 0; nil if there is none.
     static func lines(of draft: DraftText) -> ClosedRange<Int>? {
         FrontMatterSpan(draft.string.utf8.span).map { 0...($0.lineCount - 1) }
     }

@@ -1,11 +1,12 @@
 /// Masks the inline spans of one block: code, links, addresses, HTML, math, CriticMarkup, templates, emphasis.
 ///
-/// Reads the block once from left to right. What opens and does not close in the block is text, as in CommonMark.
+/// Reads the block once from left to right. An opening mark that is not closed in the block is text, as in CommonMark.
 struct InlineMasker {
     let syntax: DraftSyntax
     let range: Range<Int>
     private var index: Int
-    /// Runs of this many backticks have no closing run behind a position, so that hostile text costs no quadratic time.
+    /// Lengths of backtick runs without a closing run after a position, so that hostile text does not cost quadratic
+    /// time.
     private var missingRuns: Set<Int> = []
     private var missingClosers: Set<String> = []
 
@@ -19,7 +20,7 @@ struct InlineMasker {
         let scalars = builder.scalars
         while index < range.upperBound {
             let scalar = scalars[index]
-            // Letters and spaces are nearly everything.
+            // Fast path: letters and spaces are by far the most common.
             if scalar.value > 127 || (scalar.value | 32) &- 97 < 26 || scalar == " " {
                 index += 1
                 continue
@@ -35,7 +36,7 @@ struct InlineMasker {
         index = end
     }
 
-    /// Masks URLs and mail addresses. They are found at their `:`, `@` or `.`, so the mask reaches back.
+    /// Masks URLs and mail addresses. They are found at their `:`, `@` or `.`, so the mask extends backwards.
     private mutating func maskAddress(_ scalar: Unicode.Scalar, _ builder: inout MaskBuilder) -> Bool {
         let found: Range<Int>?
         switch scalar {
@@ -79,7 +80,7 @@ struct InlineMasker {
         }
     }
 
-    /// Where a closing text ends, searched from a position; remembers what is not there.
+    /// The end of a closing text, searched from a position; remembers failed searches.
     private mutating func end(of closing: StaticString, from start: Int, _ scalars: [Unicode.Scalar]) -> Int? {
         let name = closing.description
         if missingClosers.contains(name) { return nil }
@@ -161,7 +162,8 @@ struct InlineMasker {
         return end > index + 1 && end < range.upperBound && scalars[end] == ";" ? end + 1 : nil
     }
 
-    /// `$$…$$`, and `$…$` by Pandoc's rule: no space inside the marks, and no digit behind, so that prices are text.
+    /// `$$…$$`, and `$…$` by Pandoc's rule: no space inside the marks, and no digit after them, so that prices are
+    /// text.
     private mutating func maskMath(_ builder: inout MaskBuilder) {
         let scalars = builder.scalars
         if starts(with: "$$", scalars) {
@@ -241,10 +243,10 @@ struct InlineMasker {
         }
     }
 
-    /// `[[target]]` is masked whole, of `[[target|text]]` the target.
+    /// `[[target]]` is masked completely, `[[target|text]]` only up to the text.
     private mutating func maskWikiLink(_ builder: inout MaskBuilder) {
         let scalars = builder.scalars
-        // Another bracket or a line end comes before the end: no link. Looked for first, since the end may be far.
+        // Another bracket or a line break before the end: not a link. Checked first, because the end may be far.
         let stop = scalars[index + 2..<range.upperBound].firstIndex { $0 == "[" || $0 == "\n" || $0 == "]" }
         guard let stop, starts(with: "]]", scalars, at: stop) else { return mask(index + 1, .structure, &builder) }
         guard let bar = scalars[index + 2..<stop].lastIndex(of: "|") else { return mask(stop + 2, .link, &builder) }
@@ -252,7 +254,7 @@ struct InlineMasker {
         builder.paint(stop..<stop + 2, .structure)
     }
 
-    /// ` ^name` at a line's end, by which another note leads here.
+    /// ` ^name` at the end of a line, the target of links from other notes.
     private mutating func maskBlockName(_ builder: inout MaskBuilder) {
         let scalars = builder.scalars
         guard index == range.lowerBound || scalars[index - 1].properties.isWhitespace else { return }

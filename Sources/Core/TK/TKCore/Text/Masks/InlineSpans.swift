@@ -1,4 +1,4 @@
-/// URLs and mail addresses that stand in the text as they are, by the rules of GFM's autolinks.
+/// Bare URLs and mail addresses in the text, by GFM's autolink rules.
 enum Addresses {
     /// A URL around the colon at `colon`: `https://…`, `mailto:…`.
     static func url(at colon: Int, in scalars: [Unicode.Scalar], _ range: Range<Int>) -> Range<Int>? {
@@ -50,7 +50,7 @@ enum Addresses {
             }
             if scalar == "(" { open += 1 }
             if scalar == ")" {
-                // `[text](https://…)`: the bracket is the link's.
+                // `[text](https://…)`: the bracket belongs to the link.
                 if open == 0 { break }
                 open -= 1
             }
@@ -63,7 +63,7 @@ enum Addresses {
 
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool { (scalar.value | 32) &- 97 < 26 }
 
-    /// A scalar of a scheme, a domain or the local part of an address.
+    /// A character of a scheme, a domain or the local part of an address.
     private static func isScheme(_ scalar: Unicode.Scalar) -> Bool {
         isLetter(scalar) || scalar.value &- 48 < 10 || scalar == "." || scalar == "+" || scalar == "-"
     }
@@ -71,10 +71,10 @@ enum Addresses {
 
 /// Link destinations and labels.
 enum Links {
-    /// Brackets within one another in a destination, as cmark limits them, so that many openings cost no quadratic time.
+    /// The maximum nesting of brackets in a destination, as in cmark, so that many openings do not cost quadratic time.
     private static let deepestBrackets = 32
 
-    /// Where an inline link ends whose destination starts at the bracket `open`: `(url "title")`.
+    /// The end of an inline link whose destination starts at the bracket `open`: `(url "title")`.
     static func endOfDestination(_ open: Int, in scalars: [Unicode.Scalar], _ range: Range<Int>) -> Int? {
         var index = skipSpace(open + 1, scalars, range)
         guard index < range.upperBound else { return nil }
@@ -117,7 +117,7 @@ enum Links {
         return index < range.upperBound && scalars[index] == ")" ? index + 1 : nil
     }
 
-    /// Where a label ends that starts at the bracket `open`; at most 999 scalars, as in CommonMark.
+    /// The end of a label that starts at the bracket `open`; at most 999 scalars, as in CommonMark.
     static func endOfLabel(_ open: Int, in scalars: [Unicode.Scalar], _ range: Range<Int>) -> Int? {
         var index = open + 1
         while index < min(range.upperBound, open + 1_000) {
@@ -141,12 +141,12 @@ enum Links {
 
 /// HTML tags, autolinks in angle brackets, declarations and processing instructions.
 enum Tags {
-    /// Elements whose content is no prose.
+    /// Elements whose content is not prose.
     private static let codeElements: Set<String> = [
         "code", "kbd", "samp", "var", "tt", "pre", "script", "style", "math", "svg", "textarea",
     ]
 
-    /// Where a tag or an autolink ends that starts at `start`; nil where the `<` is text.
+    /// The end of a tag or an autolink that starts at `start`; nil if the `<` is text.
     static func end(of start: Int, in scalars: [Unicode.Scalar], _ range: Range<Int>) -> Int? {
         guard start + 1 < range.upperBound else { return nil }
         let first = scalars[start + 1]
@@ -171,12 +171,12 @@ enum Tags {
         return nil
     }
 
-    /// Where the closing tag of `<code>` and its like ends; nil for other elements and where it is not closed.
+    /// The end of the closing tag of `<code>` and similar; nil for other elements and if it is not closed.
     static func closingOfCode(_ start: Int, tagEnd: Int, in scalars: [Unicode.Scalar], _ range: Range<Int>) -> Int? {
         let name = self.name(at: start + 1, in: scalars, range)
         guard codeElements.contains(name), scalars[tagEnd - 2] != "/" else { return nil }
         var index = tagEnd
-        // Longer elements within a paragraph are none, and each search for an end that is missing costs as much.
+        // Longer elements do not occur within a paragraph, and each failed search costs as much.
         let limit = min(range.upperBound, tagEnd + 4_000)
         while index + 1 < limit {
             if scalars[index] == "<", scalars[index + 1] == "/", self.name(at: index + 2, in: scalars, range) == name,

@@ -1,6 +1,6 @@
 extension MaskBuilder {
-    /// LaTeX: the preamble, comments, formulas, listings, and commands with what they take are no prose; what emphasis,
-    /// headings and footnotes hold is.
+    /// LaTeX: the preamble, comments, formulas, listings, and commands with their arguments are not prose; the content
+    /// of emphasis, headings and footnotes is.
     mutating func maskLatex() {
         var scan = LatexScan(scalars: scalars)
         scan.run()
@@ -13,7 +13,7 @@ extension MaskBuilder {
         findBlocks(in: body, parted: scan.parts)
     }
 
-    /// Paragraphs lie between blank lines, and between lines that hold commands alone.
+    /// Paragraphs are between blank lines, and between lines with only commands.
     private mutating func findBlocks(in body: Range<Int>, parted parts: [Int: DraftMask.Block.Kind]) {
         var block: (range: Range<Int>, kind: DraftMask.Block.Kind)?
         func close(_ builder: inout MaskBuilder) {
@@ -36,12 +36,12 @@ extension MaskBuilder {
     }
 }
 
-/// The marks of a LaTeX document.
+/// The markup of a LaTeX document.
 private struct LatexScan {
     let scalars: [Unicode.Scalar]
     private(set) var body: Range<Int>
     private(set) var spans: [LineMask.Span] = []
-    /// Where a heading or an item of a list begins.
+    /// The start of each heading or list item.
     private(set) var parts: [Int: DraftMask.Block.Kind] = [:]
     private var index = 0
 
@@ -154,7 +154,7 @@ private struct LatexScan {
         }
     }
 
-    /// Reads the brackets that follow, and so many braces.
+    /// Reads the brackets that follow, and this many braces.
     private mutating func arguments(braced most: Int) {
         var left = most
         while index < body.upperBound, scalars[index] == "[" || (scalars[index] == "{" && left > 0) {

@@ -1,18 +1,18 @@
-/// Masks a format that is told line by line: its readers say what a line is, and the prose between becomes blocks.
+/// Masks a line-based format: its readers classify each line, and the prose between becomes blocks.
 struct LineMask {
-    /// What a line is.
+    /// The kind of a line.
     enum Line {
         case blank
-        /// The words that stand in the range; they go on those of the line before.
+        /// The words in the range, which continue those of the line before.
         case prose(Range<Int>)
-        /// Words that begin anew: of a list's item, of a definition.
+        /// The first words of a list item or a definition.
         case item(Range<Int>)
         case heading(Range<Int>)
-        /// Nothing of it is prose.
+        /// No part of it is prose.
         case kept(DraftMask.Kind)
     }
 
-    /// A mark within a line of words, and where what it opens ends.
+    /// A mark within a line of words, with its end.
     struct Span: Sendable {
         var range: Range<Int>
         var kind: DraftMask.Kind
@@ -24,8 +24,8 @@ struct LineMask {
     /// Reads all lines in order, then masks the marks among the words.
     ///
     /// - Parameters:
-    ///   - read: what a line is, without white space at its end, and what it is where nothing speaks against it; called
-    ///     once for each, in order.
+    ///   - read: classifies a line, without trailing white space, given its default kind; called once for each, in
+    ///     order.
     ///   - marks: the marks in a block of words, in order.
     func run(
         _ builder: inout MaskBuilder, _ read: (_ line: Int, _ text: Range<Int>, _ usual: Line) -> Line,
@@ -37,7 +37,7 @@ struct LineMask {
             block = nil
             for (index, line) in found.lines.enumerated() {
                 builder.paint(line, .prose)
-                // The line end belongs to the words on both its sides.
+                // The line break belongs to the words on both its sides.
                 guard index + 1 < found.lines.count else { continue }
                 let end = draft.range(ofLine: draft.line(at: line.lowerBound)).upperBound
                 builder.paint(line.upperBound..<end, .prose)
@@ -79,7 +79,7 @@ struct LineMask {
 
     func text(_ range: Range<Int>) -> String { draft[range] }
 
-    /// Behind the white space at its beginning.
+    /// Without leading white space.
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var range = range
         while let first = range.first, scalars[first] == " " || scalars[first] == "\t" { range.removeFirst() }
@@ -90,7 +90,7 @@ struct LineMask {
         scalars[range].starts(with: text.unicodeScalars)
     }
 
-    /// Whether a line is nothing but one mark, so many times at least.
+    /// Whether a line consists of a single mark, repeated at least this often.
     func isRun(_ range: Range<Int>, of marks: String, atLeast count: Int) -> Bool {
         guard range.count >= count, let first = range.first, marks.unicodeScalars.contains(scalars[first]) else {
             return false
@@ -98,7 +98,7 @@ struct LineMask {
         return range.allSatisfy { scalars[$0] == scalars[first] }
     }
 
-    /// What stands behind the mark of a list's item; nil for another line.
+    /// The text after a list item's mark; nil for another line.
     func item(_ range: Range<Int>, bullets: String) -> Range<Int>? {
         var index = range.lowerBound
         while index < range.upperBound, scalars[index].value &- 48 < 10 { index += 1 }
@@ -114,24 +114,24 @@ struct LineMask {
     }
 }
 
-/// The marks of a format within its words: pairs that enclose what is kept, and names in front of brackets.
+/// A format's marks within its words: pairs that enclose kept text, and names before brackets.
 struct MarkScan: Sendable {
-    /// What stands between an opening and a closing mark is kept, with both.
+    /// The text between an opening and a closing mark is kept, including both.
     struct Pair: Sendable {
         var open: String
         var close: String
         var kind: DraftMask.Kind
-        /// A mark in the middle of a word is none, and one with a space behind it neither.
+        /// A mark in the middle of a word, or followed by a space, does not count.
         var isTight = false
     }
 
     let pairs: [Pair]
-    /// Reads what begins at a position and is no pair: its end and its kind.
+    /// Reads any other mark at a position: its end and its kind.
     var other: @Sendable (_ index: Int, _ scalars: [Unicode.Scalar], _ range: Range<Int>) -> LineMask.Span? = {
         _, _, _ in nil
     }
 
-    /// The marks in a range, none of which overlap. In linear time: a mark that does not close is looked for once.
+    /// The marks in a range, without overlaps. In linear time: an unclosed mark is searched for once.
     func spans(in scalars: [Unicode.Scalar], _ range: Range<Int>) -> [LineMask.Span] {
         var found: [LineMask.Span] = []
         var unclosed: Set<Int> = []
@@ -186,8 +186,8 @@ struct MarkScan: Sendable {
         return nil
     }
 
-    /// Where brackets close that open at an index, however many lie within; nil where they do not within so many scalars:
-    /// a search without a limit takes quadratic time where many open and none closes.
+    /// The end of the brackets that open at an index, including nested ones; nil if they do not close within this many
+    /// scalars: without a limit, many unclosed brackets would take quadratic time.
     static func endOfBrackets(
         _ open: Int, _ scalars: [Unicode.Scalar], _ range: Range<Int>, limit: Int = 1_000
     ) -> Int? {

@@ -1,16 +1,16 @@
-/// Stretches of whole lines that Markdown knows nothing of and would misread.
+/// Stretches of whole lines that are not Markdown and would be misread.
 struct LineSpans {
     var lines: ClosedRange<Int>
     var kind: DraftMask.Kind
 
-    /// Longer stretches are taken for an unclosed opening.
+    /// Longer stretches count as an unclosed opening.
     private static let limit = 400
 
-    /// Display math between lines `$$`, and what stands between `{% highlight %}` or `{% raw %}` and its end.
+    /// Display math between lines `$$`, and the text between `{% highlight %}` or `{% raw %}` and its end.
     static func find(in draft: DraftText, isCode: [Bool]) -> [LineSpans] {
         var spans: [LineSpans] = []
         var line = 0
-        // The lines before this one do not hold the closing; so many openings cost no more than one.
+        // There is no closing before this line; many openings cost no more than one.
         var searched: [String: Int] = [:]
         while line < draft.lineCount {
             defer { line += 1 }

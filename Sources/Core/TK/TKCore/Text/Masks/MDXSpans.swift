@@ -1,4 +1,4 @@
-/// What MDX adds to Markdown in lines of its own: imports, exports, elements over several lines, expressions.
+/// MDX's additions to Markdown in separate lines: imports, exports, elements over several lines, expressions.
 enum MDXSpans {
     /// - Parameter isCode: by line, counted from 0.
     static func find(in draft: DraftText, isCode: [Bool]) -> [LineSpans] {
@@ -37,14 +37,14 @@ enum MDXSpans {
         draft.textRange(ofLine: line + 1).allSatisfy { draft.scalars[$0].properties.isWhitespace }
     }
 
-    /// The line that ends at a position, counted from 0; nil where words follow in it.
+    /// The line that ends at a position, counted from 0; nil if words follow in it.
     private static func last(behind end: Int, _ draft: DraftText) -> Int? {
         let line = draft.line(at: end - 1)
         let rest = end..<max(end, draft.textRange(ofLine: line).upperBound)
         return rest.allSatisfy { draft.scalars[$0].properties.isWhitespace } ? line - 1 : nil
     }
 
-    /// Behind the `>` of an element's opening or closing tag; braces and quotation marks may hold others.
+    /// After the `>` of an element's opening or closing tag; braces and quotation marks may contain others.
     private static func endOfTag(_ start: Int, _ scalars: [Unicode.Scalar]) -> Int? {
         guard start + 1 < scalars.count else { return nil }
         let first = scalars[start + 1]

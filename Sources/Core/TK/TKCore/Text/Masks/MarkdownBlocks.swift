@@ -1,41 +1,42 @@
 import CCmarkGfm
 
-/// A block of a Markdown document, by lines; what stands inside the lines is the masker's business.
+/// A block of a Markdown document, by lines; the masker handles the content of the lines.
 struct MarkdownBlock {
     enum Kind {
         case paragraph, heading, code, html, quotation, table
     }
 
     var kind: Kind
-    /// Counted from 0, with the last.
+    /// Counted from 0, inclusive.
     var lines: ClosedRange<Int>
     /// UTF-8 bytes of the first line before the block.
     var indent: Int
-    /// How many `>` stand in front of each line.
+    /// The number of `>` before each line.
     var quoteDepth: Int
-    /// Within a quotation that is no callout: somebody else's words.
+    /// Within a quotation that is not a callout.
     var isQuoted: Bool
     var isTopLevel: Bool
 }
 
-/// The blocks of a document as cmark-gfm sees them.
+/// The blocks of a document as parsed by cmark-gfm.
 struct MarkdownBlocks {
-    /// In the order of the text; a quotation comes before what it holds.
+    /// In text order; a quotation comes before its content.
     private(set) var blocks: [MarkdownBlock] = []
-    /// The line ranges of the blocks right below the document, in order.
+    /// The line ranges of the document's top-level blocks, in order.
     private(set) var topLevel: [ClosedRange<Int>] = []
 
-    /// cmark's registry is global; this runs once, however many threads ask.
+    /// cmark's registry is global; this runs once across all threads.
     private static let isRegistered: Bool = {
         cmark_gfm_core_extensions_ensure_registered()
         return true
     }()
 
-    /// - Parameter isCallout: whether a quotation that starts in a line is a callout such as `> [!NOTE]`: the author's own words.
+    /// - Parameter isCallout: whether a quotation that starts in a line is a callout such as `> [!NOTE]`: the author's
+    ///   own words.
     init(_ utf8: [UInt8], isCallout: (Int) -> Bool) {
         guard Self.isRegistered, let parser = cmark_parser_new(CMARK_OPT_DEFAULT | CMARK_OPT_FOOTNOTES) else { return }
         defer { cmark_parser_free(parser) }
-        // The other extensions change global tables of cmark while they parse, so they are not used.
+        // The other extensions change cmark's global tables while parsing, so they are not used.
         if let table = cmark_find_syntax_extension("table") { cmark_parser_attach_syntax_extension(parser, table) }
         utf8.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -77,7 +78,7 @@ struct MarkdownBlocks {
             case CMARK_NODE_BLOCK_QUOTE:
                 inside.quoteDepth += 1
                 inside.isQuoted = visit.isQuoted || !isCallout(start)
-                // The outermost covers those within it: however deep they lie, each line is painted once.
+                // The outermost quotation covers nested ones: each line is painted once, at any depth.
                 kind = inside.isQuoted && !visit.isQuoted ? .quotation : nil
                 descends = true
             case CMARK_NODE_LIST, CMARK_NODE_ITEM, CMARK_NODE_FOOTNOTE_DEFINITION:
@@ -103,7 +104,7 @@ struct MarkdownBlocks {
                 child = cmark_node_previous(node)
             }
         }
-        // Footnotes stand at the end of the tree, wherever they are written.
+        // Footnotes are at the end of the tree, regardless of their place in the text.
         blocks.sort { ($0.lines.lowerBound, $0.indent) < ($1.lines.lowerBound, $1.indent) }
         topLevel.sort { $0.lowerBound < $1.lowerBound }
     }

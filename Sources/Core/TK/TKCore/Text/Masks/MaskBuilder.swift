@@ -1,10 +1,10 @@
-/// Works out what each scalar of a draft is: first the blocks, as cmark-gfm sees them, then the inline spans of each.
+/// Classifies each scalar of a draft: first the blocks, as parsed by cmark-gfm, then the inline spans of each.
 struct MaskBuilder {
     let draft: DraftText
     let scalars: [Unicode.Scalar]
     var kinds: [DraftMask.Kind]
     var blocks: [DraftMask.Block] = []
-    /// Where `<!-- … -->` stands, outside code.
+    /// The ranges of `<!-- … -->`, outside code.
     var comments: [Range<Int>] = []
     private(set) var topLevel: [ClosedRange<Int>] = []
 
@@ -18,7 +18,7 @@ struct MaskBuilder {
         for index in range.clamped(to: 0..<kinds.count) { kinds[index] = kind }
     }
 
-    /// Paints lines, the last included; of the first only what stands behind `indent` bytes.
+    /// Paints lines, inclusive; of the first only the part after `indent` bytes.
     private mutating func paint(lines: ClosedRange<Int>, indent: Int = 0, _ kind: DraftMask.Kind) {
         let start = scalarOffset(line: lines.lowerBound, indent: indent)
         let end = draft.range(ofLine: lines.upperBound + 1).upperBound
@@ -45,7 +45,7 @@ struct MaskBuilder {
         for block in found.blocks where block.kind == .code {
             for line in block.lines where line < isCode.count { isCode[line] = true }
         }
-        // Math and templates that reach over several blocks would be read as Markdown: cmark gets to see blank lines.
+        // Math and templates that span several blocks would be read as Markdown: cmark gets blank lines instead.
         var spans = LineSpans.find(in: draft, isCode: isCode)
         if draft.syntax == .mdx {
             let own = MDXSpans.find(in: draft, isCode: isCode)
@@ -99,7 +99,7 @@ struct MaskBuilder {
         draft.range(ofLine: lines.lowerBound + 1).lowerBound..<draft.range(ofLine: lines.upperBound + 1).upperBound
     }
 
-    /// Within a quotation code stays code and a link a link; its words are nobody's to scan.
+    /// Within a quotation code stays code and a link a link, but its words are not scanned.
     private mutating func maskQuoted(_ block: MarkdownBlock) {
         let lines = lineRange(block.lines)
         var inline = InlineMasker(syntax: draft.syntax, range: lines)
@@ -129,7 +129,7 @@ struct MaskBuilder {
                     break
                 }
             }
-            // Lines of directives (`:::note`) and of callouts hold no prose.
+            // Lines of directives (`:::note`) and of callouts contain no prose.
             let isDirective =
                 scalars[text].starts(with: ":::".unicodeScalars) || scalars[text].starts(with: "[!".unicodeScalars)
                 || scalars[text].starts(with: "\\[!".unicodeScalars)
@@ -150,7 +150,7 @@ struct MaskBuilder {
         inline.run(&self)
     }
 
-    /// A line of a block without its indentation, without the marks of quotations, and without trailing white space.
+    /// A line of a block without its indentation, quotation marks (`>`), and trailing white space.
     private func content(ofLine line: Int, of block: MarkdownBlock) -> Range<Int> {
         let text = draft.textRange(ofLine: line + 1)
         var start = line == block.lines.lowerBound ? scalarOffset(line: line, indent: block.indent) : text.lowerBound
@@ -168,7 +168,7 @@ struct MaskBuilder {
         return start..<end
     }
 
-    /// The first line of a paragraph behind the link reference definitions that it starts with.
+    /// The first line of a paragraph after its leading link reference definitions.
     private func skipDefinitions(_ block: MarkdownBlock) -> Int {
         var line = block.lines.lowerBound
         while line <= block.lines.upperBound {
@@ -178,7 +178,7 @@ struct MaskBuilder {
                 close + 1 < text.upperBound, scalars[close + 1] == ":", isDestination(close + 2..<text.upperBound)
             else { break }
             line += 1
-            // The destination or the title may stand in a line of its own.
+            // The destination or the title may be on a separate line.
             while line <= block.lines.upperBound {
                 let more = content(ofLine: line, of: block)
                 guard let mark = more.first.map({ scalars[$0] }), let end = more.last.map({ scalars[$0] }) else {
@@ -194,7 +194,7 @@ struct MaskBuilder {
         return line
     }
 
-    /// Whether nothing stands behind a label but a destination and perhaps a title: `[Term]: a text` defines no link.
+    /// Whether a label is followed only by a destination and perhaps a title: `[Term]: a text` does not define a link.
     private func isDestination(_ range: Range<Int>) -> Bool {
         var rest = scalars[range]
         while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }
@@ -209,7 +209,7 @@ struct MaskBuilder {
             let text = content(ofLine: line, of: block)
             let row = scalars[text]
             let isDelimiter = row.allSatisfy { $0 == "|" || $0 == "-" || $0 == ":" || $0 == " " || $0 == "\t" }
-            // A line end within a cell ends the row.
+            // A line break within a cell ends the row.
             paint(
                 (isDelimiter ? text.lowerBound : text.upperBound)..<draft.range(ofLine: line + 1).upperBound, .structure
             )

@@ -1,5 +1,5 @@
 extension MaskBuilder {
-    /// Org: source blocks, examples, comments, drawers, tables, keywords and time stamps are no prose.
+    /// Org: source blocks, examples, comments, drawers, tables, keywords and time stamps are not prose.
     mutating func maskOrg() {
         let lines = LineMask(draft: draft)
         var reader = OrgLines(lines: lines)
@@ -7,10 +7,10 @@ extension MaskBuilder {
     }
 }
 
-/// What the lines of an Org document are.
+/// Classifies the lines of an Org document.
 private struct OrgLines {
     let lines: LineMask
-    /// The line that closes what is open, in lower case, and what lies within.
+    /// The line that closes the open block, in lower case, and the kind of its content.
     private var open: (end: String, kind: DraftMask.Kind)?
 
     init(lines: LineMask) { self.lines = lines }

@@ -1,6 +1,6 @@
 extension MaskBuilder {
-    /// Plain text: paragraphs are parted by blank lines and by list marks; lines of columns, of code and of a terminal are
-    /// no prose, and only addresses are masked.
+    /// Plain text: blank lines and list marks separate paragraphs; lines of columns, of code and of a terminal are not
+    /// prose, and only addresses are masked.
     mutating func maskPlain() {
         var block: Range<Int>?
         func close(_ builder: inout MaskBuilder) {
@@ -39,7 +39,7 @@ extension MaskBuilder {
         return isMark && index + 1 < line.upperBound && scalars[index + 1].properties.isWhitespace
     }
 
-    /// Three spaces, or a tab, within a line part columns.
+    /// Three spaces, or a tab, within a line separate columns.
     private func hasColumns(_ line: Range<Int>) -> Bool {
         var spaces = 0
         for index in line.dropFirst(startsItem(line) ? 6 : 0) {
@@ -49,7 +49,7 @@ extension MaskBuilder {
         return false
     }
 
-    /// What is typed at a prompt, and an indented line with the signs of a program.
+    /// Input at a prompt, or an indented line with a program's punctuation.
     private func isCode(_ line: Range<Int>, indent: Int) -> Bool {
         let words = scalars[line]
         for prompt in ["$ ", ">>> ", "#!/", "#include "] where words.starts(with: prompt.unicodeScalars) { return true }

@@ -1,5 +1,6 @@
 extension MaskBuilder {
-    /// reStructuredText: literal blocks, directives but admonitions, comments, tables, fields and targets are no prose.
+    /// reStructuredText: literal blocks, directives except admonitions, comments, tables, fields and targets are not
+    /// prose.
     mutating func maskRestructuredText() {
         let lines = LineMask(draft: draft)
         var reader = RestLines(lines: lines)
@@ -7,12 +8,12 @@ extension MaskBuilder {
     }
 }
 
-/// What the lines of a reStructuredText document are.
+/// Classifies the lines of a reStructuredText document.
 private struct RestLines {
     let lines: LineMask
-    /// What is indented deeper than this is kept as that.
+    /// Lines indented deeper than this are kept, with this kind.
     private var block: (indent: Int, kind: DraftMask.Kind)?
-    /// A paragraph that ends in `::` at this indentation: what is indented deeper behind it is literal.
+    /// The indentation of a paragraph that ends in `::`: deeper lines after it are literal.
     private var announced: Int?
     private var isTable = false
     private var isDoctest = false
@@ -104,7 +105,7 @@ private struct RestLines {
             }
             switch scalars[index] {
             case ":":
-                // `:role:` in front of a back quote.
+                // `:role:` before a back quote.
                 var end = index + 1
                 while isWord(end) || range.contains(end) && "-+.:_".unicodeScalars.contains(scalars[end]) {
                     end += 1

@@ -1,5 +1,6 @@
-/// The comments with which an author silences findings: `<!-- tk: off -->` … `<!-- tk: on -->`, both with rules behind it
-/// for these alone, and `<!-- tk: ignore RULE -->` for the block that holds the comment or follows it.
+/// The comments with which an author silences findings: `<!-- tk: off -->` … `<!-- tk: on -->`, both optionally
+/// followed by rules to limit them to, and `<!-- tk: ignore RULE -->` for the block that contains the comment or
+/// follows it.
 enum TKDirectives {
     private enum Directive {
         case off(Set<String>?), on(Set<String>?), ignore(Set<String>?)
@@ -42,7 +43,7 @@ enum TKDirectives {
         }
     }
 
-    /// What `ignore` is about: the block around the comment, else the next one.
+    /// The target of `ignore`: the block around the comment, else the next one.
     private static func target(of comment: Range<Int>, blocks: [Range<Int>], topLevel: [Range<Int>]) -> Range<Int>? {
         if let block = first(blocks, where: { $0.upperBound > comment.lowerBound }), block.overlaps(comment) {
             return block
@@ -53,7 +54,7 @@ enum TKDirectives {
         return next ?? first(blocks) { $0.lowerBound >= comment.upperBound }
     }
 
-    /// The first of ranges in order, none of which overlap, from which on `isBehind` holds.
+    /// The first of sorted, non-overlapping ranges for which `isBehind` is true.
     private static func first(_ ranges: [Range<Int>], where isBehind: (Range<Int>) -> Bool) -> Range<Int>? {
         var low = 0
         var high = ranges.count

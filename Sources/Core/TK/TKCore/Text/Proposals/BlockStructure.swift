@@ -1,7 +1,7 @@
 import CCmarkGfm
 
-/// The blocks of a text as CommonMark and GFM have them, whatever format it is in: which there are, how they lie in each other,
-/// and in which order. Two texts of one structure differ in words within lines alone.
+/// The blocks of a text in CommonMark and GFM, regardless of its format: their kinds, nesting and order. Two texts of
+/// equal structure differ only in words within lines.
 struct BlockStructure: Equatable {
     private var blocks: [String] = []
 
@@ -13,7 +13,7 @@ struct BlockStructure: Equatable {
     init(_ text: String) {
         guard Self.isRegistered, let parser = cmark_parser_new(CMARK_OPT_DEFAULT | CMARK_OPT_FOOTNOTES) else { return }
         defer { cmark_parser_free(parser) }
-        // The other extensions change global tables of cmark while they parse (see ``MarkdownBlocks``).
+        // The other extensions change cmark's global tables while parsing (see ``MarkdownBlocks``).
         if let table = cmark_find_syntax_extension("table") { cmark_parser_attach_syntax_extension(parser, table) }
         Array(text.utf8).withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -21,7 +21,7 @@ struct BlockStructure: Equatable {
         }
         guard let document = cmark_parser_finish(parser) else { return }
         defer { cmark_node_free(document) }
-        // Not by recursion: a text may hold quotations in quotations without end.
+        // Not recursive: a text may nest quotations without limit.
         guard let walk = cmark_iter_new(document) else { return }
         defer { cmark_iter_free(walk) }
         while case let event = cmark_iter_next(walk), event != CMARK_EVENT_DONE {
@@ -36,11 +36,11 @@ struct BlockStructure: Equatable {
     }
 }
 
-/// The ASCII punctuation that no proposal may add: all but what prose is punctuated with.
+/// The ASCII punctuation that no proposal may add: all except ordinary prose punctuation.
 enum AddedMarks {
     private static let ofProse = Set(".,;:?!'\"()-/".unicodeScalars)
 
-    /// Whether `new` holds more of any such sign than `old`.
+    /// Whether `new` has more of any such character than `old`.
     static func are(in new: some Sequence<Unicode.Scalar>, since old: some Sequence<Unicode.Scalar>) -> Bool {
         let before = counts(old)
         return counts(new).contains { $0.value > before[$0.key, default: 0] }
@@ -51,7 +51,7 @@ enum AddedMarks {
         var last: Unicode.Scalar = " "
         for scalar in text {
             let isLetterOrDigit = scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
-            // Per cent, of a number.
+            // A percentage.
             let isPerCent = scalar == "%" && ("0"..."9").contains(last)
             if (0x21..<0x7F).contains(scalar.value), !isLetterOrDigit, !ofProse.contains(scalar), !isPerCent {
                 counts[scalar, default: 0] += 1

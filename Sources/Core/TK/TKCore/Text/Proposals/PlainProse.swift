@@ -1,7 +1,7 @@
-/// Where other words can be put without loss of markup.
+/// Where words can be replaced without loss of markup.
 extension DraftMask {
-    /// Whether a range holds nothing but words, so that a change of it leaves emphasis, links, code and hard line breaks as
-    /// they are. Soft line breaks may be among the words, with what indents the lines behind them.
+    /// Whether a range contains only words, so that changing it leaves emphasis, links, code and hard line breaks
+    /// intact. Soft line breaks may be among the words, with the indentation after them.
     func isPlain(_ range: Range<Int>, in draft: DraftText) -> Bool {
         let scalars = draft.scalars
         var index = range.lowerBound
@@ -21,7 +21,7 @@ extension DraftMask {
     /// CommonMark's limit.
     private static let longestLabel = 999
 
-    /// Whether a range stands in brackets whose text may be what a link is found by: `[text]` or `[text][]`.
+    /// Whether a range is in brackets whose text may be the label of a reference link: `[text]` or `[text][]`.
     private func isLabel(_ range: Range<Int>, _ scalars: [Unicode.Scalar]) -> Bool {
         var open = range.lowerBound - 1
         while open >= max(0, range.lowerBound - Self.longestLabel), kind(at: open) != .structure || scalars[open] != "["
@@ -40,7 +40,7 @@ extension DraftMask {
         return kind(at: close) == .structure || scalars[close...].starts(with: "][]".unicodeScalars)
     }
 
-    /// A label holds neither brackets nor blank lines.
+    /// A label contains neither brackets nor blank lines.
     private func isOutside(_ index: Int, _ scalars: [Unicode.Scalar]) -> Bool {
         switch scalars[index] {
         case "[", "]", "|": kind(at: index) != .prose

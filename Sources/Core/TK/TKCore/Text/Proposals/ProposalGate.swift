@@ -1,23 +1,22 @@
-/// The one gate that every proposal passes, whoever made it, before it is shown and again before it is applied: other words
-/// may take the place of words, and everything else stays as it is
-/// (docs/design/draft-anchors.md, "What a proposal may change").
+/// The gate for every proposal from any source, before it is shown and again before it is applied: words may replace
+/// words, and everything else must stay (docs/design/draft-anchors.md, "What a proposal may change").
 ///
-/// The blocks of the text stay as CommonMark has them, in every format, and no sign is added that prose is not punctuated with.
-/// What stays besides is code, link targets, front matter, attributes, anchors, HTML, math, templates, footnote marks, pipes of
-/// tables, and the marks that make these what they are. It is compared before and after, so that a proposal may hold code
-/// that stood there already, and may neither drop nor add any, nor turn words into it.
+/// The text's CommonMark blocks must stay the same, in every format, and no character may be added other than prose
+/// punctuation. Also kept are code, link targets, front matter, attributes, anchors, HTML, math, templates, footnote
+/// marks, table pipes, and the marks that delimit these. They are compared before and after, so that a proposal may
+/// contain existing code, but may neither drop nor add any, nor turn words into it.
 ///
-/// Words without any mark in place of words cost next to nothing; anything else costs that a part of the draft is masked
-/// anew.
+/// Replacing words by words without marks costs next to nothing; anything else requires masking a part of the draft
+/// again.
 public struct ProposalGate: Sendable {
     private let draft: DraftText
     private let mask: DraftMask
-    /// The names by which links of this draft lead to its headings.
+    /// The names by which this draft's links refer to its headings.
     private let fragments: Set<String>
-    /// Those that such a link may lead to.
+    /// The headings that are targets of such links.
     private let headings: [Range<Int>]
 
-    /// - Parameter mask: of this draft, where it is at hand.
+    /// - Parameter mask: of this draft, if available.
     public init(_ draft: DraftText, mask: DraftMask? = nil) {
         self.draft = draft
         self.mask = mask ?? DraftMask(draft)
@@ -25,12 +24,12 @@ public struct ProposalGate: Sendable {
         headings = fragments.isEmpty ? [] : self.mask.blocks.filter { $0.kind == .heading }.map(\.range)
     }
 
-    /// Why other words must not stand in place of a range, as what they would change; nil where they may.
+    /// Why a range must not be replaced by other words, as a description of the damage; nil if it may.
     public func objection(to replacement: String, at range: Range<Int>) -> String? {
         let range = range.clamped(to: 0..<draft.count)
         if isPlain(replacement, at: range) { return nil }
         let region = region(around: range)
-        // A blank line in front, so that what begins a part is not taken for front matter.
+        // A blank line first, so that the start of a part is not taken for front matter.
         let lead = region.lowerBound > 0 ? "\n" : ""
         let before = DraftText(lead + draft[region], syntax: draft.syntax)
         let after = DraftText(
@@ -50,7 +49,7 @@ public struct ProposalGate: Sendable {
     private static let marks = "marks that are no punctuation of prose"
     private static let blocks = "the blocks of the text: a paragraph, a heading, a list or the like"
 
-    /// What a whole new version of the draft would change that stays; nil where it changes words alone.
+    /// The protected parts that a whole new version of the draft would change; nil if it changes only words.
     public func objection(to version: String) -> String? {
         let after = DraftText(version, syntax: draft.syntax)
         if let kept = KeptMarks(draft, mask, fragments).difference(from: KeptMarks(after, DraftMask(after), fragments))
@@ -61,9 +60,10 @@ public struct ProposalGate: Sendable {
         return BlockStructure(draft.string) == BlockStructure(version) ? nil : Self.blocks
     }
 
-    /// A proposal as it may be shown: without its wording where that would change more than words. The reason says so.
+    /// A proposal in a form that may be shown: without its wording if that would change more than words. The reason
+    /// says so.
     ///
-    /// - Parameter suggestion: about this draft as it stands.
+    /// - Parameter suggestion: about the current draft.
     public func admitted(_ suggestion: Suggestion) -> Suggestion {
         guard suggestion.hasReplacement,
             let objection = objection(to: suggestion.suggestedText, at: suggestion.anchor.range)
@@ -78,7 +78,7 @@ public struct ProposalGate: Sendable {
 
     // MARK: Words in place of words
 
-    /// Whether nothing but words in one line, which no format reads as marks, takes the place of words alone.
+    /// Whether words in one line, which no format reads as markup, replace only words.
     private func isPlain(_ replacement: String, at range: Range<Int>) -> Bool {
         guard !range.isEmpty, mask.isPlain(range, in: draft), !isHeading(range) else { return false }
         let scalars = Array(replacement.unicodeScalars)
@@ -91,7 +91,7 @@ public struct ProposalGate: Sendable {
             switch scalar {
             case " ", ",", ";", "'", "\u{2019}", "“", "”", "–", "—": continue
             case "-", ".", "0"..."9":
-                // No list, no name of a host, no rule.
+                // Not a list, a host name or a rule.
                 let isInside = index > 0 && index + 1 < scalars.count && scalar != "."
                 guard isInside || (scalar == "." && index > 0 && scalars[index - 1].properties.isAlphabetic) else {
                     return false
@@ -104,22 +104,23 @@ public struct ProposalGate: Sendable {
         return true
     }
 
-    /// Whether words stand right before and behind a range, in its line: nothing comes to stand at a line's start.
+    /// Whether words are directly before and after a range, on its line, so that nothing ends up at the start of a
+    /// line.
     private func isOpen(_ range: Range<Int>) -> Bool {
         var start = range.lowerBound
         while start > 0, draft.scalars[start - 1] == " " { start -= 1 }
         return start > 0 && draft.scalars[start - 1].properties.isAlphabetic
     }
 
-    /// Whether a range lies in a heading that a link of this draft may lead to.
+    /// Whether a range is in a heading that is the target of a link in this draft.
     private func isHeading(_ range: Range<Int>) -> Bool {
         headings.contains { $0.overlaps(range) }
     }
 
-    // MARK: What is masked anew
+    // MARK: Masking again
 
-    /// The blocks that a range touches with their neighbours, whole lines; all of the draft where its parts do not stand
-    /// for themselves.
+    /// The blocks touched by a range with their neighbours, as whole lines; the whole draft if its parts are not
+    /// independent.
     private func region(around range: Range<Int>) -> Range<Int> {
         let whole = 0..<draft.count
         guard draft.syntax == .markdown, !mask.topLevel.isEmpty else { return whole }
@@ -133,7 +134,7 @@ public struct ProposalGate: Sendable {
         let end = draft.range(ofLine: blocks[behind].upperBound + 1).upperBound
         let region = start..<max(end, draft.range(ofLine: last + 1).upperBound)
         let text = draft.scalars[region]
-        // Footnotes, and what reaches over several blocks, are told by what stands elsewhere.
+        // Footnotes, and constructs across several blocks, depend on text elsewhere.
         let isOwn = !text.indices.dropLast().contains { index in
             switch (text[index], text[index + 1]) {
             case ("[", "^"), ("$", "$"), ("{", "%"): true
@@ -144,7 +145,7 @@ public struct ProposalGate: Sendable {
     }
 }
 
-/// What of a text no proposal may change, in its order.
+/// The parts of a text that no proposal may change, in order.
 struct KeptMarks {
     private struct Mark: Equatable {
         var kind: DraftMask.Kind
@@ -158,7 +159,7 @@ struct KeptMarks {
         var index = 0
         while index < scalars.count {
             let kind = mask.kind(at: index)
-            // Letters in what is no prose: what the format's own reader does not show either.
+            // Letters outside prose, which the format's own renderer does not show either.
             guard kind.isKept || kind == .markup && scalars[index].properties.isAlphabetic else {
                 index += 1
                 continue
@@ -178,7 +179,7 @@ struct KeptMarks {
         }
     }
 
-    /// The text in brackets that name no target behind them: a link may be found by it.
+    /// The text in brackets without a target after them: the label of a reference link.
     private static func label(from start: Int, _ scalars: [Unicode.Scalar], _ mask: DraftMask) -> [Unicode.Scalar]? {
         var end = start
         while end < min(scalars.count, start + 999) {
@@ -193,7 +194,7 @@ struct KeptMarks {
         return nil
     }
 
-    /// What the first difference is about, for a person; nil where there is none.
+    /// The first difference, for a person; nil if there is none.
     func difference(from other: KeptMarks) -> String? {
         guard marks != other.marks else { return nil }
         let same = zip(marks, other.marks).prefix { $0 == $1 }.count
@@ -212,7 +213,7 @@ struct KeptMarks {
 
     // MARK: Headings
 
-    /// The names behind `](#`, `<#` and `xref:#` of a text.
+    /// The names after `](#`, `<#` and `xref:#` in a text.
     static func fragments(of draft: DraftText) -> Set<String> {
         let scalars = draft.scalars
         var found: Set<String> = []
@@ -226,7 +227,7 @@ struct KeptMarks {
         return found
     }
 
-    /// As GitHub and Pandoc name headings: lower case, hyphens for spaces, no punctuation.
+    /// The slugs of headings in GitHub and Pandoc: lower case, hyphens for spaces, no punctuation.
     private static func name(ofHeading text: String) -> String {
         var name = String.UnicodeScalarView()
         for scalar in text.lowercased().unicodeScalars {

@@ -1,18 +1,18 @@
-/// Carries a change of words over to the same words as they stand now: where only white space, quotation marks and dashes
-/// are different, each stays as the writer has it.
+/// Rebases a change of words onto the current text: white space, quotation marks and dashes that differ stay as the
+/// writer has them.
 enum WordMerge {
     /// - Parameters:
-    ///   - base: what the change was made from.
-    ///   - proposed: what it made of that.
-    ///   - current: `base` as it stands now.
-    /// - Returns: `current` with the change; `proposed` where the words cannot be told apart.
+    ///   - base: the text before the change.
+    ///   - proposed: the text after it.
+    ///   - current: the current version of `base`.
+    /// - Returns: `current` with the change; `proposed` if the words cannot be matched.
     static func carry(_ base: String, to proposed: String, over current: String) -> String {
         guard !base.unicodeScalars.elementsEqual(current.unicodeScalars) else { return proposed }
         let (old, new, now) = (Words(base), Words(proposed), Words(current))
         guard !old.words.isEmpty, !new.words.isEmpty, old.words.count == now.words.count, old.words.count <= longest,
             new.words.count <= longest
         else { return proposed }
-        // By the new words' numbers, the old ones that they are.
+        // For each new word, the index of the old one that it equals.
         var origins = [Int?](repeating: nil, count: new.words.count)
         for (i, j) in LongestCommon.pairs(old.words, new.words) { origins[j] = i }
         let quotes = QuoteMarks(from: base, to: current)
@@ -21,7 +21,7 @@ enum WordMerge {
         for (j, word) in new.words.enumerated() {
             if j > 0 {
                 var gap = new.gaps[j]
-                // The gap in front of an old word, or the one behind it, if that was left as it was.
+                // The gap before an old word, or the one after it, if that is unchanged.
                 for number in [origins[j], origins[j - 1].map { $0 + 1 }].compactMap({ $0 })
                 where number > 0 && number < now.words.count && old.gaps[number] == gap
                     && usedGaps.insert(number).inserted
@@ -36,12 +36,12 @@ enum WordMerge {
         return out + (new.gaps.last ?? "")
     }
 
-    /// A longer quote is replaced as a whole: the comparison takes quadratic time where all is different.
+    /// A longer quote is replaced as a whole: the comparison takes quadratic time in the worst case.
     private static let longest = 2_000
 
     private struct Words {
         var words: [String] = []
-        /// In front of each word, and behind the last.
+        /// Before each word, and after the last.
         var gaps: [String] = [""]
 
         init(_ text: String) {
@@ -61,7 +61,7 @@ enum WordMerge {
         }
     }
 
-    /// Which of the marks of quotation the writer has changed throughout.
+    /// The kinds of quotation marks that the writer has changed throughout.
     private struct QuoteMarks {
         private let isCurled: Bool
         private let isStraightened: Bool
@@ -73,7 +73,7 @@ enum WordMerge {
             isStraightened = has(base, curl) && !has(current, curl) && has(current, "'")
         }
 
-        /// A new word with the apostrophes that the text has now.
+        /// A new word with the text's current apostrophes.
         func adapted(_ word: String) -> String {
             if isCurled { return word.replacing("'", with: "\u{2019}") }
             return isStraightened ? word.replacing("\u{2019}", with: "'") : word
