@@ -2,9 +2,9 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// The ids by which a request is found in the logs of everybody whom it passes.
+/// The ids of a request in the logs of all services involved.
 ///
-/// Within ``RonProblemMiddleware`` they stand in ``current``, so that calls to the app plane can carry them on:
+/// Within ``RonProblemMiddleware`` they are in ``current``, so that calls to the app plane can propagate them:
 ///
 /// ```swift
 /// config.headerProvider = { RonCorrelation.current?.headers ?? [:] }
@@ -12,17 +12,17 @@ import Hummingbird
 public struct RonCorrelation: Sendable, Equatable {
     /// The id of this request, `x-request-id`.
     public var requestId: String
-    /// The id of what this request is a part of, `x-correlation-id`; that of the request where nobody named one.
+    /// The id of the larger operation, `x-correlation-id`; the request's own by default.
     public var correlationId: String
 
-    /// Those of the request that is being answered; nil outside of one.
+    /// The ids of the current request; nil outside of one.
     @TaskLocal public static var current: RonCorrelation?
 
-    /// Makes a pair of ids.
+    /// Creates a pair of ids.
     ///
     /// - Parameters:
     ///   - requestId: The id of this request.
-    ///   - correlationId: The id of what it is a part of.
+    ///   - correlationId: The id of the larger operation.
     public init(requestId: String, correlationId: String) {
         self.requestId = requestId
         self.correlationId = correlationId
@@ -31,8 +31,8 @@ public struct RonCorrelation: Sendable, Equatable {
     /// Both as headers of a call.
     public var headers: [String: String] { ["x-request-id": requestId, "x-correlation-id": correlationId] }
 
-    /// Takes the ids that a request came with. What could do harm in a log or in a header is not taken: more than 128
-    /// characters, or others than visible ASCII.
+    /// Reads the ids of a request. Ids that could do harm in a log or in a header are ignored: more than 128
+    /// characters, or characters other than visible ASCII.
     ///
     /// - Parameters:
     ///   - fields: The request's headers.
@@ -48,7 +48,7 @@ public struct RonCorrelation: Sendable, Equatable {
         correlationId = taken(Self.correlationField) ?? requestId
     }
 
-    /// Puts both into an answer, where its handler has not named them itself.
+    /// Adds both to an answer, unless its handler has set them itself.
     ///
     /// - Parameter fields: The answer's headers.
     func stamp(_ fields: inout HTTPFields) {

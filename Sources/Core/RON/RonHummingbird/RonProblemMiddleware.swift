@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import RonAppSdkSwift
 
-/// Answers what a handler throws of the SDK's errors as a problem in JSON, and carries the ids of requests
+/// Converts the SDK's errors from handlers to problems in JSON, and propagates the ids of requests
 /// (docs/design/ron.md, "Decisions").
 ///
 /// ```swift
@@ -19,20 +19,19 @@ import RonAppSdkSwift
 /// |---|---|
 /// | `RonProblem` with a status from 400 to 599 | that one |
 /// | a problem of kind `transport` without an answer | 504 for `local_timeout`, else 502 |
-/// | a problem of kind `local`, `SdkConfigError`, `LocalNetworkError` | 500, without their words: they are about this server |
+/// | a problem of kind `local`, `SdkConfigError`, `LocalNetworkError` | 500, without their text: it is about this server |
 /// | an answer that could not be read, was too long, or had no data | 502 |
 /// | any other problem | 500 |
 /// | Hummingbird's errors | their own |
-/// | anything else | 500 with the code `internal`; the log has what it was |
+/// | anything else | 500 with the code `internal`; the log has the details |
 ///
 /// Every answer gets `x-request-id` and `x-correlation-id`.
 public struct RonProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     private let makeId: @Sendable () -> String
 
-    /// Makes the middleware.
+    /// Creates the middleware.
     ///
-    /// - Parameter requestIdFactory: Makes the id of a request that comes without one; 32 random hexadecimal digits by
-    ///   default.
+    /// - Parameter requestIdFactory: Makes the id of a request without one; 32 random hexadecimal digits by default.
     public init(
         requestIdFactory: @escaping @Sendable () -> String = {
             UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
@@ -41,14 +40,14 @@ public struct RonProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         makeId = requestIdFactory
     }
 
-    /// Answers a request.
+    /// Handles a request.
     ///
     /// - Parameters:
-    ///   - request: What came.
+    ///   - request: The request.
     ///   - context: Its context; its logger gets both ids.
-    ///   - next: The handlers behind this one.
+    ///   - next: The next handlers.
     /// - Returns: Their answer, or the problem that they threw.
-    /// - Throws: What keeps the answer to an error from being made; what handlers throw becomes an answer.
+    /// - Throws: An error while answering with a problem; handlers' errors become an answer.
     @concurrent public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -70,7 +69,7 @@ public struct RonProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as any HTTPResponseError {
-            // Hummingbird would make the same of it, but outside, where it would get no ids.
+            // Hummingbird would do the same, but outside of this middleware, without the ids.
             return try error.response(from: request, context: context)
         } catch {
             guard let problem = ShownProblem(error) else {

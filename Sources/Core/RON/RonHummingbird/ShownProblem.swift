@@ -3,22 +3,22 @@ import Hummingbird
 import NIOCore
 import RonAppSdkSwift
 
-/// A problem as it is told to whoever asked this server.
+/// A problem in the form shown to this server's callers.
 struct ShownProblem {
     let status: Int
     private(set) var problem: RonProblem
 
-    /// What is told of an error that is none of the SDK's.
+    /// The problem shown for errors other than the SDK's.
     static var ofOthers: ShownProblem { ShownProblem(told: .internalError) }
 
-    /// Codes of the client for answers of the app plane that it does not take.
+    /// The client's codes for rejected answers of the app plane.
     private static let ofAnswers = [
         "local_event_too_long", "local_not_a_stream", "local_page_missing", "local_page_token_repeated",
         "local_page_token_too_long", "local_response_too_large", "local_too_many_items", "local_too_many_pages",
     ]
 
-    /// - Parameter error: What a handler threw.
-    /// - Returns: nil where it is none of the SDK's errors.
+    /// - Parameter error: A handler's error.
+    /// - Returns: nil if it is not one of the SDK's errors.
     init?(_ error: any Error) {
         switch error {
         case let problem as RonProblem: self.init(of: problem)
@@ -33,7 +33,7 @@ struct ShownProblem {
         }
     }
 
-    /// What the client finds wrong itself says how this server is set up, so its words stay inside.
+    /// The client's own problems reveal how this server is configured, so their text is not shown.
     private init(of problem: RonProblem) {
         guard problem.kind == RonProblem.localKind else {
             self.init(told: problem)
@@ -55,7 +55,7 @@ struct ShownProblem {
         self.problem.status = status
     }
 
-    /// - Parameter ids: What it is found by, where the problem does not name it.
+    /// - Parameter ids: Used if the problem has no id of its own.
     func response(_ ids: RonCorrelation) throws -> Response {
         var problem = problem
         problem.correlationId = problem.correlationId ?? ids.correlationId
@@ -65,7 +65,7 @@ struct ShownProblem {
             status: HTTPResponse.Status(code: status), headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(problem))))
         if let wait = problem.retryAfterMs {
-            // Whole seconds, and never earlier than the problem says.
+            // Whole seconds, rounded up.
             response.headers[.retryAfter] = String(max(0, wait / 1_000 + (wait % 1_000 > 0 ? 1 : 0)))
         }
         return response
@@ -73,11 +73,11 @@ struct ShownProblem {
 }
 
 extension RonProblem {
-    /// What is wrong is this server's own affair, and nothing more is to be said.
+    /// An internal error of this server, without details.
     fileprivate static let internalError = RonProblem(
         code: "internal", message: "Internal server error", kind: "internal", status: 500, retryable: false)
 
-    /// This server calls the app plane in a way that cannot be.
+    /// This server's calls to the app plane are invalid.
     fileprivate static let misconfigured = RonProblem(
         code: "internal", message: "this server cannot call the app plane", kind: "internal", status: 500,
         retryable: false)

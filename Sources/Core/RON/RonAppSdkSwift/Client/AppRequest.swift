@@ -1,51 +1,51 @@
-/// A method of HTTP that the app plane knows.
+/// An HTTP method supported by the app plane.
 public enum HTTPVerb: String, Sendable, CaseIterable {
-    /// Reads; its body is never sent.
+    /// Reads; a body is never sent.
     case get = "GET"
-    /// Creates, or starts something.
+    /// Creates, or starts an operation.
     case post = "POST"
     /// Replaces.
     case put = "PUT"
-    /// Changes in part.
+    /// Updates in part.
     case patch = "PATCH"
     /// Removes.
     case delete = "DELETE"
 
-    /// Whether the server is asked to change something; such calls carry an idempotency key, where there is one.
+    /// Whether the call changes something on the server; such calls carry an idempotency key, if there is one.
     public var isWrite: Bool { self != .get }
 }
 
-/// One call to the app plane, before the client adds what belongs to it.
+/// One call to the app plane, before the client adds its own parts.
 public struct AppRequest: Sendable {
     /// The method.
     public var method: HTTPVerb
     /// The path below `/app`, as plain text: it is percent-encoded when it is sent, so that `%` goes out as `%25`.
     ///
-    /// `/app` is put before it once; a path that begins with it is left as it is.
+    /// `/app` is prepended unless the path already begins with it.
     public var path: String
-    /// The query, as plain text; sent in the order of its names.
+    /// The query, as plain text; sent sorted by name.
     public var query: [String: String]
-    /// Headers of this call alone; `RonConfig.headerProvider` and the client's own go before them.
+    /// Headers of this call alone; `RonConfig.headerProvider` and the client's own take precedence.
     public var headers: [String: String]
-    /// What is sent as JSON; dropped on ``HTTPVerb/get``. JSON that is written already is a ``RawJSON``.
+    /// The body, sent as JSON; dropped on ``HTTPVerb/get``. Use ``RawJSON`` for encoded JSON.
     public var body: (any Encodable & Sendable)?
-    /// The longest time for this call, in milliseconds, instead of the client's overall timeout.
+    /// The timeout of this call, in milliseconds, instead of the client's overall timeout.
     public var timeoutMs: Int?
-    /// The key by which the server knows a write again; sent as `Idempotency-Key` and as `X-Idempotency-Key`.
+    /// The key by which the server recognises a repeated write; sent as `Idempotency-Key` and as `X-Idempotency-Key`.
     ///
     /// At most 64 visible ASCII characters. Not sent on ``HTTPVerb/get``.
     public var idempotencyKey: String?
 
-    /// Makes a call.
+    /// Creates a call.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path below `/app`, as plain text.
     ///   - query: The query, as plain text.
     ///   - headers: Headers of this call alone.
-    ///   - body: What is sent as JSON; dropped on ``HTTPVerb/get``.
-    ///   - timeoutMs: The longest time for this call, in milliseconds.
-    ///   - idempotencyKey: The key by which the server knows a write again.
+    ///   - body: The body, sent as JSON; dropped on ``HTTPVerb/get``.
+    ///   - timeoutMs: The timeout of this call, in milliseconds.
+    ///   - idempotencyKey: The key by which the server recognises a repeated write.
     public init(
         _ method: HTTPVerb = .get, _ path: String, query: [String: String] = [:], headers: [String: String] = [:],
         body: (any Encodable & Sendable)? = nil, timeoutMs: Int? = nil, idempotencyKey: String? = nil

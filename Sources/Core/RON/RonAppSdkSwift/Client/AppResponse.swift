@@ -1,29 +1,29 @@
 import Foundation
 
-/// What came of a call: data or a problem, never both (docs/design/ron.md, "Decisions").
+/// The result of a call: data or a problem, never both (docs/design/ron.md, "Decisions").
 public struct AppResponse<T> {
-    /// The server's status; 0 where no answer came, or nothing was sent.
+    /// The server's status; 0 if there was no answer, or nothing was sent.
     public var status: Int
-    /// Whether the server did what it was asked to: a status from 200 to 299, and a body that could be read.
+    /// Whether the call succeeded: a status from 200 to 299, and a readable body.
     public var ok: Bool
-    /// The answer's headers, names in lower case; values of one name are joined by a comma and a space.
+    /// The answer's headers, with lower-case names; multiple values of one name are joined by a comma and a space.
     public var headers: [String: String]
-    /// What the answer's JSON says; nil where ``ok`` is false, and where an answer of success has no body.
+    /// The decoded JSON of the answer; nil if ``ok`` is false, or if a successful answer has no body.
     public var data: T?
-    /// The answer's body as it came; nil where no answer came, or where its body was longer than the limit.
+    /// The raw body of the answer; nil if there was no answer, or its body exceeded the limit.
     public var raw: Data?
-    /// What went wrong; nil exactly where ``ok`` is true.
+    /// The problem; nil exactly if ``ok`` is true.
     public var problem: RonProblem?
 
-    /// Makes an answer; the client does, and so do tests and interceptors of other packages.
+    /// Creates an answer, for the client, and for tests and interceptors of other packages.
     ///
     /// - Parameters:
-    ///   - status: The server's status, 0 where no answer came.
-    ///   - ok: Whether the server did what it was asked to.
-    ///   - headers: The answer's headers, names in lower case.
-    ///   - data: What the answer's JSON says.
-    ///   - raw: The answer's body as it came.
-    ///   - problem: What went wrong.
+    ///   - status: The server's status, 0 if there was no answer.
+    ///   - ok: Whether the call succeeded.
+    ///   - headers: The answer's headers, with lower-case names.
+    ///   - data: The decoded JSON of the answer.
+    ///   - raw: The raw body of the answer.
+    ///   - problem: The problem.
     public init(
         status: Int, ok: Bool, headers: [String: String] = [:], data: T? = nil, raw: Data? = nil,
         problem: RonProblem? = nil
@@ -36,20 +36,20 @@ public struct AppResponse<T> {
         self.problem = problem
     }
 
-    /// The data of a call that succeeded.
+    /// The data of a successful call.
     ///
     /// - Returns: The data.
-    /// - Throws: ``RonSdkError/problem(_:)``, where the call failed; ``RonSdkError/unknown``, where it succeeded without
-    ///   a body.
+    /// - Throws: ``RonSdkError/problem(_:)`` if the call failed; ``RonSdkError/unknown`` if it succeeded without a
+    ///   body.
     public func get() throws(RonSdkError) -> T {
         if let problem { throw .problem(problem) }
         guard let data else { throw .unknown }
         return data
     }
 
-    /// The same answer with other data.
+    /// The same answer with transformed data.
     ///
-    /// - Parameter transform: Makes the other data.
+    /// - Parameter transform: Transforms the data.
     /// - Returns: The answer.
     public func map<U>(_ transform: (T) -> U) -> AppResponse<U> {
         AppResponse<U>(
@@ -59,13 +59,13 @@ public struct AppResponse<T> {
 
 extension AppResponse: Sendable where T: Sendable {}
 
-/// For calls whose answer has no body, or none that anybody reads: it is made of any answer of success.
+/// For calls whose answer has no body, or an irrelevant one: decodes from any successful answer.
 public struct NoContent: Codable, Sendable, Equatable {
-    /// Makes it.
+    /// Creates the value.
     public init() {}
 
-    /// Reads nothing.
+    /// Decodes nothing.
     ///
-    /// - Parameter decoder: Not looked at.
+    /// - Parameter decoder: Ignored.
     public init(from decoder: any Decoder) {}
 }

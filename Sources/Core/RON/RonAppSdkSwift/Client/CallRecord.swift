@@ -2,22 +2,22 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Tells metrics that a call has begun, and metrics and log what came of it: one line, when it is over.
+/// Reports the start of a call to metrics, and its outcome to metrics and the log: one line, when it is over.
 final class CallRecord: Sendable {
-    /// The call's id, if nobody else gives one.
+    /// The call's id, unless another source provides one.
     let requestId: String
     private let sent = Mutex<SentCall?>(nil)
     private let client: RonClient
     private let method: String
     private let url: URL?
-    /// Nil where nobody is told of calls.
+    /// nil if there are no metrics.
     private let call: RonCall?
     private let start = ContinuousClock.now
 
     /// - Parameters:
-    ///   - request: What is to be sent.
-    ///   - url: Where to; nil where no URL can be made of it.
-    ///   - client: Whose call it is.
+    ///   - request: The request.
+    ///   - url: Its URL; nil if it is invalid.
+    ///   - client: The client that makes the call.
     init(_ request: AppRequest, url: URL?, client: RonClient) {
         self.client = client
         self.url = url
@@ -33,10 +33,10 @@ final class CallRecord: Sendable {
         metrics.callStarted(started)
     }
 
-    /// Keeps what is sent, so that a call that ends without an answer knows it too.
+    /// Stores the sent request, so that it is known even if the call ends without an answer.
     func sends(_ call: SentCall) { sent.withLock { $0 = call } }
 
-    /// The id under which servers have seen the call, as far as it has come; nil where no header can hold it.
+    /// The id under which servers have seen the call so far; nil if it is not valid in a header.
     var id: String? {
         let id = sent.withLock { $0?.requestId } ?? requestId
         return HeaderText.isVisible(id, limit: RequestHeaders.longestId) ? id : nil
@@ -44,7 +44,7 @@ final class CallRecord: Sendable {
 
     /// Ends a call without an answer.
     ///
-    /// - Parameter failure: Why there is none.
+    /// - Parameter failure: The reason.
     /// - Returns: Its problem, with the id under which servers may have seen it.
     func finish(_ failure: CallFailure) -> RonProblem {
         var problem: RonProblem
@@ -69,12 +69,12 @@ final class CallRecord: Sendable {
     ///
     /// - Parameters:
     ///   - status: The answer's status.
-    ///   - problem: What the answer says is wrong.
+    ///   - problem: The problem in the answer.
     ///   - bytesReceived: The length of the answer's body.
-    ///   - text: What people who look for an error should know besides.
+    ///   - text: Additional information for debugging.
     func finish(status: Int, problem: RonProblem? = nil, bytesReceived: Int = 0, text: String? = nil) {
         let logger = client.logger.flatMap { $0.logLevel <= .debug ? $0 : nil }
-        // Most calls are told to nobody, and cost nothing here.
+        // Usually there is neither, and the call costs nothing here.
         if call == nil, logger == nil { return }
         let sent = sent.withLock { $0 }
         let outcome = RonCallOutcome(

@@ -3,7 +3,7 @@ import HTTPKit
 import Logging
 import Synchronization
 
-/// Runs hooks one after another on a thread beside the calls, so that whatever they do, no call waits for it.
+/// Runs hooks one at a time on a separate thread, so that calls never wait for them.
 final class HookRunner: Sendable {
     private static let limit = 1_000
 
@@ -13,9 +13,9 @@ final class HookRunner: Sendable {
 
     init(logger: Logger?) { self.logger = logger }
 
-    /// Returns when all hooks have run that wait now, or the time is up.
+    /// Returns when all pending hooks have run, or at the timeout.
     ///
-    /// - Parameter limit: How long that may take; a hook may hang.
+    /// - Parameter limit: The timeout; a hook may hang.
     func finish(within limit: Duration) async {
         do {
             _ = try await withTimeout(limit) { [queue] in
@@ -24,7 +24,7 @@ final class HookRunner: Sendable {
                 }
             }
         } catch {
-            // The caller was cancelled, and waits no longer.
+            // The caller was cancelled, and stops waiting.
         }
     }
 
@@ -43,7 +43,7 @@ final class HookRunner: Sendable {
             do {
                 try hook()
             } catch {
-                // Its text may hold what the hook was given.
+                // Without the error's text, which may contain the hook's input.
                 logger?.debug("a hook failed", metadata: ["hook": "\(name)", "error": "\(type(of: error))"])
             }
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A call that has been looked through: its URL, its body, and how long it may take.
+/// A validated call: its URL, its body, and its timeout.
 struct PreparedCall: Sendable {
     let request: AppRequest
     let url: URL
@@ -9,11 +9,11 @@ struct PreparedCall: Sendable {
     let timeouts: Timeouts
 
     /// - Parameters:
-    ///   - request: What is to be sent.
-    ///   - url: Where to, or why no URL can be made of that.
-    ///   - accept: Which kinds of answer are wanted.
-    ///   - timeouts: How long what may take, unless the request says otherwise.
-    /// - Throws: ``LocalNetworkError`` for what cannot be sent.
+    ///   - request: The request.
+    ///   - url: Its URL, or why it is invalid.
+    ///   - accept: The accepted content types.
+    ///   - timeouts: The default timeouts.
+    /// - Throws: ``LocalNetworkError`` if the request cannot be sent.
     init(
         _ request: AppRequest, url: Result<URL, LocalNetworkError>, accept: String, timeouts: Timeouts
     ) throws(LocalNetworkError) {
@@ -33,6 +33,6 @@ struct PreparedCall: Sendable {
         body = if request.method.isWrite, let body = request.body { try RonJSON.encode(body) } else { nil }
     }
 
-    /// How long the whole call may take; nil for as long as it takes.
+    /// The timeout of the whole call; nil for none.
     var limit: Duration? { timeouts.overallMs > 0 ? .milliseconds(timeouts.overallMs) : nil }
 }

@@ -1,7 +1,7 @@
-/// The headers of one call, as they are put together: the caller's, then the provider's, then the client's own, each
-/// before what was there (docs/design/ron.md, "Decisions").
+/// Assembles the headers of one call: the caller's, then the provider's, then the client's own, each overriding the
+/// earlier ones (docs/design/ron.md, "Decisions").
 struct RequestHeaders {
-    /// What says where a message ends or who it is for; that is the transport's business.
+    /// Headers for message framing and routing, which the transport sets.
     static let framing: Set<String> = [
         "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade",
@@ -9,10 +9,10 @@ struct RequestHeaders {
     private static let longestKey = 64
     static let longestId = 128
 
-    /// Names as they are sent, and values, by names in lower case.
+    /// Names as they are sent, and values, by lower-case name.
     private var fields: [String: (name: String, value: String)] = [:]
 
-    /// Takes the headers of one source, which replace those of sources before.
+    /// Adds the headers of one source, which override those of earlier sources.
     mutating func add(_ headers: [String: String], from source: String) throws(LocalNetworkError) {
         var seen: Set<String> = []
         for (name, value) in headers {
@@ -32,7 +32,7 @@ struct RequestHeaders {
         }
     }
 
-    /// Sets one of the client's own, whose value is sound.
+    /// Sets one of the client's own, whose value is valid.
     mutating func set(_ name: String, _ value: String) { fields[name.lowercased()] = (name, value) }
 
     /// Removes one.
@@ -40,9 +40,9 @@ struct RequestHeaders {
 
     subscript(name: String) -> String? { fields[name]?.value }
 
-    /// Ids of the caller and the provider stay; one that is missing is the other's, or a new one.
+    /// Keeps ids from the caller and the provider; a missing one is copied from the other, or gets the fallback.
     ///
-    /// - Parameter fallback: The new one.
+    /// - Parameter fallback: The new id.
     /// - Returns: The request id.
     mutating func identify(fallback: String) throws(LocalNetworkError) -> String {
         let request = self["x-request-id"] ?? self["x-correlation-id"] ?? fallback
@@ -57,7 +57,7 @@ struct RequestHeaders {
         return request
     }
 
-    /// One key under both names, as some servers read the one and some the other.
+    /// One key under both names, because some servers read one and some the other.
     mutating func setIdempotencyKey(_ key: String?, factory: (@Sendable () -> String)?) throws(LocalNetworkError) {
         guard let key = key ?? self["idempotency-key"] ?? self["x-idempotency-key"] ?? factory?() else { return }
         guard HeaderText.isVisible(key, limit: Self.longestKey) else {
@@ -69,7 +69,7 @@ struct RequestHeaders {
         set("X-Idempotency-Key", key)
     }
 
-    /// What is sent, sorted by name.
+    /// The headers to send, sorted by name.
     var list: [(String, String)] {
         fields.sorted { $0.key < $1.key }.map { ($0.value.name, $0.value.value) }
     }

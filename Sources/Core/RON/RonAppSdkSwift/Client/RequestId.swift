@@ -1,10 +1,11 @@
-/// Ids that say which call is meant.
+/// Ids that identify a call.
 enum RequestId {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// A UUID by chance (RFC 9562, version 4), in lower case.
+    /// A random UUID (RFC 9562, version 4), in lower case.
     ///
-    /// Foundation's opens `/dev/urandom` for each; this one asks the kernel, which costs a tenth.
+    /// Foundation's implementation opens `/dev/urandom` each time; this one asks the kernel directly, at a tenth of the
+    /// cost.
     static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         let high = generator.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000

@@ -4,18 +4,18 @@ extension RonClient {
     /// Makes a call, and reads its answer.
     ///
     /// - A status from 200 to 299 with JSON gives data; without a body it is a success without data, and ``NoContent``
-    ///   is made of any. `Data` gets the body as it is. What cannot be read as `T` is no success: `transport_error`, with
-    ///   the real status.
-    /// - Any other status gives a problem: the server's own, or `transport_error` where it cannot be read. The status is
+    ///   decodes from any. `Data` gets the raw body. If the body does not decode as `T`, the call fails with
+    ///   `transport_error` and the real status.
+    /// - Any other status gives a problem: the server's own, or `transport_error` if it cannot be read. The status is
     ///   always the real one (docs/design/ron.md, "Where they differ").
-    /// - No answer gives status 0 and `local_timeout`, `local_network_failure` or `local_cancelled`. What cannot be sent
-    ///   gives status 0 and a problem of the kind `local`.
-    /// - The overall timeout covers everything, `headerProvider` and the body included.
+    /// - Without an answer, the status is 0 and the problem `local_timeout`, `local_network_failure` or
+    ///   `local_cancelled`. If the request cannot be sent, the status is 0 and the problem of kind `local`.
+    /// - The overall timeout covers everything, including `headerProvider` and the body.
     ///
     /// - Parameters:
-    ///   - request: What is sent.
-    ///   - type: What the answer's JSON is read as.
-    /// - Returns: What came of it.
+    ///   - request: The request.
+    ///   - type: The type to decode the answer's JSON as.
+    /// - Returns: The result.
     public func request<T: Decodable & Sendable>(
         _ request: AppRequest, as type: T.Type = T.self
     ) async -> AppResponse<T> {
@@ -26,11 +26,11 @@ extension RonClient {
         return response
     }
 
-    /// Ends a call that cannot be made, as any other call ends: metrics, log and hooks are told of it.
+    /// Ends an impossible call like any other: with metrics, log and hooks.
     ///
     /// - Parameters:
-    ///   - request: What was to be sent.
-    ///   - error: Why it is not.
+    ///   - request: The request.
+    ///   - error: Why it is not sent.
     /// - Returns: The problem.
     func refuse<T: Decodable & Sendable>(_ request: AppRequest, _ error: LocalNetworkError) -> AppResponse<T> {
         let record = CallRecord(request, url: nil, client: self)
@@ -43,7 +43,7 @@ extension RonClient {
         guard let onResponse = config.onResponse else { return }
         var told = response
         told.headers = Redaction.redact(told.headers)
-        // What they hold, no name tells; and hooks that wait would keep all of it in memory.
+        // Their content cannot be redacted by name; and pending hooks would keep all of it in memory.
         told.data = nil
         told.raw = nil
         hooks.run("onResponse") { [told] in try onResponse(told.map { $0 as Any }) }
@@ -70,7 +70,7 @@ extension RonClient {
         }
     }
 
-    /// Whether a call waits for what the client's owner has written, which may heed neither time nor cancellation.
+    /// Whether a call runs code of the client's owner, which may ignore timeouts and cancellation.
     private func runsCodeOfOthers(in call: PreparedCall) -> Bool {
         config.headerProvider != nil || !config.interceptors.isEmpty
             || call.request.method.isWrite && config.idempotencyKeyFactory != nil
@@ -80,7 +80,7 @@ extension RonClient {
         let answer = try await send(call, record)
         let limit = settings.maxResponseBytes
         let headers = answer.headerFields
-        // What is known to be too long is not even begun.
+        // Do not even start to read a body known to be too long.
         if let length = headers["content-length"].flatMap({ Int($0) }), length > limit {
             throw .tooLong(status: answer.status, headers: headers, limit: limit)
         }
@@ -124,7 +124,7 @@ extension RonClient {
         return response
     }
 
-    /// The data of a success; nil where there is no body to make it of.
+    /// The data of a success; nil if there is no body to decode.
     private static func data<T: Decodable & Sendable>(of answer: WholeAnswer) throws -> T? {
         if let nothing = NoContent() as? T { return nothing }
         if answer.body.isEmpty { return nil }

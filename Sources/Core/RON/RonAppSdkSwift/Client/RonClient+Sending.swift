@@ -1,37 +1,37 @@
 import Foundation
 import HTTPKit
 
-/// Why a call ended without an answer that the caller gets.
+/// Why a call ended without an answer for the caller.
 enum CallFailure: Error, Sendable {
-    /// Nothing was sent, or an answer was not taken; the text is for people who look for the error.
+    /// Nothing was sent, or an answer was rejected; the text is for debugging.
     case local(LocalNetworkError, text: String)
-    /// The transport's reason.
+    /// The transport's error.
     case transport(TransportError)
-    /// The answer is longer than the limit.
+    /// The answer exceeds the limit.
     case tooLong(status: Int, headers: [String: String], limit: Int)
 
-    /// What any error of a call means.
+    /// Converts any error of a call.
     init(explaining error: any Error) {
         self = error as? CallFailure ?? .transport(TransportError(explaining: error))
     }
 }
 
-/// What was sent, as far as the call has come.
+/// The request sent so far.
 struct SentCall: Sendable {
     var requestId: String
     var headers: [(String, String)]
     var bodyLength: Int
 }
 
-/// A request as it goes out.
+/// A request in its final form.
 struct OutgoingCall: Sendable {
     let message: TransportRequest
-    /// As interceptors have seen it last; nil where there are none.
+    /// As last seen by interceptors; nil if there are none.
     let shown: InterceptedRequest?
 }
 
 extension RonClient {
-    /// Runs a part of a call with a time limit, even if that part runs the caller's own code, which may ignore
+    /// Runs a part of a call with a timeout, even if that part runs the caller's own code, which may ignore
     /// cancellation.
     func within<Value: Sendable>(
         _ limit: Duration?, _ work: @escaping @Sendable () async throws -> Value
@@ -46,11 +46,11 @@ extension RonClient {
         }
     }
 
-    /// Asks for headers, and sends: the head of the answer is there then.
+    /// Gets headers from the provider, sends the request, and returns when the answer's head has arrived.
     ///
     /// - Parameters:
-    ///   - call: What is sent.
-    ///   - record: Gives the call's id, if nobody else does, and keeps what is sent.
+    ///   - call: The call.
+    ///   - record: Provides the call's id by default, and stores the sent request.
     /// - Returns: The answer.
     /// - Throws: ``CallFailure``, never `tooLong`.
     func send(_ call: PreparedCall, _ record: CallRecord) async throws(CallFailure) -> TransportResponse {
@@ -65,12 +65,12 @@ extension RonClient {
         return answer
     }
 
-    /// A call with all its headers, after all who have a say in it; it is as good as sent then.
+    /// A call with all its headers, after all interceptors, ready to send.
     ///
     /// - Parameters:
-    ///   - call: What is sent.
-    ///   - record: Gives the call's id, if nobody else does, and keeps what is sent.
-    /// - Returns: What goes to the transport.
+    ///   - call: The call.
+    ///   - record: Provides the call's id by default, and stores the sent request.
+    /// - Returns: The input for the transport.
     /// - Throws: ``CallFailure``, never `tooLong`.
     func outgoing(_ call: PreparedCall, _ record: CallRecord) async throws(CallFailure) -> OutgoingCall {
         var headers = RequestHeaders()
@@ -101,7 +101,7 @@ extension RonClient {
                     method: call.request.method.rawValue, url: call.url, requestId: sentId, headers: HeaderFields(list))
             )
             list = last.headers.fields.map { ($0.name, $0.value) }
-            // An interceptor may have given another id.
+            // An interceptor may have set another id.
             sentId = last.headers["x-request-id"] ?? sentId
             shown = last
         }
@@ -115,7 +115,7 @@ extension RonClient {
             shown: shown)
     }
 
-    /// The request after all interceptors; what they have set is held to the rules for everybody's headers.
+    /// The request after all interceptors; the headers they set must follow the general rules.
     private func prepared(_ request: InterceptedRequest) async throws(CallFailure) -> InterceptedRequest {
         let prepared: InterceptedRequest
         do {
@@ -147,7 +147,7 @@ extension RonClient {
         if error is CancellationError { return .transport(TransportError(.cancelled, "cancelled")) }
         let message = String(describing: error)
         var text = message
-        // What it says may hold a credential, so it is for nobody.
+        // Not logged, because its text may contain a credential.
         if case .threw(let thrown) = (error as? InterceptorFailure)?.reason { text += ": \(type(of: thrown))" }
         return .local(LocalNetworkError(code: "local_interceptor_failed", message: message), text: text)
     }
@@ -157,7 +157,7 @@ extension RonClient {
         do {
             return try await provider()
         } catch {
-            // Its text may hold a credential, so it is for nobody.
+            // Not logged, because its text may contain a credential.
             throw LocalNetworkError(
                 code: "local_header_provider_failed",
                 message: "headerProvider has thrown an error of the type \(type(of: error)); nothing was sent")
@@ -170,23 +170,22 @@ extension RonClient {
         request.headers = Redaction.redact(Dictionary(headers) { $1 })
         request.query = Redaction.redact(request.query)
         request.body = nil
-        // The path has made a URL before; without one, better no hook than one that is shown the query as it is.
+        // The path was valid before; should that fail, skip the hook rather than show it an unredacted query.
         guard let url = try? settings.gateway.url(path: request.path, query: request.query) else { return }
         hooks.run("onRequest") { [request] in try onRequest(request, url) }
     }
 }
 
 extension RonClient {
-    /// Sends a request, and returns when the head of the answer is there, whatever its status: for answers that are
-    /// read piece by piece.
+    /// Sends a request, and returns when the answer's head has arrived, with any status: for answers that are streamed.
     ///
     /// - Parameters:
-    ///   - request: What is sent.
-    ///   - accept: Which kinds of answer are wanted.
-    ///   - timeouts: How long what may take; of the overall timeout, the head's coming alone.
-    /// - Returns: An answer of success; dropping its body closes the connection.
-    /// - Throws: A problem of the client's own or of the network, with status 0; the server's, where the answer is no
-    ///   success, for which its body is read.
+    ///   - request: The request.
+    ///   - accept: The accepted content types.
+    ///   - timeouts: The timeouts; the overall timeout applies only until the head arrives.
+    /// - Returns: A successful answer; dropping its body closes the connection.
+    /// - Throws: A local or network problem, with status 0; the server's problem if the answer is not successful, after
+    ///   reading its body.
     package func open(
         _ request: AppRequest, accept: String, timeouts: Timeouts
     ) async throws(RonProblem) -> TransportResponse {
@@ -223,8 +222,8 @@ extension RonClient {
         return answer
     }
 
-    /// Ends a call whose answer is no success; its body is read for the problem, and one that is longer than the limit
-    /// makes it one that cannot be read.
+    /// Ends a call with an unsuccessful answer; its body is read for the problem, and a body beyond the limit counts as
+    /// unreadable.
     private func refused(_ response: TransportResponse, _ record: CallRecord) async -> RonProblem {
         let limit = settings.maxResponseBytes
         var bytes = Data()
@@ -233,7 +232,7 @@ extension RonClient {
                 try await response.body.collect(upTo: limit)
             }
         } catch {
-            // The status says enough.
+            // The status suffices.
         }
         var problem = RonProblem(status: response.status, headers: response.headerFields, body: bytes)
         problem.correlationId = problem.correlationId ?? record.id

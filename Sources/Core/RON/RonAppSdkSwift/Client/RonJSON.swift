@@ -1,8 +1,8 @@
 import Foundation
 
-/// How JSON of the app plane is written and read; names stay as the types have them.
+/// The JSON coding of the app plane; property names are unchanged.
 enum RonJSON {
-    /// Writes dates and bytes as ``RonWire`` does, and keys sorted, so that one value has one text.
+    /// Encodes dates and bytes like ``RonWire``, with sorted keys, so that the output is deterministic.
     private static let encoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -11,7 +11,7 @@ enum RonJSON {
         return encoder
     }()
 
-    /// Reads dates and bytes as ``RonWire`` does.
+    /// Decodes dates and bytes like ``RonWire``.
     private static let decoder: JSONDecoder = {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { try Date.decodeFromWire($0) }
@@ -19,14 +19,14 @@ enum RonJSON {
         return decoder
     }()
 
-    /// The value of an answer's body.
+    /// Decodes an answer's body.
     static func decode<T: Decodable>(_ type: T.Type, from body: Data) throws -> T {
         try decoder.decode(type, from: body)
     }
 
-    /// The body of a request.
+    /// Encodes a request's body.
     ///
-    /// - Throws: ``LocalNetworkError`` for a value that is not JSON, or longer than the app plane takes.
+    /// - Throws: ``LocalNetworkError`` for a value that is not JSON, or that exceeds the app plane's limit.
     static func encode(_ value: any Encodable & Sendable) throws(LocalNetworkError) -> Data {
         let body: Data
         if let written = value as? RawJSON {

@@ -3,8 +3,8 @@ import Foundation
 extension GatewayAddress {
     /// The URL of a path below `/app` and a query, both plain text.
     ///
-    /// What stands for something in a URL is percent-encoded, so that neither leads out of `/app`; names of the query
-    /// are sorted by their bytes, so that one request has one URL.
+    /// Special characters are percent-encoded, so that neither leads out of `/app`; the query is sorted by the bytes of
+    /// its names, so that equal requests have equal URLs.
     func url(path: String, query: [String: String]) throws(LocalNetworkError) -> URL {
         var text = appRoot
         text.reserveCapacity(appRoot.utf8.count + path.utf8.count + 16)
@@ -24,7 +24,7 @@ extension GatewayAddress {
         return url
     }
 
-    /// The URL of a request, or why none can be made of it.
+    /// The URL of a request, or why it is invalid.
     func url(for request: AppRequest) -> Result<URL, LocalNetworkError> {
         do throws(LocalNetworkError) {
             return .success(try url(path: request.path, query: request.query))
@@ -33,14 +33,14 @@ extension GatewayAddress {
         }
     }
 
-    /// The parts of a path between its slashes, without the `/app` that is there already.
+    /// The segments of a path, without a leading `/app`.
     fileprivate static func segments(of path: String) throws(LocalNetworkError) -> [Substring] {
         if path.isEmpty { return [] }
         var segments = path.split(separator: "/", omittingEmptySubsequences: false)
         if segments.first?.isEmpty == true { segments.removeFirst() }
         if segments.first == "app" { segments.removeFirst() }
         for (place, segment) in segments.enumerated() {
-            // Servers that decode twice would see these as what they decode to.
+            // Servers that decode twice would see the decoded form.
             if isDots(segment)
                 || segment.utf8.contains(UInt8(ascii: "%")) && isDots(segment.removingPercentEncoding ?? "")
             {
@@ -61,10 +61,10 @@ extension GatewayAddress {
     private static func isDots(_ segment: some StringProtocol) -> Bool { segment == "." || segment == ".." }
 }
 
-/// Paths of requests, judged before there is a request.
+/// Validates paths before there is a request.
 package enum AppPath {
     /// - Parameter path: below `/app`, plain text.
-    /// - Returns: why no request can be sent there; nil where one can.
+    /// - Returns: why no request can be sent there; nil if it can.
     package static func problem(_ path: String) -> String? {
         do throws(LocalNetworkError) {
             _ = try GatewayAddress.segments(of: path)
@@ -81,7 +81,7 @@ enum PercentEncoding {
 
     static func query(_ text: String) -> String { encode(Substring(text), except: isPlain) }
 
-    /// What needs no encoding anywhere.
+    /// Characters that never need encoding.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -92,7 +92,8 @@ enum PercentEncoding {
         }
     }
 
-    /// Of what a segment may hold besides, `&`, `+` and `;` are encoded: some servers read more into them.
+    /// Of the other valid characters in a segment, `&`, `+` and `;` are encoded nonetheless, because some servers
+    /// interpret them.
     private static func isPlainInSegment(_ byte: UInt8) -> Bool { isPlain(byte) || "!$'()*,:=@".utf8.contains(byte) }
 
     private static func encode(_ text: Substring, except isPlain: (UInt8) -> Bool) -> String {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The base URL, split into what every call's URL begins with.
+/// The base URL, prepared as the prefix of every call's URL.
 struct GatewayAddress: Sendable {
-    /// Scheme, host, port and path up to `/app`, which is the end of it.
+    /// Scheme, host, port and path, ending in `/app`.
     let appRoot: String
 
-    /// - Throws: ``SdkConfigError`` for any URL that is not one of a gateway's; messages hold no user info.
+    /// - Throws: ``SdkConfigError`` for any URL that is not a gateway's; messages contain no user info.
     init(_ url: URL, allowInsecureHttp: Bool) throws(SdkConfigError) {
         let setting = "baseUrl"
         try Self.check(url, setting: setting)
@@ -23,7 +23,7 @@ struct GatewayAddress: Sendable {
         appRoot = endsInApp ? text : text + "/app"
     }
 
-    /// What holds for every gateway, insecure or not.
+    /// The rules for every gateway, insecure or not.
     static func check(_ url: URL, setting: String) throws(SdkConfigError) {
         guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
             throw SdkConfigError(

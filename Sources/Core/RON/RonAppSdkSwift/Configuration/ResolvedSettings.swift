@@ -1,15 +1,15 @@
 import Foundation
 
-/// A configuration that has been looked through: every value is there, and sound.
+/// A validated configuration: every value is present and valid.
 struct ResolvedSettings: Sendable {
-    /// 24 days: what 32 bits hold.
+    /// 24 days: the 32-bit limit.
     static let longestTimeoutMs = Int(Int32.max)
     static let defaultMaxResponseBytes = 16 * 1024 * 1024
     static let defaultFacetPrefix = "/facets"
 
     let gateway: GatewayAddress
     let timeouts: Timeouts
-    /// The whole value of `Authorization`.
+    /// The full value of `Authorization`.
     let authorization: String?
     let passport: String?
     let maxResponseBytes: Int
@@ -42,7 +42,7 @@ struct ResolvedSettings: Sendable {
         facetPrefix = try Self.facetPrefix(config.facetPrefix ?? Self.defaultFacetPrefix, gateway: gateway)
     }
 
-    /// The prefix with one slash before each part and none behind, if it leads to a place below `/app`.
+    /// The prefix with one slash before each part and none at the end, if it leads to a place below `/app`.
     private static func facetPrefix(_ text: String, gateway: GatewayAddress) throws(SdkConfigError) -> String {
         let parts = text.split(separator: "/")
         guard parts.first != "app" else {
@@ -58,7 +58,7 @@ struct ResolvedSettings: Sendable {
         return prefix
     }
 
-    /// The number, if a timeout may have it.
+    /// The number, if it is a valid timeout.
     static func timeout(_ ms: Int, setting: String) throws(SdkConfigError) -> Int {
         guard (1...longestTimeoutMs).contains(ms) else {
             throw SdkConfigError(
@@ -80,7 +80,8 @@ struct ResolvedSettings: Sendable {
         return token
     }
 
-    /// A stock micronode takes the scheme `Macro`, others `Bearer`: a token says so itself, or is a bearer's.
+    /// A stock micronode uses the scheme `Macro`, others `Bearer`: a token may include its scheme, and is a bearer
+    /// token otherwise.
     private static func authorization(_ token: String) -> String {
         let words = token.split(separator: " ", maxSplits: 1)
         return words.count == 2 && HeaderText.isName(String(words[0])) ? token : "Bearer \(token)"

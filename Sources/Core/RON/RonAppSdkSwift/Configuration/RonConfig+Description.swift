@@ -1,4 +1,4 @@
-/// What is printed of a configuration, so that whoever prints one, or what holds one, prints no token.
+/// The printed form of a configuration, so that printing it, or a value that contains it, reveals no token.
 extension RonConfig: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private var shown: [(label: String?, value: Any)] {
         [
@@ -14,9 +14,9 @@ extension RonConfig: CustomStringConvertible, CustomDebugStringConvertible, Cust
         "RonConfig(\(shown.map { "\($0.label ?? ""): \($0.value)" }.joined(separator: ", ")))"
     }
 
-    /// As ``description``.
+    /// Same as ``description``.
     public var debugDescription: String { description }
 
-    /// As ``description``, for `dump`.
+    /// Same as ``description``, for `dump`.
     public var customMirror: Mirror { Mirror(self, children: shown, displayStyle: .struct) }
 }

@@ -1,18 +1,18 @@
 import Foundation
 
 extension RonConfig {
-    /// A configuration from code and environment: what `overrides` sets goes before a variable, and a variable before
-    /// the default.
+    /// A configuration from code and environment: `overrides` take precedence over variables, and variables over
+    /// defaults.
     ///
-    /// Read are `RON_SDK_GATEWAY_ADDR`, `RON_SDK_OVERALL_TIMEOUT_MS`, `RON_SDK_CONNECT_TIMEOUT_MS`,
-    /// `RON_SDK_READ_TIMEOUT_MS` and `RON_SDK_WRITE_TIMEOUT_MS`; one that is empty counts as absent, and one that is
-    /// overridden is not looked at. Whether HTTP may be insecure is said in code alone.
+    /// The variables are `RON_SDK_GATEWAY_ADDR`, `RON_SDK_OVERALL_TIMEOUT_MS`, `RON_SDK_CONNECT_TIMEOUT_MS`,
+    /// `RON_SDK_READ_TIMEOUT_MS` and `RON_SDK_WRITE_TIMEOUT_MS`; an empty one counts as absent, and an overridden one
+    /// is not read. Insecure HTTP can be allowed in code only.
     ///
     /// - Parameters:
     ///   - environment: The variables.
-    ///   - overrides: What the code sets.
-    /// - Returns: The configuration; its base URL is nil where neither says one.
-    /// - Throws: ``SdkConfigError``, which names the variable that is malformed.
+    ///   - overrides: The settings from code.
+    /// - Returns: The configuration; its base URL is nil if neither source sets one.
+    /// - Throws: ``SdkConfigError``, which names the malformed variable.
     public static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, overrides: RonConfig = RonConfig()
     ) throws(SdkConfigError) -> RonConfig {
@@ -33,7 +33,7 @@ extension RonConfig {
     }
 }
 
-/// Reads single variables; messages don't repeat a URL, which may hold a password.
+/// Reads single variables; messages do not repeat a URL, which may contain a password.
 private struct EnvironmentVariables {
     private let variables: [String: String]
 

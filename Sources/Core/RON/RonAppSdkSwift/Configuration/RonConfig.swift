@@ -1,91 +1,92 @@
 import Foundation
 import Logging
 
-/// What a ``RonClient`` is made of (docs/design/ron.md, "Decisions"). A value that is nil is the default's.
+/// The configuration of a ``RonClient`` (docs/design/ron.md, "Decisions"). nil means the default.
 public struct RonConfig: Sendable {
     /// The gateway, without `/app`; `http://` only together with ``allowInsecureHttp``.
     public var baseUrl: URL?
-    /// From the start of a call to the last byte of its answer, in milliseconds; 10,000 unless given.
+    /// The timeout from the start of a call to the last byte of its answer, in milliseconds; 10,000 by default.
     public var overallTimeoutMs: Int?
-    /// Until a connection is there, TLS included, in milliseconds; 3,000 unless given.
+    /// The timeout to establish a connection, including TLS, in milliseconds; 3,000 by default.
     public var connectTimeoutMs: Int?
-    /// The longest silence while an answer is waited for, in milliseconds; 7,000 unless given.
+    /// The idle timeout while waiting for an answer, in milliseconds; 7,000 by default.
     public var readTimeoutMs: Int?
-    /// The longest standstill while a request is sent, in milliseconds; 5,000 unless given.
+    /// The idle timeout while sending a request, in milliseconds; 5,000 by default.
     public var writeTimeoutMs: Int?
 
-    /// Sent as `Authorization`: as it is, where it names its scheme (`Macro abc`), and behind `Bearer ` otherwise.
+    /// Sent as `Authorization`: unchanged if it includes its scheme (`Macro abc`), otherwise with the prefix `Bearer `.
     public var authToken: String?
     /// Sent as `X-RON-Passport`.
     public var passportToken: String?
-    /// Asked for headers at each call, as for a token that changes. Where it throws, that call fails and nothing is sent.
+    /// Called for headers before each call, for example for a rotating token. If it throws, that call fails and nothing
+    /// is sent.
     public var headerProvider: (@Sendable () async throws -> [String: String])?
 
-    /// Makes the id of a call, which is sent as `x-request-id` and `x-correlation-id`; a UUID unless given.
+    /// Makes the id of a call, which is sent as `x-request-id` and `x-correlation-id`; a UUID by default.
     public var requestIdFactory: (@Sendable () -> String)?
-    /// Makes the idempotency key of a write whose caller gives none: at most 64 visible ASCII characters. None unless
-    /// given.
+    /// Makes the idempotency key of a write whose caller provides none: at most 64 visible ASCII characters. No key by
+    /// default.
     public var idempotencyKeyFactory: (@Sendable () -> String)?
 
     /// Whether the base URL may be `http://`; for development on one machine.
     public var allowInsecureHttp: Bool
-    /// Whether the log says more of each call: its headers, without credentials, and what the network said.
+    /// Whether the log includes details of each call: its headers, without credentials, and network errors.
     public var debug: Bool
-    /// Has no effect yet: the place of a choice that a later protocol offers.
+    /// Has no effect yet; reserved for a later protocol.
     public var pqMode: PQMode
 
-    /// Carries requests, instead of a transport of the client's own; the client does not close it.
+    /// Sends requests in place of the client's own transport; the client does not close it.
     public var transport: (any RonTransport)?
-    /// Where each call is logged, in one line of the level debug. Without one nothing is logged, unless ``debug`` is set.
+    /// Logs each call in one line at debug level. Without a logger nothing is logged, unless ``debug`` is set.
     public var logger: Logger?
 
-    /// See each request on its way out and each answer on its way in; the first one stands outermost.
+    /// Process each outgoing request and each incoming answer; the first one is outermost.
     public var interceptors: [any RonInterceptor]
-    /// Is told of each call.
+    /// Receives metrics of each call.
     public var metrics: (any RonMetrics)?
 
-    /// The longest body of an answer that is taken, in bytes; 16 MiB unless given.
+    /// The maximum body of an answer, in bytes; 16 MiB by default.
     public var maxResponseBytes: Int?
-    /// What goes before a facet's name, below `/app`; `/facets` unless given.
+    /// The prefix of a facet's name, below `/app`; `/facets` by default.
     public var facetPrefix: String?
 
-    /// Told of each call with what is sent and where to; what is a credential by its name is left out, and so is the body,
-    /// which may hold a password.
+    /// Called for each call with the request and its URL, without credentials (recognised by name) and without the
+    /// body, which may contain a password.
     ///
-    /// Hooks run one after another on a thread beside the calls, so one may run when its call is over: one that is slow or
-    /// throws holds up none. Where 1,000 of them wait, further ones are left out. ``RonClient/close()`` waits about a
-    /// second for those that are to run.
+    /// Hooks run one at a time on a separate thread, possibly after their call is over: a slow or throwing hook blocks
+    /// nothing. Once 1,000 are pending, further ones are dropped. ``RonClient/close()`` waits about a second for
+    /// pending ones.
     public var onRequest: (@Sendable (AppRequest, URL) throws -> Void)?
-    /// Told of each call with what came of it, without its data and its bytes, which may hold a token; headers that are
-    /// credentials by their names are left out. As ``onRequest`` else.
+    /// Called for each call with its result, without data and raw bytes, which may contain a token, and without headers
+    /// that are credentials by name. Otherwise like ``onRequest``.
     ///
-    /// Of a stream it is told each time that it connects, when the head of the answer is there; not of its events.
+    /// For a stream it is called at each connection, when the answer's head has arrived; not for its events.
     public var onResponse: (@Sendable (AppResponse<Any>) throws -> Void)?
 
-    /// A configuration; without values it has no base URL, and the default of everything else.
+    /// A configuration; by default it has no base URL, and defaults for everything else.
     ///
     /// - Parameters:
     ///   - baseUrl: The gateway.
-    ///   - overallTimeoutMs: From the start of a call to the last byte of its answer.
-    ///   - connectTimeoutMs: Until a connection is there.
-    ///   - readTimeoutMs: The longest silence while an answer is waited for.
-    ///   - writeTimeoutMs: The longest standstill while a request is sent.
+    ///   - overallTimeoutMs: The timeout from the start of a call to the last byte of its answer.
+    ///   - connectTimeoutMs: The timeout to establish a connection.
+    ///   - readTimeoutMs: The idle timeout while waiting for an answer.
+    ///   - writeTimeoutMs: The idle timeout while sending a request.
     ///   - authToken: Sent as `Authorization`.
     ///   - passportToken: Sent as `X-RON-Passport`.
-    ///   - headerProvider: Asked for headers at each call.
+    ///   - headerProvider: Called for headers before each call.
     ///   - requestIdFactory: Makes the id of a call.
     ///   - idempotencyKeyFactory: Makes the idempotency key of a write.
     ///   - allowInsecureHttp: Whether the base URL may be `http://`.
-    ///   - debug: Whether the log says more of each call.
+    ///   - debug: Whether the log includes details of each call.
     ///   - pqMode: Has no effect yet.
-    ///   - transport: Carries requests.
-    ///   - logger: Where each call is logged.
-    ///   - interceptors: See each request and each answer.
-    ///   - metrics: Is told of each call.
-    ///   - maxResponseBytes: The longest body of an answer that is taken.
-    ///   - facetPrefix: What goes before a facet's name.
-    ///   - onRequest: Told of each call that is sent.
-    ///   - onResponse: Told of what came of each call.
+    ///   - transport: Sends requests.
+    ///   - logger: Logs each call.
+    ///   - interceptors: Process each request and each answer.
+    ///   - metrics: Receives metrics of each call.
+    ///   - maxResponseBytes: The maximum body of an answer.
+    ///   - facetPrefix: The prefix of a facet's name.
+    ///   - onRequest: Called for each call that is sent.
+    ///   - onResponse: Called with the result of each call.
     public init(
         baseUrl: URL? = nil, overallTimeoutMs: Int? = nil, connectTimeoutMs: Int? = nil, readTimeoutMs: Int? = nil,
         writeTimeoutMs: Int? = nil, authToken: String? = nil, passportToken: String? = nil,
@@ -121,8 +122,8 @@ public struct RonConfig: Sendable {
     }
 }
 
-/// How keys are agreed on against later quantum computers; there is nothing to choose from yet.
+/// Post-quantum key agreement; there are no choices yet.
 public enum PQMode: String, Sendable, CaseIterable {
-    /// As TLS does it.
+    /// TLS's default.
     case off
 }

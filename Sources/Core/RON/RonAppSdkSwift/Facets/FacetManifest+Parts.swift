@@ -1,16 +1,16 @@
 extension FacetManifest {
-    /// Who may call a facet.
+    /// The access rules of a facet.
     public struct Security: Codable, Sendable, Equatable {
-        /// Whether anybody may.
+        /// Whether it is public.
         public var isPublic: Bool?
-        /// Whether a caller must prove who it is.
+        /// Whether callers must authenticate.
         public var requiresAuth: Bool?
 
-        /// Makes it.
+        /// Creates access rules.
         ///
         /// - Parameters:
-        ///   - isPublic: Whether anybody may.
-        ///   - requiresAuth: Whether a caller must prove who it is.
+        ///   - isPublic: Whether it is public.
+        ///   - requiresAuth: Whether callers must authenticate.
         public init(isPublic: Bool? = nil, requiresAuth: Bool? = nil) {
             self.isPublic = isPublic
             self.requiresAuth = requiresAuth
@@ -22,20 +22,20 @@ extension FacetManifest {
         }
     }
 
-    /// What a facet is, for people.
+    /// A description of a facet, for people.
     public struct Meta: Codable, Sendable, Equatable {
-        /// What it does.
+        /// Its purpose.
         public var description: String?
-        /// Who looks after it.
+        /// Its maintainer.
         public var owner: String?
         /// Its version.
         public var version: String?
 
-        /// Makes it.
+        /// Creates a description.
         ///
         /// - Parameters:
-        ///   - description: What it does.
-        ///   - owner: Who looks after it.
+        ///   - description: Its purpose.
+        ///   - owner: Its maintainer.
         ///   - version: Its version.
         public init(description: String? = nil, owner: String? = nil, version: String? = nil) {
             self.description = description
@@ -44,18 +44,18 @@ extension FacetManifest {
         }
     }
 
-    /// How much may be asked of a facet.
+    /// The load limits of a facet.
     public struct Limits: Codable, Sendable, Equatable {
-        /// Calls a second.
+        /// Calls per second.
         public var maxRps: UInt32?
-        /// Calls at once.
+        /// Concurrent calls.
         public var maxConcurrency: UInt32?
 
-        /// Makes it.
+        /// Creates limits.
         ///
         /// - Parameters:
-        ///   - maxRps: Calls a second.
-        ///   - maxConcurrency: Calls at once.
+        ///   - maxRps: Calls per second.
+        ///   - maxConcurrency: Concurrent calls.
         public init(maxRps: UInt32? = nil, maxConcurrency: UInt32? = nil) {
             self.maxRps = maxRps
             self.maxConcurrency = maxConcurrency
@@ -66,10 +66,10 @@ extension FacetManifest {
             case maxConcurrency = "max_concurrency"
         }
 
-        /// Reads the limits.
+        /// Decodes limits.
         ///
-        /// - Parameter decoder: Where they are read from.
-        /// - Throws: `DecodingError` that names the limit, where it is no number from 0 to 4294967295.
+        /// - Parameter decoder: The decoder.
+        /// - Throws: `DecodingError` that names the limit unless it is a number from 0 to 4294967295.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             func limit(_ key: CodingKeys) throws -> UInt32? {
@@ -85,36 +85,36 @@ extension FacetManifest {
             self.init(maxRps: try limit(.maxRps), maxConcurrency: try limit(.maxConcurrency))
         }
 
-        /// Writes the limits.
+        /// Encodes limits.
         ///
-        /// - Parameter encoder: Where they are written to.
-        /// - Throws: What the encoder throws.
+        /// - Parameter encoder: The encoder.
+        /// - Throws: Any error from the encoder.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
-            // Not as UInt32: TOMLKit 0.6 leaves that out without a word.
+            // Not as UInt32, which TOMLKit 0.6 silently drops.
             try container.encodeIfPresent(maxRps.map(Int64.init), forKey: .maxRps)
             try container.encodeIfPresent(maxConcurrency.map(Int64.init), forKey: .maxConcurrency)
         }
     }
 
-    /// Where a proxy passes calls on to.
+    /// The server to which a proxy forwards calls.
     public struct Upstream: Codable, Sendable, Equatable {
         /// `http` or `https`.
         public var scheme: String
-        /// Its name or address.
+        /// Its host name or address.
         public var host: String
         /// 1 to 65535.
         public var port: Int
-        /// What is put before each path.
+        /// The prefix of each path.
         public var basePath: String?
 
-        /// Makes it.
+        /// Creates an upstream.
         ///
         /// - Parameters:
         ///   - scheme: `http` or `https`.
-        ///   - host: Its name or address.
+        ///   - host: Its host name or address.
         ///   - port: 1 to 65535.
-        ///   - basePath: What is put before each path.
+        ///   - basePath: The prefix of each path.
         public init(scheme: String, host: String, port: Int, basePath: String? = nil) {
             self.scheme = scheme
             self.host = host
@@ -128,27 +128,27 @@ extension FacetManifest {
         }
     }
 
-    /// Where a facet answers.
+    /// A route of a facet.
     public struct Route: Codable, Sendable, Equatable {
         /// GET, POST, PUT, PATCH or DELETE, in any case.
         public var method: String
-        /// Begins with `/`; one that ends in `/*tail` stands for all below it.
+        /// Begins with `/`; a trailing `/*tail` matches everything below.
         public var path: String
-        /// What a static route answers with.
+        /// The file that a static route serves.
         public var file: String?
-        /// What a proxy asks for, if not ``path``; begins with `/`.
+        /// The path that a proxy requests, if not ``path``; begins with `/`.
         public var upstreamPath: String?
-        /// What the file holds; loaders ignore it so far.
+        /// The hash of the file; loaders ignore it so far.
         public var integrity: Integrity?
 
-        /// Makes it.
+        /// Creates a route.
         ///
         /// - Parameters:
         ///   - method: GET, POST, PUT, PATCH or DELETE, in any case.
         ///   - path: Begins with `/`.
-        ///   - file: What a static route answers with.
-        ///   - upstreamPath: What a proxy asks for, if not the path.
-        ///   - integrity: What the file holds.
+        ///   - file: The file that a static route serves.
+        ///   - upstreamPath: The path that a proxy requests, if not the path.
+        ///   - integrity: The hash of the file.
         public init(
             _ method: String = "GET", _ path: String, file: String? = nil, upstreamPath: String? = nil,
             integrity: Integrity? = nil
@@ -165,10 +165,10 @@ extension FacetManifest {
             case upstreamPath = "upstream_path"
         }
 
-        /// Reads a route; one without a method, as in the older form, is for GET.
+        /// Decodes a route; without a method, as in the older form, it is a GET route.
         ///
-        /// - Parameter decoder: Where it is read from.
-        /// - Throws: `DecodingError`, where the path is missing, or a key has another type.
+        /// - Parameter decoder: The decoder.
+        /// - Throws: `DecodingError` if the path is missing, or a key has the wrong type.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             self.init(
@@ -180,17 +180,17 @@ extension FacetManifest {
         }
     }
 
-    /// What a file holds.
+    /// The hash of a file.
     public struct Integrity: Codable, Sendable, Equatable {
-        /// The hash's name, as `sha256`.
+        /// The algorithm, for example `sha256`.
         public var algo: String
         /// The hash, in base64.
         public var value: String
 
-        /// Makes it.
+        /// Creates a hash.
         ///
         /// - Parameters:
-        ///   - algo: The hash's name.
+        ///   - algo: The algorithm.
         ///   - value: The hash, in base64.
         public init(algo: String, value: String) {
             self.algo = algo

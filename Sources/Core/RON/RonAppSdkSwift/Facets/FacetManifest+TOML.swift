@@ -2,12 +2,12 @@ import Foundation
 import TOMLKit
 
 extension FacetManifest {
-    /// The manifest as a Micronode loads it, a file for each facet. Methods are written in capitals.
+    /// The manifest as a Micronode loads it, one file per facet. Methods are in upper case.
     ///
-    /// - Parameter folder: Where the files of static routes are looked for, if they are named by relative paths; nil leaves
-    ///   out whether they exist. With a folder the call blocks while it looks.
-    /// - Returns: TOML, ended by a line feed.
-    /// - Throws: ``FacetManifestError`` with all rules of the loader that are broken; each names facet, route and rule.
+    /// - Parameter folder: The folder for relative paths of static routes' files; nil skips the check that they exist.
+    ///   With a folder the call blocks while it checks.
+    /// - Returns: TOML, ending with a line feed.
+    /// - Throws: ``FacetManifestError`` with all violated rules of the loader; each names facet, route and rule.
     public func toml(checkingFilesIn folder: URL? = nil) throws -> String {
         let findings = findings(filesIn: folder)
         guard findings.isEmpty else { throw FacetManifestError(findings: findings) }
@@ -16,14 +16,14 @@ extension FacetManifest {
         return try TOMLEncoder(options: [.allowUnicodeStrings]).encode(manifest) + "\n"
     }
 
-    /// Reads a manifest, also in the older flat form; what it says is not checked (``findings(filesIn:)``).
+    /// Parses a manifest, also in the older flat form, without checking the rules (``findings(filesIn:)``).
     ///
     /// - Parameter text: TOML.
-    /// - Throws: ``FacetManifestError`` that names the line, or the key, that is wrong.
+    /// - Throws: ``FacetManifestError`` that names the invalid line or key.
     public init(toml text: String) throws(FacetManifestError) {
         do {
-            // By way of JSON: TOMLKit's own decoder traps on numbers that are out of range, and takes a value of another
-            // type for a missing one.
+            // Through JSON: TOMLKit's own decoder traps on numbers out of range, and treats a value of the wrong type
+            // as missing.
             let json = try TOMLTable(string: text).convert(
                 to: .json, options: [.allowUnicodeStrings, .quoteInfinitesAndNaNs])
             self = try JSONDecoder().decode(FacetManifest.self, from: Data(json.utf8))

@@ -1,51 +1,51 @@
-/// What a facet is and where it answers: one file in TOML for a Micronode.
+/// The description and routes of a facet: one TOML file for a Micronode.
 ///
-/// The same keys are used in JSON, where ``FacetRegistration`` sends it. ``toml(checkingFilesIn:)`` writes it, and only if
+/// The same keys are used in the JSON that ``FacetRegistration`` sends. ``toml(checkingFilesIn:)`` writes TOML only if
 /// a Micronode's loader would accept it.
 public struct FacetManifest: Sendable, Equatable {
-    /// How a facet answers. A loader knows these three; others are read, and refused when they are written.
+    /// The kind of a facet. A loader knows these three; others can be read, but not written.
     public struct Kind: RawRepresentable, Sendable, Hashable, Codable {
         /// Its name in the manifest.
         public var rawValue: String
 
-        /// Makes a kind.
+        /// Creates a kind.
         ///
         /// - Parameter rawValue: Its name in the manifest.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Answers with files.
+        /// Serves files.
         public static let `static` = Kind(rawValue: "static")
         /// Answers with `{"echo":"ok"}`.
         public static let echo = Kind(rawValue: "echo")
-        /// Passes calls on to ``FacetManifest/upstream``.
+        /// Forwards calls to ``FacetManifest/upstream``.
         public static let proxy = Kind(rawValue: "proxy")
     }
 
     /// Its name in URLs: `/facets/{id}{path}`.
     public var id: String
-    /// How it answers.
+    /// Its kind.
     public var kind: Kind
-    /// Who may call it; loaders ignore it so far.
+    /// Its access rules; loaders ignore them so far.
     public var security: Security?
-    /// What it is, for people; loaders ignore it so far.
+    /// Its description, for people; loaders ignore it so far.
     public var meta: Meta?
-    /// How much may be asked of it; loaders ignore it so far.
+    /// Its load limits; loaders ignore them so far.
     public var limits: Limits?
-    /// Where a proxy passes calls on to.
+    /// The server to which a proxy forwards calls.
     public var upstream: Upstream?
-    /// Where it answers.
+    /// Its routes.
     public var routes: [Route]
 
-    /// Makes a manifest; nothing is checked yet.
+    /// Creates a manifest, unchecked.
     ///
     /// - Parameters:
     ///   - id: Its name in URLs.
-    ///   - kind: How it answers.
-    ///   - security: Who may call it.
-    ///   - meta: What it is, for people.
-    ///   - limits: How much may be asked of it.
-    ///   - upstream: Where a proxy passes calls on to.
-    ///   - routes: Where it answers.
+    ///   - kind: Its kind.
+    ///   - security: Its access rules.
+    ///   - meta: Its description, for people.
+    ///   - limits: Its load limits.
+    ///   - upstream: The server to which a proxy forwards calls.
+    ///   - routes: Its routes.
     public init(
         id: String, kind: Kind, security: Security? = nil, meta: Meta? = nil, limits: Limits? = nil,
         upstream: Upstream? = nil, routes: [Route] = []
@@ -69,11 +69,11 @@ extension FacetManifest: Codable {
 
     private enum FacetKey: String, CodingKey { case id, kind, security, meta, limits, upstream }
 
-    /// Reads a manifest, also in the older flat form (`id`, `kind`, `routes` with `path` and `file`). Unknown keys are
-    /// ignored.
+    /// Decodes a manifest, also in the older flat form (`id`, `kind`, `routes` with `path` and `file`). Unknown keys
+    /// are ignored.
     ///
-    /// - Parameter decoder: Where it is read from.
-    /// - Throws: `DecodingError`, where a key is missing or has another type, and where `upstream` is within `facet`, where
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` if a key is missing or has the wrong type, or if `upstream` is inside `facet`, where
     ///   loaders do not look for it.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
@@ -101,10 +101,10 @@ extension FacetManifest: Codable {
             routes: try container.decodeIfPresent([Route].self, forKey: .route) ?? [])
     }
 
-    /// Writes the manifest, unchecked; ``toml(checkingFilesIn:)`` checks it first.
+    /// Encodes the manifest, unchecked; ``toml(checkingFilesIn:)`` checks it first.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: What the encoder throws.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: Any error from the encoder.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         var facet = container.nestedContainer(keyedBy: FacetKey.self, forKey: .facet)

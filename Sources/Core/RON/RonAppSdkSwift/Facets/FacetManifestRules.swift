@@ -1,11 +1,10 @@
 import Foundation
 
 extension FacetManifest {
-    /// What a Micronode's loader would refuse.
+    /// The reasons for which a Micronode's loader would refuse the manifest.
     ///
-    /// - Parameter folder: Where the files of static routes are looked for, if they are named by relative paths; nil leaves
-    ///   out whether they exist.
-    /// - Returns: The broken rules; none where it would be loaded.
+    /// - Parameter folder: The folder for relative paths of static routes' files; nil skips the check that they exist.
+    /// - Returns: The violated rules; empty if it would be loaded.
     public func findings(filesIn folder: URL? = nil) -> [FacetManifestError.Finding] {
         let rules: [(holds: Bool, rule: String)] =
             [
@@ -24,9 +23,9 @@ extension FacetManifest {
             }
     }
 
-    /// What a loader accepts, and yet does not do as one would think.
+    /// Routes that a loader accepts, but that do not work as expected.
     ///
-    /// - Returns: A finding for each route that is never mounted, or that a route before it hides.
+    /// - Returns: A finding for each route that is never mounted, or that is hidden by an earlier one.
     public func warnings() -> [FacetManifestError.Finding] {
         var seen: Set<[String]> = []
         return routes.enumerated().flatMap { index, route -> [FacetManifestError.Finding] in
@@ -42,10 +41,10 @@ extension FacetManifest {
         }
     }
 
-    /// Which of the manifests that are to be loaded together a loader would skip, because their id is taken.
+    /// The manifests that a loader would skip because an earlier one has the same id.
     ///
-    /// - Parameter manifests: In the order in which they are loaded.
-    /// - Returns: A finding for each that is skipped.
+    /// - Parameter manifests: In loading order.
+    /// - Returns: A finding for each skipped one.
     public static func duplicates(in manifests: [FacetManifest]) -> [FacetManifestError.Finding] {
         var seen: Set<String> = []
         return manifests.filter { !seen.insert($0.id).inserted }

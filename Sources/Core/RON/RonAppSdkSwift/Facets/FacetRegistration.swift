@@ -1,37 +1,37 @@
 import HTTPKit
 
-/// Tells a node that a facet is there, and that it still is (docs/design/ron.md, "Decisions").
+/// Registers a facet with a node, and sends heartbeats (docs/design/ron.md, "Decisions").
 ///
-/// No server has routes for that yet, so paths and bodies are our own proposal, and the paths are settings: a manifest is
-/// sent by POST to ``Settings/registerPath``, and `{"id": "…"}` to ``Settings/heartbeatPath``.
+/// No server has routes for that yet, so paths and bodies are our own proposal, and the paths are settings: a manifest
+/// is sent by POST to ``Settings/registerPath``, and `{"id": "…"}` to ``Settings/heartbeatPath``.
 public struct FacetRegistration: Sendable {
-    /// Where a facet is registered, and how often it shows that it is there.
+    /// The paths and intervals of a registration.
     public struct Settings: Sendable {
-        /// Where the manifest is sent to, below `/app`.
+        /// The path for the manifest, below `/app`.
         public var registerPath: String
-        /// Where heartbeats are sent to, below `/app`.
+        /// The path for heartbeats, below `/app`.
         public var heartbeatPath: String
-        /// From one heartbeat to the next; longer than 0.
+        /// The interval between heartbeats; greater than 0.
         public var interval: Duration
-        /// The wait after a first failure, longer than 0; it doubles up to the interval.
+        /// The backoff after a first failure, greater than 0; it doubles up to the interval.
         public var firstDelay: Duration
-        /// By what part of itself a wait after a failure is varied at most, from 0 to 1.
+        /// The maximum variation of a backoff as a fraction of it, from 0 to 1.
         public var jitter: Double
-        /// By what time is waited; tests put their own here.
+        /// The clock for delays; tests inject their own.
         public var clock: any Clock<Duration>
-        /// Where the variation of waits comes from.
+        /// The source of the jitter.
         public var generator: any RandomNumberGenerator & Sendable
 
-        /// Makes settings.
+        /// Creates settings.
         ///
         /// - Parameters:
-        ///   - registerPath: Where the manifest is sent to.
-        ///   - heartbeatPath: Where heartbeats are sent to.
-        ///   - interval: From one heartbeat to the next.
-        ///   - firstDelay: The wait after a first failure.
-        ///   - jitter: By what part of itself a wait after a failure is varied at most, from 0 to 1.
-        ///   - clock: By what time is waited.
-        ///   - generator: Where the variation of waits comes from.
+        ///   - registerPath: The path for the manifest.
+        ///   - heartbeatPath: The path for heartbeats.
+        ///   - interval: The interval between heartbeats.
+        ///   - firstDelay: The backoff after a first failure.
+        ///   - jitter: The maximum variation of a backoff as a fraction of it, from 0 to 1.
+        ///   - clock: The clock for delays.
+        ///   - generator: The source of the jitter.
         public init(
             registerPath: String = "/facets/register", heartbeatPath: String = "/facets/heartbeat",
             interval: Duration = .seconds(30), firstDelay: Duration = .milliseconds(500), jitter: Double = 0.5,
@@ -47,7 +47,7 @@ public struct FacetRegistration: Sendable {
             self.generator = generator
         }
 
-        /// Refuses what would ask a node without a pause, or never.
+        /// Refuses settings that would call a node without a pause, or never.
         ///
         /// - Throws: ``SdkConfigError`` that names the setting.
         func check() throws(SdkConfigError) {
@@ -60,7 +60,7 @@ public struct FacetRegistration: Sendable {
         }
     }
 
-    /// What a server may ask for at least; a longer interval allows more.
+    /// The longest wait that a server may always request; a longer interval allows more.
     private static let longestWait = Duration.seconds(300)
 
     private struct Heartbeat: Encodable, Sendable { let id: String }
@@ -72,11 +72,11 @@ public struct FacetRegistration: Sendable {
     /// Prepares a registration; nothing is sent yet.
     ///
     /// - Parameters:
-    ///   - client: What makes the calls.
-    ///   - manifest: What is registered.
-    ///   - settings: Where, and how often it shows that it is there.
-    /// - Throws: ``FacetManifestError``, where a node's loader would refuse the manifest; files are not looked for.
-    ///   ``SdkConfigError``, where the settings ask a node without a pause.
+    ///   - client: The client that makes the calls.
+    ///   - manifest: The manifest to register.
+    ///   - settings: The paths and intervals.
+    /// - Throws: ``FacetManifestError`` if a node's loader would refuse the manifest; files are not checked.
+    ///   ``SdkConfigError`` if the settings would call a node without a pause.
     public init(client: RonClient, manifest: FacetManifest, settings: Settings = Settings()) throws {
         try settings.check()
         let findings = manifest.findings()
@@ -88,25 +88,25 @@ public struct FacetRegistration: Sendable {
 
     /// Registers the facet, once.
     ///
-    /// - Returns: What came of it.
+    /// - Returns: The result.
     public func register() async -> AppResponse<NoContent> { await client.post(settings.registerPath, body: manifest) }
 
-    /// Shows that the facet is there, once.
+    /// Sends one heartbeat.
     ///
-    /// - Returns: What came of it.
+    /// - Returns: The result.
     public func heartbeat() async -> AppResponse<NoContent> {
         await client.post(settings.heartbeatPath, body: Heartbeat(id: manifest.id))
     }
 
-    /// Registers the facet, and shows that it is there until the task is cancelled; returns then.
+    /// Registers the facet, and sends heartbeats until the task is cancelled; returns then.
     ///
-    /// What fails is tried again after a wait that doubles up to the interval, and is not shorter than what the server
-    /// asked for by ``RonProblem/retryAfterMs``: of that, the interval or five minutes count at most, whichever is
-    /// longer, so that no answer silences a facet for days. A node that knows the facet no more (status 404 or 410) gets its
-    /// manifest again: nodes may forget everything at any time.
+    /// Failures are retried after a backoff that doubles up to the interval, and is at least the server's
+    /// ``RonProblem/retryAfterMs``. That is capped at the interval or five minutes, whichever is longer, so that no
+    /// answer silences a facet for days. A node that no longer knows the facet (status 404 or 410) gets its manifest
+    /// again: nodes may forget everything at any time.
     ///
-    /// - Parameter onFailure: Told of each failure, on the task of this call.
-    /// - Throws: ``RonProblem``, where the node refuses the manifest for good: a problem that is not retryable.
+    /// - Parameter onFailure: Called for each failure, on the task of this call.
+    /// - Throws: ``RonProblem`` if the node refuses the manifest permanently: a problem that is not retryable.
     public func run(onFailure: @Sendable (RonProblem) -> Void = { _ in }) async throws(RonProblem) {
         var backoff = Backoff(
             first: settings.firstDelay, longest: settings.interval, jitter: settings.jitter,

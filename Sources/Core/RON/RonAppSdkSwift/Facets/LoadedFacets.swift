@@ -1,32 +1,32 @@
-/// What a Micronode answers to `GET /facets/meta`: the facets that it has loaded.
+/// A Micronode's answer to `GET /facets/meta`: the loaded facets.
 public struct LoadedFacets: Codable, Sendable, Equatable {
     /// The facets.
     public var loaded: [LoadedFacet]
 
-    /// Makes it.
+    /// Creates the answer.
     ///
     /// - Parameter loaded: The facets.
     public init(loaded: [LoadedFacet]) { self.loaded = loaded }
 }
 
-/// A facet that a Micronode has loaded.
+/// A facet loaded by a Micronode.
 public struct LoadedFacet: Codable, Sendable, Equatable {
     /// Its name in URLs.
     public var id: String
-    /// How it answers.
+    /// Its kind.
     public var kind: FacetManifest.Kind
-    /// Where it answers.
+    /// Its routes.
     public var routes: [LoadedRoute]
-    /// Where it passes calls on to, as the node describes it.
+    /// The server to which it forwards calls, as the node describes it.
     public var upstream: JSONValue?
 
-    /// Makes it.
+    /// Creates a loaded facet.
     ///
     /// - Parameters:
     ///   - id: Its name in URLs.
-    ///   - kind: How it answers.
-    ///   - routes: Where it answers.
-    ///   - upstream: Where it passes calls on to.
+    ///   - kind: Its kind.
+    ///   - routes: Its routes.
+    ///   - upstream: The server to which it forwards calls.
     public init(id: String, kind: FacetManifest.Kind, routes: [LoadedRoute], upstream: JSONValue? = nil) {
         self.id = id
         self.kind = kind
@@ -35,17 +35,17 @@ public struct LoadedFacet: Codable, Sendable, Equatable {
     }
 }
 
-/// A route of a facet that a Micronode has loaded.
+/// A route of a facet loaded by a Micronode.
 public struct LoadedRoute: Codable, Sendable, Equatable {
-    /// In capitals.
+    /// In upper case.
     public var method: String
     /// Begins with `/`.
     public var path: String
 
-    /// Makes it.
+    /// Creates a loaded route.
     ///
     /// - Parameters:
-    ///   - method: In capitals.
+    ///   - method: In upper case.
     ///   - path: Begins with `/`.
     public init(method: String, path: String) {
         self.method = method

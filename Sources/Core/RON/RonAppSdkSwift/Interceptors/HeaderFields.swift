@@ -1,11 +1,11 @@
-/// The headers of a request or response, in order; a name is the same whatever its case, and may stand there repeatedly.
+/// The headers of a request or response, in order; names are case-insensitive and may be repeated.
 public struct HeaderFields: Sendable {
-    /// Names as they were given, and values.
+    /// Names in their original case, and values.
     public private(set) var fields: [(name: String, value: String)]
 
     /// Headers from names and values.
     ///
-    /// - Parameter fields: Names and values in their order.
+    /// - Parameter fields: Names and values in order.
     public init(_ fields: [(String, String)] = []) {
         self.fields = fields.map { (name: $0.0, value: $0.1) }
     }
@@ -18,7 +18,7 @@ public struct HeaderFields: Sendable {
         fields.filter { Self.isSame($0.name, name) }.map(\.value)
     }
 
-    /// A header's first value; setting it replaces all of them, where the first one stood, and nil removes them.
+    /// A header's first value; setting it replaces all of them, in place of the first one, and nil removes them.
     ///
     /// - Parameter name: The header, in any case.
     public subscript(name: String) -> String? {
@@ -30,11 +30,11 @@ public struct HeaderFields: Sendable {
         }
     }
 
-    /// Adds a value behind those that are there.
+    /// Appends a value to the existing ones.
     ///
     /// - Parameters:
     ///   - name: The header.
-    ///   - value: What is added.
+    ///   - value: The new value.
     public mutating func add(_ name: String, _ value: String) { fields.append((name: name, value: value)) }
 
     private static func isSame(_ one: String, _ other: String) -> Bool { one.lowercased() == other.lowercased() }

@@ -1,10 +1,10 @@
 /// Why an interceptor ended a call.
 struct InterceptorFailure: Error, CustomStringConvertible {
-    /// What it did.
+    /// The interceptor's offence.
     enum Reason: Sendable {
-        /// It threw; the error's text may hold anything, so it is for debug logs only.
+        /// It threw; the error's text may contain anything, so it is for debug logs only.
         case threw(any Error)
-        /// It set a header that it may not.
+        /// It set a forbidden header.
         case header(String)
     }
 
@@ -12,7 +12,7 @@ struct InterceptorFailure: Error, CustomStringConvertible {
     let interceptor: String
     let reason: Reason
 
-    /// For people: holds nothing that the interceptor said.
+    /// For display: contains none of the interceptor's own text.
     var description: String {
         switch reason {
         case .threw: "The interceptor \(interceptor) failed"
@@ -21,14 +21,14 @@ struct InterceptorFailure: Error, CustomStringConvertible {
     }
 }
 
-/// Calls interceptors in their order, and holds them to what they may touch.
+/// Calls interceptors in order, and enforces their restrictions.
 struct InterceptorChain: Sendable {
     let interceptors: [any RonInterceptor]
 
-    /// What is sent after all interceptors have had their say.
+    /// The request after all interceptors.
     ///
-    /// - Parameter request: As the client would send it.
-    /// - Throws: ``InterceptorFailure``, or `CancellationError` where the task was cancelled meanwhile.
+    /// - Parameter request: The client's request.
+    /// - Throws: ``InterceptorFailure``, or `CancellationError` if the task was cancelled meanwhile.
     func prepare(_ request: InterceptedRequest) async throws -> InterceptedRequest {
         var request = request
         for interceptor in interceptors {
@@ -44,12 +44,12 @@ struct InterceptorChain: Sendable {
         return request
     }
 
-    /// The head of a response after all interceptors have had their say, the last one first.
+    /// The head of a response after all interceptors, called in reverse order.
     ///
     /// - Parameters:
-    ///   - response: As the server sent it.
-    ///   - request: What ``prepare(_:)`` gave.
-    /// - Throws: As ``prepare(_:)``.
+    ///   - response: The server's response.
+    ///   - request: The result of ``prepare(_:)``.
+    /// - Throws: Like ``prepare(_:)``.
     func receive(_ response: InterceptedResponse, to request: InterceptedRequest) async throws -> InterceptedResponse {
         var response = response
         for interceptor in interceptors.reversed() {
@@ -69,7 +69,7 @@ struct InterceptorChain: Sendable {
         return HeaderFields(headers.fields.filter { !isHidden($0.name) }.map { ($0.name, $0.value) })
     }
 
-    /// What an interceptor made of the headers that it was shown, together with those that it was not.
+    /// Merges the headers as changed by an interceptor with those that were hidden from it.
     private static func taken(
         _ changed: HeaderFields, from interceptor: any RonInterceptor, instead before: HeaderFields
     ) throws -> HeaderFields {
@@ -98,6 +98,6 @@ struct InterceptorChain: Sendable {
 
     private static func name(of interceptor: any RonInterceptor) -> String { String(describing: type(of: interceptor)) }
 
-    /// Also what a provider or a caller sends by a name that says so, as `x-api-key`.
+    /// Also headers of a provider or a caller whose names suggest a credential, such as `x-api-key`.
     private static func isHidden(_ name: String) -> Bool { Redaction.isSensitive(name) }
 }

@@ -1,73 +1,72 @@
 import Foundation
 
-/// Looks at the requests and responses of a client on their way, and may change their headers
-/// (docs/design/ron.md, "Decisions").
+/// Inspects the requests and responses of a client, and may change their headers (docs/design/ron.md, "Decisions").
 ///
-/// A client calls its interceptors for each request in the order in which ``RonConfig`` lists them, and for each response
-/// in the reverse one, so that the first of them stands outermost. One that throws ends that call alone, with a local
-/// problem; nothing has been sent if it was a request's.
+/// A client calls its interceptors for each request in the order in which ``RonConfig`` lists them, and for each
+/// response in reverse, so that the first of them is outermost. An interceptor that throws ends only that call, with a
+/// local problem; if it threw for a request, nothing has been sent.
 ///
-/// Headers that prove who is calling (``InterceptedRequest/protectedHeaders``, and those that ``Redaction`` knows) are
-/// not shown to an interceptor, and one that sets them ends the call, unless it asks for them by ``handlesCredentials``.
+/// Headers with credentials (``InterceptedRequest/protectedHeaders``, and those known to ``Redaction``) are hidden from
+/// an interceptor, and setting one ends the call, unless the interceptor opts in with ``handlesCredentials``.
 public protocol RonInterceptor: Sendable {
-    /// Whether it sees and may change the headers that prove who is calling. Not so unless said otherwise.
+    /// Whether it sees and may change headers with credentials. False by default.
     var handlesCredentials: Bool { get }
 
     /// Called before a request is sent.
     ///
-    /// - Parameter request: What is about to be sent; its headers may be changed.
-    /// - Throws: Whatever shall end this call; nothing is sent then.
+    /// - Parameter request: The request; its headers may be changed.
+    /// - Throws: Any error to end this call; nothing is sent then.
     func intercept(request: inout InterceptedRequest) async throws
 
-    /// Called when the head of a response is there.
+    /// Called when the head of a response has arrived.
     ///
     /// - Parameters:
-    ///   - response: What the server answered; its headers may be changed.
-    ///   - request: What was sent, as this interceptor may see it.
-    /// - Throws: Whatever shall end this call; the response is dropped then.
+    ///   - response: The response; its headers may be changed.
+    ///   - request: The request, as visible to this interceptor.
+    /// - Throws: Any error to end this call; the response is dropped then.
     func intercept(response: inout InterceptedResponse, to request: InterceptedRequest) async throws
 }
 
 extension RonInterceptor {
-    /// False: it neither sees nor changes the headers that prove who is calling.
+    /// False: it neither sees nor changes headers with credentials.
     public var handlesCredentials: Bool { false }
 
-    /// Leaves the request as it is.
+    /// Leaves the request unchanged.
     ///
-    /// - Parameter request: What is about to be sent.
+    /// - Parameter request: The request.
     /// - Throws: Nothing.
     public func intercept(request: inout InterceptedRequest) async throws {}
 
-    /// Leaves the response as it is.
+    /// Leaves the response unchanged.
     ///
     /// - Parameters:
-    ///   - response: What the server answered.
-    ///   - request: What was sent.
+    ///   - response: The response.
+    ///   - request: The request.
     /// - Throws: Nothing.
     public func intercept(response: inout InterceptedResponse, to request: InterceptedRequest) async throws {}
 }
 
-/// A request as interceptors see it: complete, just before it is sent.
+/// A request as seen by interceptors: complete, just before it is sent.
 public struct InterceptedRequest: Sendable {
     /// Headers that only interceptors with ``RonInterceptor/handlesCredentials`` may set. In lower case.
     public static let protectedHeaders: Set<String> = [
         "authorization", "cookie", "proxy-authorization", "x-ron-passport", "x-ron-token",
     ]
 
-    /// What it does, in upper case: `GET`.
+    /// The method, in upper case: `GET`.
     public let method: String
-    /// Where it goes, with its query.
+    /// The URL, with its query.
     public let url: URL
     /// The id under which server and client log it.
     public let requestId: String
-    /// Its headers; names are the same whatever their case.
+    /// Its headers; names are case-insensitive.
     public var headers: HeaderFields
 
-    /// A request with all its parts; clients make them, and tests of interceptors.
+    /// Creates a request, for clients and for tests of interceptors.
     ///
     /// - Parameters:
-    ///   - method: What it does, in upper case.
-    ///   - url: Where it goes, with its query.
+    ///   - method: The method, in upper case.
+    ///   - url: The URL, with its query.
     ///   - requestId: The id under which server and client log it.
     ///   - headers: Its headers.
     public init(method: String, url: URL, requestId: String, headers: HeaderFields) {
@@ -78,14 +77,14 @@ public struct InterceptedRequest: Sendable {
     }
 }
 
-/// The head of a response as interceptors see it; its body comes after them.
+/// The head of a response as seen by interceptors; its body is read afterwards.
 public struct InterceptedResponse: Sendable {
     /// The HTTP status.
     public let status: Int
-    /// Its headers; names are the same whatever their case.
+    /// Its headers; names are case-insensitive.
     public var headers: HeaderFields
 
-    /// A response's head; clients make them, and tests of interceptors.
+    /// Creates a response's head, for clients and for tests of interceptors.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.

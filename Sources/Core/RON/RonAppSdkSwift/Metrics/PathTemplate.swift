@@ -1,10 +1,9 @@
-/// Makes of a path what calls can be counted by: parts that look like an id become `{id}`, so that a million users are
-/// one row.
+/// Groups paths for counting: segments that look like an id become `{id}`, so that a million users are one row.
 public enum PathTemplate {
     /// The template of a path.
     ///
-    /// A part is taken for an id if it holds a digit and nothing but hexadecimal digits and hyphens, or if it is longer
-    /// than 32 bytes, or if it holds anything but ASCII letters, digits and `-._~`. A part such as `v1` stays.
+    /// A segment counts as an id if it contains a digit and only hexadecimal digits and hyphens, or is longer than 32
+    /// bytes, or contains characters other than ASCII letters, digits and `-._~`. A segment such as `v1` stays.
     ///
     /// - Parameter path: with or without a query, which is dropped.
     public static func of(_ path: String) -> String {

@@ -1,25 +1,25 @@
-/// Is told of each call of a client.
+/// Receives metrics of each call of a client.
 ///
-/// Both functions are called on the task of the call and should return at once: what they do adds to each call's time.
+/// Both functions are called on the task of the call and should return immediately: they add to each call's latency.
 public protocol RonMetrics: Sendable {
     /// A call begins; ``callFinished(_:_:)`` follows exactly once.
     ///
-    /// - Parameter call: Which.
+    /// - Parameter call: The call.
     func callStarted(_ call: RonCall)
 
     /// A call has ended: with an answer, with a problem, or cancelled.
     ///
     /// - Parameters:
-    ///   - call: Which.
-    ///   - outcome: How it ended.
+    ///   - call: The call.
+    ///   - outcome: Its outcome.
     func callFinished(_ call: RonCall, _ outcome: RonCallOutcome)
 }
 
-/// What a call asks for, in words that are few enough to count by.
+/// The method and path of a call, with low cardinality for counting.
 public struct RonCall: Sendable, Hashable {
     /// In upper case: `GET`.
     public var method: String
-    /// The path without what tells one thing from another of its kind: `/app/users/{id}` (``PathTemplate``).
+    /// The path with ids replaced: `/app/users/{id}` (``PathTemplate``).
     public var pathTemplate: String
 
     /// A call.
@@ -33,13 +33,13 @@ public struct RonCall: Sendable, Hashable {
     }
 }
 
-/// How a call ended.
+/// The outcome of a call.
 public struct RonCallOutcome: Sendable, Hashable {
-    /// The HTTP status; 0 where no answer came.
+    /// The HTTP status; 0 if there was no answer.
     public var status: Int
-    /// The problem's code; nil where all went well.
+    /// The problem's code; nil on success.
     public var problemCode: String?
-    /// From the start of the call to its end, the response's body included; of a stream, to its head.
+    /// From the start of the call to its end, including the response's body; for a stream, to its head.
     public var duration: Duration
     /// Bytes of the request's body.
     public var bytesSent: Int
@@ -49,8 +49,8 @@ public struct RonCallOutcome: Sendable, Hashable {
     /// An outcome.
     ///
     /// - Parameters:
-    ///   - status: The HTTP status; 0 where no answer came.
-    ///   - problemCode: The problem's code; nil where all went well.
+    ///   - status: The HTTP status; 0 if there was no answer.
+    ///   - problemCode: The problem's code; nil on success.
     ///   - duration: From the start of the call to its end.
     ///   - bytesSent: Bytes of the request's body.
     ///   - bytesReceived: Bytes of the response's body.

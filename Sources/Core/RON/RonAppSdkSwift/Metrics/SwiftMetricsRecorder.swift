@@ -1,16 +1,16 @@
 import Metrics
 import Synchronization
 
-/// Hands what calls did to swift-metrics, and so to whatever backend the program has set up there.
+/// Reports calls to swift-metrics, and so to the program's backend.
 ///
-/// It makes these, each with the dimensions `method` and `path`:
-/// - `ron_client_calls_total`, a counter; with `status` and `code` (a problem's code, or `ok`) besides;
-/// - `ron_client_call_duration`, a timer in nanoseconds; with `status` besides;
-/// - `ron_client_request_bytes` and `ron_client_response_bytes`, recorders of bodies' sizes;
+/// It creates these metrics, with the dimensions `method` and `path`:
+/// - `ron_client_calls_total`, a counter; also with `status` and `code` (a problem's code, or `ok`);
+/// - `ron_client_call_duration`, a timer in nanoseconds; also with `status`;
+/// - `ron_client_request_bytes` and `ron_client_response_bytes`, recorders of body sizes;
 /// - `ron_client_calls_in_flight`, a meter, without dimensions.
 ///
-/// Paths and codes are counted by name up to a limit and as `other` beyond it, and so is what is longer than 128 bytes:
-/// no server and no caller can make the backend's memory grow.
+/// Paths and codes are counted by name up to a limit and as `other` beyond it, and so are those longer than 128 bytes:
+/// neither servers nor callers can grow the backend's memory without bound.
 public final class SwiftMetricsRecorder: RonMetrics {
     private struct State {
         var paths: Set<String> = []
@@ -27,8 +27,8 @@ public final class SwiftMetricsRecorder: RonMetrics {
     /// A recorder.
     ///
     /// - Parameters:
-    ///   - factory: the backend; that of the whole program unless given.
-    ///   - distinctNames: how many paths, and how many codes, are told apart.
+    ///   - factory: the backend; the program's own by default.
+    ///   - distinctNames: how many paths, and how many codes, are counted separately.
     public init(factory: any MetricsFactory = MetricsSystem.factory, distinctNames: Int = 200) {
         self.factory = factory
         limit = distinctNames
@@ -36,14 +36,14 @@ public final class SwiftMetricsRecorder: RonMetrics {
 
     /// Counts the call among those in flight.
     ///
-    /// - Parameter call: which.
+    /// - Parameter call: the call.
     public func callStarted(_ call: RonCall) { changeInFlight(by: 1) }
 
     /// Records status, code, duration and sizes.
     ///
     /// - Parameters:
-    ///   - call: which.
-    ///   - outcome: how it ended.
+    ///   - call: the call.
+    ///   - outcome: its outcome.
     public func callFinished(_ call: RonCall, _ outcome: RonCallOutcome) {
         changeInFlight(by: -1)
         let (path, code) = state.withLock { state in
@@ -65,7 +65,7 @@ public final class SwiftMetricsRecorder: RonMetrics {
     }
 
     private func changeInFlight(by change: Int) {
-        // Set under the lock, so that the backend sees the counts in their order.
+        // Set under the lock, so that the backend sees the counts in order.
         state.withLock { state in
             state.inFlight += change
             Meter(label: "ron_client_calls_in_flight", dimensions: [], factory: factory).set(state.inFlight)
@@ -81,7 +81,7 @@ public final class SwiftMetricsRecorder: RonMetrics {
 }
 
 extension Duration {
-    /// Whole nanoseconds; at most what Int64 holds.
+    /// Whole nanoseconds, clamped to Int64.
     fileprivate var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

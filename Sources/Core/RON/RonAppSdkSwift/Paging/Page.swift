@@ -3,16 +3,16 @@
 /// The token is read under the names `next_page_token`, `nextPageToken`, `next_cursor` and `nextCursor`, and written under
 /// the first.
 public struct Page<Item> {
-    /// What the page holds, in the server's order.
+    /// The items, in the server's order.
     public var items: [Item]
-    /// What asks for the next page; nil at the end, which servers write as a token that is missing, `null` or empty.
+    /// The token for the next page; nil at the end, which servers express as a token that is missing, `null` or empty.
     public var nextPageToken: String?
 
-    /// Makes a page.
+    /// Creates a page.
     ///
     /// - Parameters:
-    ///   - items: What the page holds.
-    ///   - nextPageToken: What asks for the next page; nil or empty at the end.
+    ///   - items: The items.
+    ///   - nextPageToken: The token for the next page; nil or empty at the end.
     public init(items: [Item], nextPageToken: String? = nil) {
         self.items = items
         self.nextPageToken = nextPageToken.flatMap { $0.isEmpty ? nil : $0 }
@@ -31,10 +31,10 @@ extension Page: Sendable where Item: Sendable {}
 extension Page: Equatable where Item: Equatable {}
 
 extension Page: Decodable where Item: Decodable {
-    /// Reads a page.
+    /// Decodes a page.
     ///
-    /// - Parameter decoder: Where it is read from.
-    /// - Throws: `DecodingError`, where items are missing or none, or a token is no string.
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` if items are missing or invalid, or a token is not a string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         let tokens = try Key.allCases.dropFirst().map { try container.decodeIfPresent(String.self, forKey: $0) }
@@ -45,10 +45,10 @@ extension Page: Decodable where Item: Decodable {
 }
 
 extension Page: Encodable where Item: Encodable {
-    /// Writes a page; the last one has no token.
+    /// Encodes a page; the last one has no token.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: What the encoder throws.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: Any error from the encoder.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(items, forKey: .items)

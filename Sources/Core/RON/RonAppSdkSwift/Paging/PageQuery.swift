@@ -1,26 +1,26 @@
-/// How a list is asked for its pages: the names of the query's fields, and how far a listing goes.
+/// The query for a list's pages: its field names, and the limits of a listing.
 ///
 /// No server has settled on names yet (docs/design/ron.md, "Decisions"), so they are settings.
 public struct PageQuery: Sendable, Equatable {
-    /// The field that holds the token.
+    /// The field for the token.
     public var tokenName: String
-    /// The fields that hold how many items are wanted on a page.
+    /// The fields for the page size.
     public var sizeNames: [String]
-    /// How many items are wanted on a page; nil leaves it to the server.
+    /// The page size; nil for the server's default.
     public var pageSize: Int?
-    /// How many pages a listing takes before it gives up.
+    /// The maximum number of pages of a listing.
     public var maxPages: Int
-    /// How many items a listing takes before it gives up.
+    /// The maximum number of items of a listing.
     public var maxItems: Int
 
-    /// Asks by `page_token` and `page_size`, as the schema has it.
+    /// Uses `page_token` and `page_size`, as in the schema.
     ///
     /// - Parameters:
-    ///   - tokenName: The field that holds the token.
-    ///   - sizeNames: The fields that hold how many items are wanted on a page.
-    ///   - pageSize: How many items are wanted on a page; nil leaves it to the server.
-    ///   - maxPages: How many pages a listing takes before it gives up; at least 1.
-    ///   - maxItems: How many items a listing takes before it gives up; at least 0.
+    ///   - tokenName: The field for the token.
+    ///   - sizeNames: The fields for the page size.
+    ///   - pageSize: The page size; nil for the server's default.
+    ///   - maxPages: The maximum number of pages of a listing; at least 1.
+    ///   - maxItems: The maximum number of items of a listing; at least 0.
     public init(
         tokenName: String = "page_token", sizeNames: [String] = ["page_size"], pageSize: Int? = nil,
         maxPages: Int = 1_000, maxItems: Int = 100_000
@@ -32,12 +32,12 @@ public struct PageQuery: Sendable, Equatable {
         self.maxItems = max(maxItems, 0)
     }
 
-    /// Asks by `cursor`, `limit` and `page_size`, as the Python client does.
+    /// Uses `cursor`, `limit` and `page_size`, like the Python client.
     ///
     /// - Parameters:
-    ///   - pageSize: How many items are wanted on a page; nil leaves it to the server.
-    ///   - maxPages: How many pages a listing takes before it gives up; at least 1.
-    ///   - maxItems: How many items a listing takes before it gives up; at least 0.
+    ///   - pageSize: The page size; nil for the server's default.
+    ///   - maxPages: The maximum number of pages of a listing; at least 1.
+    ///   - maxItems: The maximum number of items of a listing; at least 0.
     /// - Returns: The query.
     public static func cursors(
         pageSize: Int? = nil, maxPages: Int = 1_000, maxItems: Int = 100_000
@@ -47,9 +47,9 @@ public struct PageQuery: Sendable, Equatable {
             maxItems: maxItems)
     }
 
-    /// The fields of the query for a page.
+    /// The query fields for a page.
     ///
-    /// - Parameter token: What asks for the page; nil for the first.
+    /// - Parameter token: The page's token; nil for the first page.
     /// - Returns: Names and values.
     func fields(token: String?) -> [String: String] {
         var fields: [String: String] = [:]

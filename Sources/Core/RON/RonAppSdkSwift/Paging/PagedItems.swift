@@ -1,4 +1,4 @@
-/// The items of a list that comes in pages (``RonClient/listAll(_:as:query:paging:)``). One page is in memory at a time.
+/// The items of a paginated list (``RonClient/listAll(_:as:query:paging:)``). Only one page is in memory at a time.
 public struct PagedItems<Item: Decodable & Sendable>: AsyncSequence, Sendable {
     /// An item of the list.
     public typealias Element = Item
@@ -6,27 +6,27 @@ public struct PagedItems<Item: Decodable & Sendable>: AsyncSequence, Sendable {
     private let paging: PageQuery
     private let load: @Sendable (_ token: String?) async -> AppResponse<Page<Item>>
 
-    /// Items of pages that come from anywhere.
+    /// Items of pages from any source.
     ///
     /// - Parameters:
-    ///   - paging: How many pages and items at most.
-    ///   - load: Gives the page of a token; the first for nil.
+    ///   - paging: The limits on pages and items.
+    ///   - load: Returns the page of a token; the first for nil.
     init(paging: PageQuery, load: @escaping @Sendable (_ token: String?) async -> AppResponse<Page<Item>>) {
         self.paging = paging
         self.load = load
     }
 
-    /// Begins at the first page.
+    /// Starts at the first page.
     ///
-    /// - Returns: What goes through the items.
+    /// - Returns: The iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(paging: paging, load: load) }
 
-    /// Goes through the items of a list.
+    /// Iterates over the items of a list.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        /// What comes after the items that are at hand.
+        /// The state after the items of the current page.
         private enum Rest {
             case page(token: String?)
-            /// The server gave this page's token before: asking by it would go round in a circle.
+            /// The server has returned this page's token before: following it would loop.
             case repetition
             case end
         }
@@ -50,11 +50,11 @@ public struct PagedItems<Item: Decodable & Sendable>: AsyncSequence, Sendable {
 
         /// The next item.
         ///
-        /// - Returns: The item; nil behind the last one, and after an error.
-        /// - Throws: ``RonProblem``, and `CancellationError` where the task is cancelled.
+        /// - Returns: The item; nil after the last one, and after an error.
+        /// - Throws: ``RonProblem``, and `CancellationError` if the task is cancelled.
         public mutating func next() async throws -> Item? {
             do {
-                // Pages without items are pages too: they count, so that they end.
+                // Empty pages count too, so that the loop ends.
                 while items.isEmpty {
                     switch rest {
                     case .page(let token): try await loadPage(token)
@@ -101,7 +101,7 @@ public struct PagedItems<Item: Decodable & Sendable>: AsyncSequence, Sendable {
                     status: response.status, retryable: false)
             }
             items = page.items[...]
-            // All tokens are kept, and no server takes such a URL.
+            // All tokens are stored, and no server accepts such a URL.
             guard page.nextPageToken?.utf8.count ?? 0 <= Self.longestToken else {
                 throw Self.refused(
                     "local_page_token_too_long", "The server gave a page token of more than \(Self.longestToken) bytes")

@@ -1,28 +1,28 @@
 import Foundation
 
-/// Any JSON value; whole numbers keep every digit that 64 bits hold.
+/// Any JSON value; 64-bit integers keep all digits.
 public enum JSONValue: Codable, Sendable, Equatable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number that is not whole, or larger than 64 bits hold.
+    /// A number that is not an integer, or does not fit in 64 bits.
     case number(Double)
-    /// A whole number.
+    /// An integer.
     case integer(Int64)
-    /// A whole number above the largest ``integer(_:)``.
+    /// An integer above the largest ``integer(_:)``.
     case unsigned(UInt64)
     /// A text.
     case string(String)
     /// A list.
     case array([JSONValue])
-    /// Values by their names.
+    /// An object.
     case object([String: JSONValue])
 
-    /// Reads a value.
+    /// Decodes a value.
     ///
-    /// - Parameter decoder: Where it is read from.
-    /// - Throws: `DecodingError`, where it is no JSON value, as a number that is larger than a `Double` holds.
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` if it is not a JSON value, or a number beyond the range of a `Double`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -44,10 +44,10 @@ public enum JSONValue: Codable, Sendable, Equatable {
         }
     }
 
-    /// Writes the value.
+    /// Encodes the value.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: What the encoder throws, as for a ``number(_:)`` that is not finite.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: Any error from the encoder, such as for a ``number(_:)`` that is not finite.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

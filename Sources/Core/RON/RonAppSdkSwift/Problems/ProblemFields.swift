@@ -1,12 +1,12 @@
 import Foundation
 
-/// The fields of a problem in any of the shapes that servers send; a field of a wrong type is read for what it means,
-/// or counts as absent.
+/// The fields of a problem in any of the shapes that servers send; a field of the wrong type is interpreted if
+/// possible, or counts as absent.
 struct ProblemFields {
     private let outer: [String: JSONValue]
     private let inner: [String: JSONValue]
 
-    /// - Parameter object: The problem itself, or an object that holds it under `error` or `problem`.
+    /// - Parameter object: The problem itself, or an object that contains it under `error` or `problem`.
     init(_ object: [String: JSONValue]) {
         outer = object
         inner =
@@ -24,7 +24,7 @@ struct ProblemFields {
         return nil
     }
 
-    /// A text that is not empty; numbers are texts too.
+    /// A text that is not empty; numbers count as texts.
     func text(_ names: String...) -> String? {
         switch value(names) {
         case .string(let text): text.isEmpty ? nil : text
@@ -35,7 +35,7 @@ struct ProblemFields {
         }
     }
 
-    /// A whole number that is not negative; the largest one stands for all that are larger.
+    /// A non-negative integer, saturated at the largest one.
     func count(_ names: String...) -> Int? {
         switch value(names) {
         case .integer(let number): number < 0 ? nil : Int(number)

@@ -1,16 +1,16 @@
-/// A configuration that no client can be made of: no base URL, insecure HTTP without consent, a malformed number
+/// An unusable client configuration: no base URL, insecure HTTP without consent, a malformed number
 /// (docs/design/ron.md, "Decisions").
 public struct SdkConfigError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The field of ``RonConfig``, or the environment variable, that is wrong.
+    /// The invalid field of ``RonConfig``, or environment variable.
     public let setting: String
-    /// What is wrong with it, and what to do; without credentials.
+    /// The problem, and the remedy; without credentials.
     public let message: String
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - setting: The field or environment variable that is wrong.
-    ///   - message: What is wrong with it, and what to do.
+    ///   - setting: The invalid field or environment variable.
+    ///   - message: The problem, and the remedy.
     public init(setting: String, message: String) {
         self.setting = setting
         self.message = message
@@ -20,20 +20,20 @@ public struct SdkConfigError: Error, Sendable, Equatable, CustomStringConvertibl
     public var description: String { "\(setting): \(message)" }
 }
 
-/// A request that cannot be made of what the caller gave: nothing was sent.
+/// An invalid request from the caller: nothing was sent.
 ///
-/// Calls that answer with an ``AppResponse`` never throw it: there it is a problem of the kind `local`.
+/// Calls that return an ``AppResponse`` never throw it: there it is a problem of the kind `local`.
 public struct LocalNetworkError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The code, as in ``RonProblem/code``; begins with `local_`.
     public let code: String
-    /// What is wrong with the request, and what to do; without credentials.
+    /// The problem with the request, and the remedy; without credentials.
     public let message: String
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The code; begins with `local_`.
-    ///   - message: What is wrong with the request, and what to do.
+    ///   - message: The problem with the request, and the remedy.
     public init(code: String, message: String) {
         self.code = code
         self.message = message
@@ -42,19 +42,19 @@ public struct LocalNetworkError: Error, Sendable, Equatable, CustomStringConvert
     /// Code and message.
     public var description: String { "\(code): \(message)" }
 
-    /// The same as a problem; to send the same once more makes no sense.
+    /// The same error as a problem, which is not retryable.
     public var problem: RonProblem {
         RonProblem(code: code, message: message, kind: RonProblem.localKind, status: 0, retryable: false)
     }
 }
 
-/// What calls that throw throw, and what an app throws when it makes an error of an ``AppResponse``.
+/// The error of throwing calls, and of ``AppResponse`` when an app unwraps it.
 public enum RonSdkError: Error, Sendable, Equatable {
-    /// The configuration is of no use.
+    /// The configuration is unusable.
     case config(SdkConfigError)
-    /// The server, the way to it, or the client has a problem.
+    /// A problem of the server, the network, or the client.
     case problem(RonProblem)
-    /// What came is not what was expected; the text says where.
+    /// The answer does not have the expected type; the text gives the place.
     case decoding(String)
     /// Success without data, where data was expected.
     case unknown

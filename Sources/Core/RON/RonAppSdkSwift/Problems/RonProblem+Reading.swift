@@ -8,22 +8,22 @@ extension RonProblem: Codable {
         case retryAfterMs = "retry_after_ms"
     }
 
-    /// Reads a problem in any of the shapes that servers send.
+    /// Decodes a problem in any of the shapes that servers send.
     ///
-    /// A code that is missing is `unknown_error`, a message `HTTP` with the status, and a status 0; unknown fields are
-    /// ignored, and so is a field that makes no sense.
+    /// A missing code becomes `unknown_error`, a missing message `HTTP` with the status, and a missing status 0;
+    /// unknown and invalid fields are ignored.
     ///
-    /// - Parameter decoder: Where it is read from.
-    /// - Throws: `DecodingError`, where there is no object.
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` if it is not an object.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.singleValueContainer().decode([String: JSONValue].self)
         self.init(ProblemFields(object), status: nil, headers: [:])
     }
 
-    /// Writes the problem with the wire's names; what is nil is left out.
+    /// Encodes the problem with its wire names; nil values are omitted.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: What the encoder throws.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: Any error from the encoder.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(code, forKey: .code)
@@ -37,15 +37,15 @@ extension RonProblem: Codable {
         try container.encodeIfPresent(details, forKey: .details)
     }
 
-    /// The problem that an answer without success is.
+    /// The problem of an unsuccessful answer.
     ///
-    /// A JSON object is read as ``init(from:)`` says. Any other body is `transport_error` of the kind `transport`, with a
-    /// fixed message. Its status is the answer's; whether it is retryable depends on that
+    /// A JSON object is decoded like in ``init(from:)``. Any other body becomes `transport_error` of the kind
+    /// `transport`, with a fixed message. The status is the answer's, and determines whether it is retryable
     /// (docs/design/ron.md, "Where they differ").
     ///
     /// - Parameters:
     ///   - status: The answer's status.
-    ///   - headers: The answer's headers, names in lower case.
+    ///   - headers: The answer's headers, with lower-case names.
     ///   - body: The answer's body.
     public init(status: Int, headers: [String: String], body: Data) {
         if MediaType.mayBeJSON(headers["content-type"]),
@@ -73,8 +73,8 @@ extension RonProblem: Codable {
             reason: fields.text("reason") ?? details.flatMap { ProblemFields($0).text("reason") }, details: details)
     }
 
-    /// Whether a status alone says that the same call may succeed later: all of 500 and above, as in the original, and
-    /// those below that say so themselves.
+    /// Whether the status alone means that the same call may succeed later: all from 500, as in the original, and those
+    /// below that are defined so.
     static func isRetryable(_ status: Int) -> Bool { status >= 500 || [408, 425, 429].contains(status) }
 
     /// Servers send no kind yet.
@@ -85,8 +85,8 @@ extension RonProblem: Codable {
         return code == "upstream_unavailable" ? transportKind : "app"
     }
 
-    /// What the body asks to wait, else the header; what is longer than 24 days counts as that, so that nobody who adds to
-    /// it or multiplies it overflows.
+    /// The wait requested in the body, else in the header; capped at 24 days, so that arithmetic with it cannot
+    /// overflow.
     private static func wait(asked: Int?, headers: [String: String]) -> Int? {
         (asked ?? headers["retry-after"].flatMap { RetryAfter.wait($0) }.map { Int(($0 / .milliseconds(1)).rounded()) })
             .map { min($0, longestWaitMs) }
@@ -98,16 +98,16 @@ extension RonProblem: Codable {
 }
 
 extension RonProblem {
-    /// An answer that came, but cannot be read.
+    /// An answer that arrived, but cannot be read.
     static func unreadableAnswer(status: Int, retryable: Bool) -> RonProblem {
         RonProblem(
             code: "transport_error", message: "Unexpected response from the server", kind: transportKind,
             status: status, retryable: retryable)
     }
 
-    /// No answer, or not the whole of it; what the network said is not for users.
+    /// No complete answer; the network's own message is not for users.
     ///
-    /// - Parameter kind: What happened.
+    /// - Parameter kind: The kind of error.
     /// - Returns: `local_timeout`, `local_cancelled` or `local_network_failure`, with status 0.
     static func noAnswer(_ kind: TransportError.Kind) -> RonProblem {
         switch kind {
@@ -118,14 +118,14 @@ extension RonProblem {
             RonProblem(
                 code: "local_cancelled", message: "Request cancelled", kind: localKind, status: 0, retryable: false)
         case .unreachable, .reset, .tls, .tooLong, .other:
-            // A certificate that is not trusted now is not trusted a moment later either.
+            // A retry does not make a certificate trusted.
             RonProblem(
                 code: "local_network_failure", message: "Network error", kind: transportKind, status: 0,
                 retryable: kind != .tls)
         }
     }
 
-    /// The answer is longer than what the client takes.
+    /// The answer exceeds the client's limit.
     static func tooLong(status: Int, limit: Int) -> RonProblem {
         RonProblem(
             code: "local_response_too_large",
@@ -136,14 +136,14 @@ extension RonProblem {
 
 /// The header `Content-Type`.
 enum MediaType {
-    /// Whether a body of this type is JSON: `application/json` and whatever ends in `+json`.
+    /// Whether a body of this type is JSON: `application/json` and types ending in `+json`.
     static func isJSON(_ contentType: String) -> Bool {
-        // What nearly every answer says; to look into it costs as much as to make the call's URL.
+        // Fast path for nearly every answer; parsing costs as much as building the call's URL.
         if contentType == "application/json" { return true }
         let type = contentType.prefix { $0 != ";" && $0 != "," }.trimmingCharacters(in: .whitespaces).lowercased()
         return type == "application/json" || type.hasSuffix("+json")
     }
 
-    /// Whether it is worth a try: it says so, or nothing.
+    /// Whether parsing is worth a try: the type is JSON or missing.
     static func mayBeJSON(_ contentType: String?) -> Bool { contentType.map(isJSON) ?? true }
 }

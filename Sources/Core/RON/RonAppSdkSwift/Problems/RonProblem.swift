@@ -1,47 +1,47 @@
-/// What went wrong, in the server's words or the client's own (docs/design/ron.md, "Where they differ").
+/// A problem reported by the server or by the client (docs/design/ron.md, "Where they differ").
 ///
 /// Names on the wire are `code`, `message`, `kind`, `status`, `correlation_id`, `retryable`, `retry_after_ms`, `reason`
-/// and `details`; they are written so, and read in all shapes that servers send.
+/// and `details`; these are used for encoding, and all shapes that servers send are decoded.
 public struct RonProblem: Error, Sendable, Equatable {
-    /// What a program goes by, as `upstream_unavailable`; compared without regard to case by ``hasCode(_:)``.
+    /// For programs, such as `upstream_unavailable`; compare case-insensitively with ``hasCode(_:)``.
     public var code: String
-    /// What a person reads.
+    /// For people.
     public var message: String
-    /// Where the problem arose: `auth`, `policy`, `app`, `transport`, `local`; servers send others.
+    /// The origin of the problem: `auth`, `policy`, `app`, `transport`, `local`; servers send others.
     public var kind: String
-    /// The status of the answer; 0 where none came.
+    /// The status of the answer; 0 if there was none.
     public var status: Int
-    /// The id by which the call is found in the servers' logs.
+    /// The id of the call in the servers' logs.
     public var correlationId: String?
-    /// Whether the same call may succeed later; nil where that is not known.
+    /// Whether the same call may succeed later; nil if unknown.
     public var retryable: Bool?
-    /// How long to wait before that, in milliseconds; of what a server asks for, ``longestWaitMs`` at most.
+    /// The wait before a retry, in milliseconds, capped at ``longestWaitMs``.
     public var retryAfterMs: Int?
-    /// A more exact reason, as `overloaded`.
+    /// A more specific reason, such as `overloaded`.
     public var reason: String?
-    /// Whatever else the server says.
+    /// Any other fields from the server.
     public var details: [String: JSONValue]?
 
-    /// The longest ``retryAfterMs`` that is read, 24 days in milliseconds: what 32 bits hold.
+    /// The maximum ``retryAfterMs``, 24 days in milliseconds: the 32-bit limit.
     public static let longestWaitMs = Int(Int32.max)
 
-    /// The ``kind`` of what the client finds wrong itself: nothing was sent, or what came is not taken.
+    /// The ``kind`` of problems found by the client itself: nothing was sent, or an answer was rejected.
     public static let localKind = "local"
-    /// The ``kind`` of what goes wrong between client and server.
+    /// The ``kind`` of problems between client and server.
     public static let transportKind = "transport"
 
-    /// Makes a problem.
+    /// Creates a problem.
     ///
     /// - Parameters:
-    ///   - code: What a program goes by.
-    ///   - message: What a person reads.
-    ///   - kind: Where the problem arose.
-    ///   - status: The status of the answer; 0 where none came.
-    ///   - correlationId: The id by which the call is found in logs.
+    ///   - code: For programs.
+    ///   - message: For people.
+    ///   - kind: The origin of the problem.
+    ///   - status: The status of the answer; 0 if there was none.
+    ///   - correlationId: The id of the call in logs.
     ///   - retryable: Whether the same call may succeed later.
-    ///   - retryAfterMs: How long to wait before that, in milliseconds.
-    ///   - reason: A more exact reason.
-    ///   - details: Whatever else there is to say.
+    ///   - retryAfterMs: The wait before a retry, in milliseconds.
+    ///   - reason: A more specific reason.
+    ///   - details: Any other fields.
     public init(
         code: String, message: String, kind: String, status: Int, correlationId: String? = nil, retryable: Bool? = nil,
         retryAfterMs: Int? = nil, reason: String? = nil, details: [String: JSONValue]? = nil
@@ -57,14 +57,14 @@ public struct RonProblem: Error, Sendable, Equatable {
         self.details = details
     }
 
-    /// Whether this is the code; servers write it in lower case and in capitals.
+    /// Whether this is the code; servers use lower case and upper case.
     ///
     /// - Parameter other: The code to compare with.
-    /// - Returns: True where they differ in case at most.
+    /// - Returns: True if they are equal, ignoring case.
     public func hasCode(_ other: String) -> Bool { code.lowercased() == other.lowercased() }
 
-    /// The code for logs and metrics: `other`, where the server's is not 1 to 64 visible ASCII characters.
+    /// The code for logs and metrics: `other` if the server's is not 1 to 64 visible ASCII characters.
     ///
-    /// What is longer would fill a backend's memory, and a line break would begin a line of the log that nobody wrote.
+    /// A longer one would fill a backend's memory, and a line break would forge a line of the log.
     package var countedCode: String { HeaderText.isVisible(code, limit: 64) ? code : "other" }
 }

@@ -1,8 +1,8 @@
 import HTTPKit
 
-/// Reads a body piece by piece, and gives up a server that is silent for too long.
+/// Reads a body in chunks, with an idle timeout.
 actor BodyReader {
-    /// What came of waiting for a piece.
+    /// The result of waiting for a chunk.
     enum Reading: Sendable {
         case piece([UInt8])
         case end
@@ -13,19 +13,19 @@ actor BodyReader {
 
     init(_ body: TransportBody) { iterator = body.makeAsyncIterator() }
 
-    /// The next piece. A piece is read when it is asked for, so a slow reader holds up the server.
+    /// The next chunk. A chunk is read on demand, so a slow reader applies backpressure to the server.
     ///
     /// - Parameters:
-    ///   - limit: How long a silence may last; nil for ever. After it, the body is of no use any more.
-    ///   - clock: By what that is measured.
-    /// - Returns: What came. A body that heeds no cancellation holds up nobody.
-    /// - Throws: What the body throws, and `CancellationError`.
+    ///   - limit: The idle timeout; nil for none. After it, the body is unusable.
+    ///   - clock: The clock for the timeout.
+    /// - Returns: The result. A body that ignores cancellation does not delay it.
+    /// - Throws: Any error from the body, and `CancellationError`.
     nonisolated func read(limit: Duration?, clock: any Clock<Duration>) async throws -> Reading {
         try await withTimeout(limit, clock: clock) { try await self.next() } ?? .silence
     }
 
     private func next() async throws -> Reading {
-        // A copy reads on where the original would.
+        // A copy continues at the same position.
         var iterator = iterator
         return try await iterator.next().map { .piece($0) } ?? .end
     }

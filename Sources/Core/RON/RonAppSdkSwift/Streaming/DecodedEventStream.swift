@@ -1,7 +1,7 @@
-/// The events of a stream, each read from its JSON; made by
-/// ``RonClient/subscribe(_:path:query:headers:settings:)``. It connects as ``RonEventStream`` does.
+/// The events of a stream, each decoded from its JSON; created by
+/// ``RonClient/subscribe(_:path:query:headers:settings:)``. It connects like ``RonEventStream``.
 public struct DecodedEventStream<Event: Decodable & Sendable>: AsyncSequence, Sendable {
-    /// What an event's data is read as.
+    /// The type of an event's data.
     public typealias Element = Event
 
     private let events: RonEventStream
@@ -12,16 +12,16 @@ public struct DecodedEventStream<Event: Decodable & Sendable>: AsyncSequence, Se
         self.heartbeats = heartbeats
     }
 
-    /// Begins behind ``StreamSettings/lastEventID``.
+    /// Starts after ``StreamSettings/lastEventID``.
     ///
-    /// - Returns: What reads the events.
+    /// - Returns: The iterator.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(events: events.makeAsyncIterator(), heartbeats: heartbeats)
     }
 
-    /// Reads events, over as many connections as it takes.
+    /// Iterates over events, across reconnects.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        /// Nil after an error.
+        /// nil after an error.
         private var events: RonEventStream.AsyncIterator?
         private let heartbeats: Set<String>
 
@@ -30,11 +30,11 @@ public struct DecodedEventStream<Event: Decodable & Sendable>: AsyncSequence, Se
             self.heartbeats = heartbeats
         }
 
-        /// The next event that is no heartbeat.
+        /// The next event other than a heartbeat.
         ///
-        /// - Returns: The event; nil where the server has ended the stream with status 204, and after an error.
-        /// - Throws: ``RonProblem``, where the last try has failed or another one makes no sense;
-        ///   ``RonSdkError/decoding(_:)``, where an event is no `Event`; `CancellationError` where the task is cancelled.
+        /// - Returns: The event; nil if the server has ended the stream with status 204, and after an error.
+        /// - Throws: ``RonProblem`` if the last attempt has failed or a retry is pointless;
+        ///   ``RonSdkError/decoding(_:)`` if an event is not an `Event`; `CancellationError` if the task is cancelled.
         public mutating func next() async throws -> Event? {
             do {
                 while let event = try await events?.next() {

@@ -1,26 +1,26 @@
 extension RonClient {
-    /// The events of a stream, each read from its JSON:
+    /// The events of a stream, each decoded from its JSON:
     ///
     /// ```swift
     /// let stream = try await client.subscribe(Event.self, path: "/events/logs")
     /// for try await event in stream { print(event.kind) }
     /// ```
     ///
-    /// Nothing is sent before the first event is asked for. A connection that breaks, is silent for too long, or ends is
-    /// made anew after a wait, and the server goes on behind the last event; status 204 ends the stream. After
-    /// ``StreamSettings/tries`` connections in a row without an event, and where another try makes no sense, the loop
-    /// throws the last ``RonProblem``. The client's timeouts hold until the head of the answer is there;
-    /// ``StreamSettings/idleTimeout`` holds after that.
+    /// Nothing is sent before the first event is requested. A connection that breaks, is idle for too long, or ends is
+    /// re-established after a backoff, and the server continues after the last event; status 204 ends the stream. After
+    /// ``StreamSettings/tries`` connections in a row without an event, or if a retry is pointless, the loop throws the
+    /// last ``RonProblem``. The client's timeouts apply until the answer's head has arrived;
+    /// ``StreamSettings/idleTimeout`` applies after that.
     ///
     /// - Parameters:
-    ///   - type: What an event's data is read as. Events named in ``StreamSettings/heartbeats`` are passed over.
+    ///   - type: The type of an event's data. Events named in ``StreamSettings/heartbeats`` are skipped.
     ///   - path: The stream's path below `/app`.
     ///   - query: The query.
     ///   - headers: Headers of the stream's requests alone.
-    ///   - settings: How the stream is held open.
+    ///   - settings: The stream's reconnects and limits.
     /// - Returns: The events.
-    /// - Throws: ``RonSdkError/config(_:)`` for settings that make no sense; ``LocalNetworkError`` for a path that leads
-    ///   out of `/app`.
+    /// - Throws: ``RonSdkError/config(_:)`` for invalid settings; ``LocalNetworkError`` for a path that leads out of
+    ///   `/app`.
     public func subscribe<Event: Decodable & Sendable>(
         _ type: Event.Type, path: String, query: [String: String] = [:], headers: [String: String] = [:],
         settings: StreamSettings = StreamSettings()
@@ -30,16 +30,15 @@ extension RonClient {
             heartbeats: settings.heartbeats)
     }
 
-    /// The events of a stream as they came, heartbeats included; otherwise as
-    /// ``subscribe(_:path:query:headers:settings:)``.
+    /// The raw events of a stream, including heartbeats; otherwise like ``subscribe(_:path:query:headers:settings:)``.
     ///
     /// - Parameters:
     ///   - path: The stream's path below `/app`.
     ///   - query: The query.
     ///   - headers: Headers of the stream's requests alone.
-    ///   - settings: How the stream is held open.
+    ///   - settings: The stream's reconnects and limits.
     /// - Returns: The events.
-    /// - Throws: As the other one.
+    /// - Throws: Like the decoding variant.
     public func subscribe(
         path: String, query: [String: String] = [:], headers: [String: String] = [:],
         settings: StreamSettings = StreamSettings()
@@ -63,7 +62,7 @@ extension RonClient {
         var request = request
         if let lastEventID, !lastEventID.isEmpty { request.headers["Last-Event-ID"] = lastEventID }
         var timeouts = settings.timeouts
-        // A stream may be silent for longer than a call; how long is its own setting.
+        // A stream may be idle for longer than a call; it has its own setting.
         timeouts.readMs = 0
         do throws(RonProblem) {
             return .success(try await open(request, accept: "text/event-stream", timeouts: timeouts))

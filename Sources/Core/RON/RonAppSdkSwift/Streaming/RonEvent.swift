@@ -1,18 +1,18 @@
 import Foundation
 
-/// One server-sent event, as it came.
+/// One raw server-sent event.
 public struct RonEvent: Sendable, Hashable {
-    /// The last id that the server set, which is this event's where it has one; empty where none was set.
+    /// The last id set by the server, possibly with this event; empty if none was set.
     public var id: String
-    /// Its name; `message` where the server gives none.
+    /// Its name; `message` by default.
     public var event: String
-    /// Its data; lines are parted by LF.
+    /// Its data, with lines separated by LF.
     public var data: String
 
-    /// Makes an event.
+    /// Creates an event.
     ///
     /// - Parameters:
-    ///   - id: The last id that the server set.
+    ///   - id: The last id set by the server.
     ///   - event: Its name.
     ///   - data: Its data.
     public init(id: String = "", event: String = "message", data: String) {
@@ -21,11 +21,11 @@ public struct RonEvent: Sendable, Hashable {
         self.data = data
     }
 
-    /// The data as JSON.
+    /// Decodes the data as JSON.
     ///
-    /// - Parameter type: What is read.
+    /// - Parameter type: The type.
     /// - Returns: The value.
-    /// - Throws: ``RonSdkError/decoding(_:)`` that names the event and the place in it; none of its data.
+    /// - Throws: ``RonSdkError/decoding(_:)`` that names the event and the place in it, without its data.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RonSdkError) -> Value {
         do {
             return try RonJSON.decode(type, from: Data(data.utf8))
@@ -36,11 +36,11 @@ public struct RonEvent: Sendable, Hashable {
     }
 }
 
-/// What a decoder says is wrong, and where, in one line.
+/// The reason and place of a decoding error, in one line.
 enum DecodingReason {
     /// The reason.
     ///
-    /// - Parameter error: What the decoder threw.
+    /// - Parameter error: The decoder's error.
     static func text(_ error: any Error) -> String {
         switch error as? DecodingError {
         case .keyNotFound(let key, let context): "\(place(of: key, in: context.codingPath)) is missing"
@@ -52,7 +52,7 @@ enum DecodingReason {
     }
 
     private static func place(of key: any CodingKey, in path: [any CodingKey]) -> String {
-        // Some decoders have the key in the path already.
+        // Some decoders include the key in the path already.
         place(path.last?.stringValue == key.stringValue ? path : path + [key])
     }
 

@@ -1,17 +1,17 @@
 import Foundation
 import HTTPKit
 
-/// The events of a stream, as they came; made by ``RonClient/subscribe(path:query:headers:settings:)``.
+/// The raw events of a stream; created by ``RonClient/subscribe(path:query:headers:settings:)``.
 ///
-/// Each iteration holds a connection of its own, which is made when the first event is asked for. Where it ends, another
-/// one is made that asks the server to go on behind the last event; an event that the end cut off is not given out, as
-/// it comes again. The next piece is read when what came before is used up, so a slow reader holds up the server and
-/// fills no memory. Leaving the loop or cancelling the task ends the connection.
+/// Each iteration has its own connection, established when the first event is requested. If it ends, a new one asks the
+/// server to continue after the last event; a truncated event is not returned, as it comes again. Chunks are read on
+/// demand, so a slow reader applies backpressure to the server and fills no memory. Leaving the loop or cancelling the
+/// task ends the connection.
 public struct RonEventStream: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = RonEvent
 
-    /// Makes a connection: a response of success, or the problem that came instead.
+    /// Connects: a successful response, or the problem.
     typealias Connect = @Sendable (_ lastEventID: String?) async -> Result<TransportResponse, RonProblem>
 
     private let settings: StreamSettings
@@ -22,12 +22,12 @@ public struct RonEventStream: AsyncSequence, Sendable {
         self.connect = connect
     }
 
-    /// Begins behind ``StreamSettings/lastEventID``.
+    /// Starts after ``StreamSettings/lastEventID``.
     ///
-    /// - Returns: What reads the events.
+    /// - Returns: The iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(settings: settings, connect: connect) }
 
-    /// Reads events, over as many connections as it takes.
+    /// Iterates over events, across reconnects.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let settings: StreamSettings
         private let connect: Connect
@@ -35,9 +35,9 @@ public struct RonEventStream: AsyncSequence, Sendable {
         private var parser: SSEParser
         private var connection: BodyReader?
         private var events: ArraySlice<SSEEvent> = []
-        /// The wait that the next connection is due after.
+        /// The backoff before the next connection.
         private var delay = Duration.zero
-        /// What ends the stream, once the events before it are given out.
+        /// The error to throw once the events before it have been returned.
         private var failure: RonProblem?
         private var lastEventID: String?
         private var isOver = false
@@ -52,9 +52,9 @@ public struct RonEventStream: AsyncSequence, Sendable {
 
         /// The next event.
         ///
-        /// - Returns: The event; nil where the server has ended the stream with status 204, and after an error.
-        /// - Throws: ``RonProblem``, where the last try has failed or another one makes no sense; `CancellationError` where
-        ///   the task is cancelled.
+        /// - Returns: The event; nil if the server has ended the stream with status 204, and after an error.
+        /// - Throws: ``RonProblem`` if the last attempt has failed or a retry is pointless; `CancellationError` if the
+        ///   task is cancelled.
         public mutating func next() async throws -> RonEvent? {
             do {
                 while !isOver {
@@ -121,14 +121,14 @@ public struct RonEventStream: AsyncSequence, Sendable {
             }
             events = complete[...]
             if let time = parser.reconnectionTime { backoff.serverAsked(milliseconds: time) }
-            // A server that says nothing but that it is alive, and hangs up, would be asked again for ever.
+            // Heartbeats do not count: a server that sends only those, and closes, would be reconnected forever.
             if events.contains(where: { !settings.heartbeats.contains($0.type) }) { backoff.receivedEvent() }
-            // One that no header can hold is passed over: then the server begins earlier, and nothing is lost.
+            // An id that is not valid in a header is omitted: then the server starts earlier, and nothing is lost.
             let id = parser.lastEventID
             if id.utf8.count <= 1_024, HeaderText.isValue(id) { lastEventID = id }
         }
 
-        /// Ends the connection; the next one is due after a wait, or the problem is the caller's.
+        /// Ends the connection; schedules the next one after a backoff, or throws the problem.
         private mutating func failed(_ problem: RonProblem) throws {
             connection = nil
             guard let wait = backoff.wait(retryAfter: problem.retryAfterMs.map { .milliseconds($0) }) else {

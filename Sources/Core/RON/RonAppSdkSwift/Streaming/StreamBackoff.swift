@@ -1,12 +1,12 @@
 import HTTPKit
 
-/// How long a stream waits before it connects anew, and when it has tried often enough.
+/// The backoff of a stream's reconnects, and when it gives up.
 struct StreamBackoff {
     private let settings: StreamSettings
     private var backoff: Backoff
-    /// Connections since the last event that is no heartbeat.
+    /// Connections since the last event other than a heartbeat.
     private var connections = 0
-    /// What the server's last `retry:` asked for, within the bounds.
+    /// The server's last `retry:`, clamped to the bounds.
     private var retry: Duration?
 
     init(_ settings: StreamSettings) {
@@ -19,10 +19,10 @@ struct StreamBackoff {
     /// A connection is about to be made.
     mutating func connects() { connections += 1 }
 
-    /// An event came: whatever failed before is forgotten.
+    /// An event arrived: resets the count of failures.
     mutating func receivedEvent() { connections = 0 }
 
-    /// The server asked to be left alone for so many milliseconds before each new connection.
+    /// The server requested this delay in milliseconds before each reconnect.
     mutating func serverAsked(milliseconds: Int) {
         let bounds = settings.retryBounds
         let time = min(max(.milliseconds(milliseconds), bounds.lowerBound), bounds.upperBound)
@@ -32,8 +32,8 @@ struct StreamBackoff {
 
     /// A connection has ended.
     ///
-    /// - Parameter retryAfter: What the answer asked to wait, if it did.
-    /// - Returns: How long to wait before the next one; nil where there shall be none.
+    /// - Parameter retryAfter: The wait requested by the answer, if any.
+    /// - Returns: The delay before the next one; nil to give up.
     mutating func wait(retryAfter: Duration?) -> Duration? {
         guard connections < settings.tries else { return nil }
         if let retryAfter, retryAfter > settings.longestRetryAfter { return nil }

@@ -1,6 +1,6 @@
-/// The problems of streams whose server says nothing of them itself.
+/// Problems of streams that the server does not report itself.
 enum StreamProblem {
-    /// The connection ended in the middle.
+    /// The connection broke.
     static let broken = RonProblem(
         code: "local_network_failure", message: "The connection of the stream broke", kind: RonProblem.transportKind,
         status: 0, retryable: true, reason: "stream_broken")
@@ -11,12 +11,12 @@ enum StreamProblem {
         status: 0,
         retryable: true, reason: "stream_ended")
 
-    /// Nothing came for too long.
+    /// The idle timeout expired.
     static let silent = RonProblem(
         code: "local_timeout", message: "The stream was silent for too long", kind: RonProblem.transportKind, status: 0,
         retryable: true, reason: "stream_silent")
 
-    /// An event is larger than what is taken.
+    /// An event exceeds the limit.
     static func tooLong(_ limit: Int) -> RonProblem {
         RonProblem(
             code: "local_event_too_long",
@@ -24,7 +24,7 @@ enum StreamProblem {
             kind: RonProblem.localKind, status: 200, retryable: false)
     }
 
-    /// A success that is no stream.
+    /// A successful answer that is not a stream.
     static func noStream(_ status: Int, type: String) -> RonProblem {
         RonProblem(
             code: "local_not_a_stream",

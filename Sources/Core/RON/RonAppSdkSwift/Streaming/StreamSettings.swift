@@ -1,47 +1,48 @@
-/// How a stream is held open (docs/design/ron.md, "Decisions"): when it connects anew, and when it gives up.
+/// The settings of a stream (docs/design/ron.md, "Decisions"): when it reconnects, and when it gives up.
 public struct StreamSettings: Sendable {
-    /// The wait before the second try; each further one waits twice as long. A server's `retry:` takes its place.
+    /// The delay before the second attempt; it doubles for each further one. A server's `retry:` overrides it.
     public var firstDelay: Duration
-    /// The longest wait that doubling leads to.
+    /// The maximum delay from doubling.
     public var longestDelay: Duration
-    /// By what part of itself a wait is varied at most, so that clients do not come back all at once: 0.5 is ± 50 %. A wait
-    /// that the server asked for only gets longer.
+    /// The maximum variation of a delay as a fraction of it, so that clients do not all reconnect at once: 0.5 is ± 50
+    /// %. A delay requested by the server is only lengthened.
     public var jitter: Double
-    /// How many connections in a row may end without an event; the next failure is the caller's. Heartbeats do not count.
+    /// The maximum number of connections in a row without an event; the next failure is thrown. Heartbeats do not count
+    /// as events.
     public var tries: Int
-    /// After how long a silence a connection is given up; comments and heartbeats break it. Nil waits for ever.
+    /// The idle timeout of a connection; comments and heartbeats reset it. nil for none.
     public var idleTimeout: Duration?
-    /// What a server's `retry:` is held to.
+    /// The bounds of a server's `retry:`.
     public var retryBounds: ClosedRange<Duration>
-    /// The longest wait that a server may ask for by Retry-After; a longer one ends the stream with its problem.
+    /// The maximum Retry-After of a server; a longer one ends the stream with its problem.
     public var longestRetryAfter: Duration
-    /// The longest line, and the longest data of one event, in bytes.
+    /// The maximum length of a line, and of one event's data, in bytes.
     public var eventLimit: Int
-    /// Names of events that only show that the connection is alive: they break a silence, and that is all. Decoded streams
-    /// pass over them.
+    /// Names of events that only keep the connection alive: they reset the idle timeout, and nothing else. Decoded
+    /// streams skip them.
     public var heartbeats: Set<String>
-    /// The id of the last event that was seen in an earlier stream; the server goes on behind it.
+    /// The id of the last event of an earlier stream; the server continues after it.
     public var lastEventID: String?
-    /// By what time is waited; tests put their own here.
+    /// The clock for delays; tests inject their own.
     public var clock: any Clock<Duration>
-    /// Where the variation of waits comes from; each stream begins with a copy.
+    /// The source of the jitter; each stream starts with a copy.
     public var generator: any RandomNumberGenerator & Sendable
 
-    /// Makes settings; without values they are those of the Python client.
+    /// Creates settings; the defaults are those of the Python client.
     ///
     /// - Parameters:
-    ///   - firstDelay: The wait before the second try.
-    ///   - longestDelay: The longest wait that doubling leads to.
-    ///   - jitter: By what part of itself a wait is varied at most, from 0 to 1.
-    ///   - tries: How many connections in a row may end without an event; at least 1.
-    ///   - idleTimeout: After how long a silence a connection is given up; nil waits for ever.
-    ///   - retryBounds: What a server's `retry:` is held to.
-    ///   - longestRetryAfter: The longest wait that a server may ask for by Retry-After.
-    ///   - eventLimit: The longest line, and the longest data of one event, in bytes.
-    ///   - heartbeats: Names of events that only show that the connection is alive.
-    ///   - lastEventID: The id of the last event that was seen in an earlier stream.
-    ///   - clock: By what time is waited.
-    ///   - generator: Where the variation of waits comes from.
+    ///   - firstDelay: The delay before the second attempt.
+    ///   - longestDelay: The maximum delay from doubling.
+    ///   - jitter: The maximum variation of a delay as a fraction of it, from 0 to 1.
+    ///   - tries: The maximum number of connections in a row without an event; at least 1.
+    ///   - idleTimeout: The idle timeout of a connection; nil for none.
+    ///   - retryBounds: The bounds of a server's `retry:`.
+    ///   - longestRetryAfter: The maximum Retry-After of a server.
+    ///   - eventLimit: The maximum length of a line, and of one event's data, in bytes.
+    ///   - heartbeats: Names of events that only keep the connection alive.
+    ///   - lastEventID: The id of the last event of an earlier stream.
+    ///   - clock: The clock for delays.
+    ///   - generator: The source of the jitter.
     public init(
         firstDelay: Duration = .milliseconds(500), longestDelay: Duration = .seconds(10), jitter: Double = 0.5,
         tries: Int = 5, idleTimeout: Duration? = .seconds(60),
@@ -64,7 +65,7 @@ public struct StreamSettings: Sendable {
         self.generator = generator
     }
 
-    /// Refuses what no stream can be held open by.
+    /// Refuses invalid settings.
     ///
     /// - Throws: ``SdkConfigError`` that names the setting.
     func check() throws(SdkConfigError) {

@@ -2,21 +2,21 @@ import Foundation
 import HTTPKit
 import NIOSSL
 
-/// The transport of a client that is given none: AsyncHTTPClient, with pooled connections and certificates checked.
+/// The default transport: AsyncHTTPClient, with pooled connections and certificate verification.
 ///
-/// TLS is 1.2 at least, redirects are not followed, and a connection that does not come about is not tried again. It
-/// may be dropped without being closed.
+/// TLS is 1.2 at least, redirects are not followed, and a failed connection is not retried. It may be released without
+/// being closed.
 public final class AsyncHTTPTransport: RonTransport {
     private let client: PooledClient
 
-    /// Makes a transport; nothing is connected yet.
+    /// Creates a transport; nothing is connected yet.
     ///
     /// - Parameters:
-    ///   - tlsConfiguration: Which certificates are trusted, and which are shown; what checks them stays on unless it is
-    ///     turned off there. Versions below TLS 1.2 are never spoken.
-    ///   - connectionsPerHost: How many connections one host gets; calls beyond it wait for one, no longer than their
-    ///     connect timeout.
-    ///   - pinnedKeys: The keys of which a node has to have one, besides a certificate that is trusted; any without them.
+    ///   - tlsConfiguration: The trusted certificates, and the client's own; verification stays on unless it is turned
+    ///     off there. Versions below TLS 1.2 are never used.
+    ///   - connectionsPerHost: The maximum connections per host; further calls wait for one, up to their connect
+    ///     timeout.
+    ///   - pinnedKeys: Requires a node to have one of these keys, in addition to a trusted certificate; nil for any.
     ///     With them nothing is sent over `http://`.
     public init(
         tlsConfiguration: TLSConfiguration = .makeClientConfiguration(), connectionsPerHost: Int = 64,
@@ -28,9 +28,9 @@ public final class AsyncHTTPTransport: RonTransport {
             encryption: tlsConfiguration, connectionsPerHost: max(1, connectionsPerHost), check: check)
     }
 
-    /// Sends a request, and returns when the head of the answer is there.
+    /// Sends a request, and returns when the answer's head has arrived.
     ///
-    /// - Parameter request: What is sent.
+    /// - Parameter request: The request.
     /// - Returns: The answer.
     /// - Throws: ``TransportError``.
     public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
@@ -42,9 +42,9 @@ public final class AsyncHTTPTransport: RonTransport {
         }
     }
 
-    /// Closes all connections; calls that are running fail, and so do those that come. Closing once more does nothing.
+    /// Closes all connections; calls in flight and later calls fail. Idempotent.
     ///
-    /// - Throws: What kept connections from being closed, the first of several; the others are closed then.
+    /// - Throws: The first error that prevented a connection from being closed; the others are closed nonetheless.
     public func close() async throws { try await client.close() }
 }
 

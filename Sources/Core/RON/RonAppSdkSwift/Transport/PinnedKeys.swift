@@ -3,20 +3,19 @@ import HTTPKit
 import NIOCore
 import NIOSSL
 
-/// The public keys of which a node has to have one, whoever vouches for its certificate
-/// (docs/design/ron.md, "Decisions").
+/// Public keys of which a node must have one, in addition to a trusted certificate (docs/design/ron.md, "Decisions").
 ///
-/// A key outlives a certificate that is made anew for it. Give that of the next certificate too, before it comes into use:
-/// calls to a node whose key is none of these fail.
+/// A key outlives the renewal of its certificate. Include the key of the next certificate before it comes into use:
+/// calls to a node with any other key fail.
 public struct PinnedKeys: Sendable {
-    /// As they stand in certificates: SubjectPublicKeyInfo, in DER.
+    /// In the form of certificates: SubjectPublicKeyInfo, in DER.
     private let keys: Set<[UInt8]>
 
     /// The keys of certificates.
     ///
-    /// - Parameter pem: One certificate or more, in PEM, as `openssl s_client -showcerts` prints them: those of nodes, not of
-    ///   authorities.
-    /// - Throws: ``SdkConfigError``, where there is none, or one that cannot be read.
+    /// - Parameter pem: One or more certificates, in PEM, as printed by `openssl s_client -showcerts`: those of nodes,
+    ///   not of authorities.
+    /// - Throws: ``SdkConfigError`` if there is none, or one cannot be read.
     public init(certificates pem: String) throws(SdkConfigError) {
         do {
             keys = Set(
@@ -27,10 +26,10 @@ public struct PinnedKeys: Sendable {
         if keys.isEmpty { throw Self.unreadable("certificate") }
     }
 
-    /// Keys by themselves.
+    /// Bare keys.
     ///
-    /// - Parameter pem: One public key or more, in PEM, as `openssl x509 -pubkey -noout` prints them.
-    /// - Throws: ``SdkConfigError``, where there is none, or one that cannot be read.
+    /// - Parameter pem: One or more public keys, in PEM, as printed by `openssl x509 -pubkey -noout`.
+    /// - Throws: ``SdkConfigError`` if there is none, or one cannot be read.
     public init(publicKeys pem: String) throws(SdkConfigError) {
         let (begin, end) = ("-----BEGIN PUBLIC KEY-----", "-----END PUBLIC KEY-----")
         var found: Set<[UInt8]> = []
@@ -51,8 +50,8 @@ public struct PinnedKeys: Sendable {
 
     /// Ends a new connection, before anything is sent on it, unless the node has one of the keys.
     ///
-    /// - Parameter channel: A connection on which keys have been agreed on; one without encryption ends as well.
-    /// - Returns: Fails with `HTTPFailure` where the node is another.
+    /// - Parameter channel: A connection after its TLS handshake; an unencrypted one ends as well.
+    /// - Returns: Fails with `HTTPFailure` if the node has another key.
     func check(_ channel: any Channel) -> EventLoopFuture<Void> {
         let other = HTTPFailure(.tls, "the node's key is none of those that it may have")
         let checked = channel.nioSSL_peerCertificate()
@@ -62,7 +61,7 @@ public struct PinnedKeys: Sendable {
                     throw other
                 }
             }
-        // Who makes the connection hears of it first, and does not close it.
+        // The creator of the connection is notified first, and does not close it.
         checked.whenFailure { _ in channel.eventLoop.execute { channel.close(promise: nil) } }
         return checked
     }

@@ -5,10 +5,10 @@ extension RonTransport {
     /// Sends a request and reads the whole answer; the overall timeout covers both.
     ///
     /// - Parameters:
-    ///   - request: What is sent.
-    ///   - bodyLimit: How many bytes of the answer's body are taken at most.
-    /// - Returns: The answer's status, its headers with names in lower case, and its body.
-    /// - Throws: ``TransportError``; of the kind `tooLong`, where the body is longer.
+    ///   - request: The request.
+    ///   - bodyLimit: The maximum bytes of the answer's body.
+    /// - Returns: The answer's status, its headers with lower-case names, and its body.
+    /// - Throws: ``TransportError``; of the kind `tooLong` if the body exceeds the limit.
     public func exchange(
         _ request: TransportRequest, bodyLimit: Int
     ) async throws(TransportError) -> (status: Int, headers: [String: String], body: Data) {

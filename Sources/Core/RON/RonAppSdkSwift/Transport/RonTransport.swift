@@ -1,43 +1,43 @@
 import Foundation
 
-/// What carries a request to the server, in place of a `URLSession` (docs/design/ron.md, "Decisions").
+/// Sends requests to the server, in place of a `URLSession` (docs/design/ron.md, "Decisions").
 public protocol RonTransport: Sendable {
-    /// Sends a request, and returns when the head of the answer is there; the body is read afterwards.
+    /// Sends a request, and returns when the answer's head has arrived; the body is read afterwards.
     ///
-    /// Redirects are not followed, nothing is sent a second time, and a cancelled task ends the request.
+    /// Must not follow redirects or send anything twice; cancelling the task ends the request.
     ///
-    /// - Parameter request: What is sent.
+    /// - Parameter request: The request.
     /// - Returns: The answer.
-    /// - Throws: Whatever kept an answer from coming.
+    /// - Throws: The reason why there is no answer.
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse
 
-    /// Closes connections; calls that are running fail.
+    /// Closes connections; calls in flight fail.
     ///
-    /// - Throws: What kept them from being closed.
+    /// - Throws: An error that prevented them from being closed.
     func close() async throws
 }
 
-/// A request, as it goes out.
+/// A request in its final form.
 public struct TransportRequest: Sendable {
-    /// The method, in capitals.
+    /// The method, in upper case.
     public var method: String
-    /// Where it goes; percent-encoded already.
+    /// The URL, percent-encoded.
     public var url: URL
     /// Its headers, in the order in which they are sent.
     public var headers: [(String, String)]
     /// Its body; nil for none.
     public var body: Data?
-    /// How long what may take.
+    /// The timeouts.
     public var timeouts: Timeouts
 
-    /// Makes a request.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - method: The method, in capitals.
-    ///   - url: Where it goes.
+    ///   - method: The method, in upper case.
+    ///   - url: The URL.
     ///   - headers: Its headers.
     ///   - body: Its body.
-    ///   - timeouts: How long what may take.
+    ///   - timeouts: The timeouts.
     public init(
         method: String, url: URL, headers: [(String, String)] = [], body: Data? = nil, timeouts: Timeouts = Timeouts()
     ) {
@@ -49,27 +49,27 @@ public struct TransportRequest: Sendable {
     }
 }
 
-/// How long the stages of a call may take, in milliseconds; 0 stands for no limit.
+/// The timeouts of a call's stages, in milliseconds; 0 means no limit.
 public struct Timeouts: Sendable, Equatable, Hashable {
     /// From the start of the call to the last byte of its answer.
     ///
-    /// A transport holds to it until the head is there; ``RonClient`` and
-    /// ``RonTransport/exchange(_:bodyLimit:)`` hold the body to it as well.
+    /// A transport enforces it until the head arrives; ``RonClient`` and ``RonTransport/exchange(_:bodyLimit:)``
+    /// enforce it for the body as well.
     public var overallMs: Int
-    /// Until the connection is there, TLS included.
+    /// To establish the connection, including TLS.
     public var connectMs: Int
-    /// The longest silence while the answer is waited for.
+    /// The idle timeout while waiting for the answer.
     public var readMs: Int
-    /// The longest standstill while the request is sent.
+    /// The idle timeout while sending the request.
     public var writeMs: Int
 
-    /// Makes timeouts; without values they are the defaults of the other SDKs.
+    /// Creates timeouts; the defaults are those of the other SDKs.
     ///
     /// - Parameters:
     ///   - overallMs: From the start of the call to the last byte of its answer.
-    ///   - connectMs: Until the connection is there.
-    ///   - readMs: The longest silence while the answer is waited for.
-    ///   - writeMs: The longest standstill while the request is sent.
+    ///   - connectMs: To establish the connection.
+    ///   - readMs: The idle timeout while waiting for the answer.
+    ///   - writeMs: The idle timeout while sending the request.
     public init(overallMs: Int = 10_000, connectMs: Int = 3_000, readMs: Int = 7_000, writeMs: Int = 5_000) {
         self.overallMs = overallMs
         self.connectMs = connectMs
@@ -78,16 +78,16 @@ public struct Timeouts: Sendable, Equatable, Hashable {
     }
 }
 
-/// An answer whose head is there.
+/// An answer whose head has arrived.
 public struct TransportResponse: Sendable {
     /// The status.
     public var status: Int
-    /// Its headers, as they came.
+    /// Its raw headers.
     public var headers: [(String, String)]
     /// Its body; dropping it unread closes the connection.
     public var body: TransportBody
 
-    /// Makes an answer.
+    /// Creates an answer.
     ///
     /// - Parameters:
     ///   - status: The status.
@@ -99,7 +99,7 @@ public struct TransportResponse: Sendable {
         self.body = body
     }
 
-    /// The headers with names in lower case; values of one name are joined by a comma and a space.
+    /// The headers with lower-case names; multiple values of one name are joined by a comma and a space.
     public var headerFields: [String: String] { Self.fields(headers) }
 
     static func fields(_ headers: some Collection<(String, String)>) -> [String: String] {
@@ -113,36 +113,36 @@ public struct TransportResponse: Sendable {
     }
 }
 
-/// Why no answer came, or not the whole of it.
+/// Why there is no answer, or only a part of it.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
-    /// What a caller can go by.
+    /// The kind of error, for callers.
     public enum Kind: String, Sendable, CaseIterable {
-        /// A timeout of ``Timeouts`` has passed.
+        /// One of the ``Timeouts`` expired.
         case timeout
-        /// No connection came about: the name is unknown, or nothing answers there.
+        /// No connection: the name is unknown, or nothing answers there.
         case unreachable
-        /// The connection ended early, or what came is no HTTP.
+        /// The connection ended early, or the answer is not HTTP.
         case reset
-        /// No trusted connection came about.
+        /// No trusted connection.
         case tls
         /// The task was cancelled.
         case cancelled
-        /// The body is longer than what the caller takes.
+        /// The body exceeds the caller's limit.
         case tooLong
         /// Anything else.
         case other
     }
 
-    /// What a caller can go by.
+    /// The kind of error, for callers.
     public let kind: Kind
-    /// What the library below says; for logs of people who look for an error, and never in a ``RonProblem``.
+    /// The underlying library's message; for debug logs, never in a ``RonProblem``.
     public let text: String
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - kind: What a caller can go by.
-    ///   - text: What the library below says.
+    ///   - kind: The kind of error.
+    ///   - text: The underlying library's message.
     public init(_ kind: Kind, _ text: String) {
         self.kind = kind
         self.text = text

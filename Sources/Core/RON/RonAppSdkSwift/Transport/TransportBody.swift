@@ -1,19 +1,19 @@
 import Foundation
 import HTTPKit
 
-/// The body of an answer, in the pieces in which it comes; it can be read once.
+/// The body of an answer, in chunks as received; it can be read once.
 ///
-/// The next piece is taken from the connection when it is asked for, so a slow reader holds up the server and fills no
-/// memory. Errors are ``TransportError``, and `CancellationError` where the task is cancelled.
+/// Chunks are read from the connection on demand, so a slow reader applies backpressure to the server and fills no
+/// memory. Errors are ``TransportError``, and `CancellationError` if the task is cancelled.
 public struct TransportBody: AsyncSequence, Sendable {
-    /// A piece of the body.
+    /// A chunk of the body.
     public typealias Element = [UInt8]
 
     private let makeNext: @Sendable () -> () async throws -> [UInt8]?
 
-    /// A body that comes from elsewhere.
+    /// A body from another sequence.
     ///
-    /// - Parameter pieces: Its pieces.
+    /// - Parameter pieces: Its chunks.
     public init<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces) where Pieces.Element == [UInt8] {
         makeNext = {
             var iterator = pieces.makeAsyncIterator()
@@ -30,7 +30,7 @@ public struct TransportBody: AsyncSequence, Sendable {
         }
     }
 
-    /// A body that is there already.
+    /// A body in memory.
     ///
     /// - Parameter bytes: All of it.
     public init(_ bytes: [UInt8] = []) {
@@ -43,27 +43,27 @@ public struct TransportBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins to read.
+    /// Starts reading.
     ///
-    /// - Returns: What reads.
+    /// - Returns: The iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(nextPiece: makeNext()) }
 
     /// Reads a body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let nextPiece: () async throws -> [UInt8]?
 
-        /// The next piece.
+        /// The next chunk.
         ///
-        /// - Returns: The piece; nil at the end.
+        /// - Returns: The chunk; nil at the end.
         /// - Throws: ``TransportError``, and `CancellationError`.
         public mutating func next() async throws -> [UInt8]? { try await nextPiece() }
     }
 
     /// The whole body.
     ///
-    /// - Parameter limit: How many bytes are taken at most.
+    /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The bytes.
-    /// - Throws: ``TransportError``, of the kind `tooLong` where there are more.
+    /// - Throws: ``TransportError``, of the kind `tooLong` if there are more.
     public func collect(upTo limit: Int) async throws(TransportError) -> Data {
         do {
             return Data(try await bytes(upTo: limit))

@@ -1,7 +1,7 @@
 import HTTPKit
 
 extension TransportError {
-    /// What any error of a transport or of its library means.
+    /// Converts any error of a transport or of its library.
     init(explaining error: any Error) {
         if let error = error as? TransportError {
             self = error

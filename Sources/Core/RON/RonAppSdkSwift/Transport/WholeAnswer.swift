@@ -1,22 +1,22 @@
 import Foundation
 
-/// An answer whose body is read.
+/// An answer with its complete body.
 struct WholeAnswer: Sendable {
     var status: Int
-    /// Names in lower case; values of one name are joined by a comma and a space.
+    /// With lower-case names; multiple values of one name are joined by a comma and a space.
     var headers: [String: String]
     var body: Data
 }
 
-/// A transport that reads answers whole, and holds to the overall timeout and to a cancellation until the last byte.
+/// A transport that reads complete answers, and enforces the overall timeout and cancellation until the last byte.
 ///
-/// Nobody has to watch over such a call from outside, which would cost it a task of its own and a timer.
+/// Such a call needs no external supervision, which would cost a task and a timer.
 protocol WholeAnswerTransport: RonTransport {
-    /// Sends a request, and returns when the whole answer is there.
+    /// Sends a request, and returns the complete answer.
     ///
     /// - Parameters:
-    ///   - request: What is sent.
-    ///   - limit: How many bytes of the answer's body are taken at most.
+    ///   - request: The request.
+    ///   - limit: The maximum bytes of the answer's body.
     /// - Returns: The answer.
     /// - Throws: ``CallFailure``, never `local`.
     func answer(to request: TransportRequest, limit: Int) async throws(CallFailure) -> WholeAnswer

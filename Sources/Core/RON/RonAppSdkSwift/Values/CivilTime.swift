@@ -1,7 +1,7 @@
-/// A second in the years 1 to 9999 of the Gregorian calendar, also before 1582, as clients in other languages count.
+/// A second in the years 1 to 9999 of the proleptic Gregorian calendar, as in clients in other languages.
 ///
-/// Foundation changes to the Julian calendar there: it reads `0001-01-01T00:00:00Z`, which servers send for "never", two
-/// days off.
+/// Foundation switches to the Julian calendar before 1582: it reads `0001-01-01T00:00:00Z`, which servers send for
+/// "never", two days off.
 struct CivilTime {
     /// The first second of the year 1.
     static let first = -63_113_904_000.0
@@ -9,24 +9,24 @@ struct CivilTime {
     static let end = 252_423_993_600.0
 
     private static let secondsOfDay = 86_400
-    /// From 1 March of the year 0, where days are counted from here, so that a leap day is a year's last one.
+    /// From 1 March of the year 0, the epoch of the day count here, so that a leap day is the last of its year.
     private static let daysUntil2001 = 730_791
-    /// Of 400 years, after which the calendar repeats.
+    /// Days in 400 years, after which the calendar repeats.
     private static let daysOfEra = 146_097
 
-    /// Since the beginning of 2001, in UTC, as `Date` counts.
+    /// Since the beginning of 2001, in UTC, like `Date`.
     let seconds: Int
 
-    /// A second from ``first`` on.
+    /// A second at or after ``first``.
     init(seconds: Int) { self.seconds = seconds }
 
-    /// The numbers of `2026-01-02T03:04:05`, in this order; nil where there is no such second.
+    /// From the numbers of `2026-01-02T03:04:05`, in this order; nil if there is no such second.
     init?(_ parts: [Int]) {
         guard parts.count == 6, (1...9_999).contains(parts[0]), (1...12).contains(parts[1]),
             (1...31).contains(parts[2]),
             (0..<24).contains(parts[3]), (0..<60).contains(parts[4]), (0..<60).contains(parts[5])
         else { return nil }
-        // A year from March on.
+        // A year starting in March.
         let year = parts[1] > 2 ? parts[0] : parts[0] - 1
         let month = (parts[1] + 9) % 12
         let yearOfEra = year % 400
@@ -34,7 +34,7 @@ struct CivilTime {
         let day =
             year / 400 * Self.daysOfEra + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         seconds = (day - Self.daysUntil2001) * Self.secondsOfDay + parts[3] * 3_600 + parts[4] * 60 + parts[5]
-        // The 30th of February would be a day in March.
+        // 30 February would be a day in March.
         guard self.parts == parts else { return nil }
     }
 

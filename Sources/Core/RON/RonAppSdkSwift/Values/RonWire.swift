@@ -1,4 +1,4 @@
-/// A field of a type of your own that has the app plane's form in JSON:
+/// A property of your own type in the app plane's JSON form:
 ///
 /// ```swift
 /// struct Upload: Codable {
@@ -8,7 +8,7 @@
 /// }
 /// ```
 ///
-/// Names of fields are left as they are, and a nil field is left out of the JSON and may be missing or `null` in it.
+/// Property names are unchanged. A nil property is omitted from the JSON, and may be missing or `null` in it.
 @propertyWrapper
 public struct RonWire<Value: WireValue>: Sendable, Codable {
     /// The value.
@@ -19,44 +19,44 @@ public struct RonWire<Value: WireValue>: Sendable, Codable {
     /// - Parameter wrappedValue: The value.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
-    /// Reads the value in its wire form.
+    /// Decodes the value from its wire form.
     ///
-    /// - Parameter decoder: Where it is read from.
-    /// - Throws: `DecodingError`, as ``WireValue`` says.
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError`, as described for ``WireValue``.
     public init(from decoder: any Decoder) throws { wrappedValue = try Value.decodeFromWire(decoder) }
 
-    /// Writes the value in its wire form.
+    /// Encodes the value in its wire form.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: `EncodingError`, as ``WireValue`` says.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: `EncodingError`, as described for ``WireValue``.
     public func encode(to encoder: any Encoder) throws { try wrappedValue.encodeToWire(encoder) }
 }
 
 extension RonWire: Equatable where Value: Equatable {}
 extension RonWire: Hashable where Value: Hashable {}
 
-// What the compiler writes for a `Codable` type decodes a wrapper as a field that must be there; these two take its place
-// where the wrapped value is optional.
+// The compiler's `Codable` synthesis requires a wrapped property to be present; these overloads replace that for an
+// optional value.
 extension KeyedDecodingContainer {
-    /// Reads an optional field: nil where it is missing or `null`.
+    /// Decodes an optional property: nil if it is missing or `null`.
     ///
     /// - Parameters:
     ///   - type: The wrapper's type.
-    ///   - key: The field.
+    ///   - key: The property.
     /// - Returns: The wrapper.
-    /// - Throws: `DecodingError`, where a value is there that is none.
+    /// - Throws: `DecodingError` for an invalid value.
     public func decode<Value: WireValue>(_ type: RonWire<Value?>.Type, forKey key: Key) throws -> RonWire<Value?> {
         try decodeIfPresent(type, forKey: key) ?? RonWire(wrappedValue: nil)
     }
 }
 
 extension KeyedEncodingContainer {
-    /// Writes an optional field; leaves it out where it is nil.
+    /// Encodes an optional property; omits it if it is nil.
     ///
     /// - Parameters:
     ///   - wrapper: The wrapper.
-    ///   - key: The field.
-    /// - Throws: `EncodingError`, where the value has no form in JSON.
+    ///   - key: The property.
+    /// - Throws: `EncodingError` if the value has no form in JSON.
     public mutating func encode<Value: WireValue>(_ wrapper: RonWire<Value?>, forKey key: Key) throws {
         try encodeIfPresent(wrapper.wrappedValue.map { RonWire<Value>(wrappedValue: $0) }, forKey: key)
     }

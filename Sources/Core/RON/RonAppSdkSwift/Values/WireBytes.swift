@@ -1,11 +1,11 @@
 import Foundation
 
 extension Data: WireValue {
-    /// Reads base64url or base64, with or without padding.
+    /// Decodes base64url or base64, with or without padding.
     ///
-    /// - Parameter decoder: Where it is read from.
+    /// - Parameter decoder: The decoder.
     /// - Returns: The bytes.
-    /// - Throws: `DecodingError.dataCorrupted`, where it is neither.
+    /// - Throws: `DecodingError.dataCorrupted` if it is neither.
     public static func decodeFromWire(_ decoder: any Decoder) throws -> Data {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -16,10 +16,10 @@ extension Data: WireValue {
         return bytes
     }
 
-    /// Writes base64url (RFC 4648, section 5) without padding.
+    /// Encodes base64url (RFC 4648, section 5) without padding.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: What the encoder throws.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: Any error from the encoder.
     public func encodeToWire(_ encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(base64URL)
@@ -38,7 +38,7 @@ extension Data: WireValue {
             })
     }
 
-    /// Bytes from base64url or base64; padding may be there or not, but not in part.
+    /// Bytes from base64url or base64; padding may be complete or missing, but not partial.
     init?(base64URL text: String) {
         var standard = text.utf8.map { byte in
             switch byte {

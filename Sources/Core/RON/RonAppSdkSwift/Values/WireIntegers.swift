@@ -4,11 +4,11 @@ extension Int64: WireValue {}
 extension UInt64: WireValue {}
 
 extension WireValue where Self: FixedWidthInteger & Codable {
-    /// Reads decimal digits in a string, or a whole number.
+    /// Decodes a string of decimal digits, or an integer.
     ///
-    /// - Parameter decoder: Where it is read from.
-    /// - Returns: The number, exact to the last unit.
-    /// - Throws: `DecodingError.dataCorrupted` that names the value, where it is no whole number or out of range.
+    /// - Parameter decoder: The decoder.
+    /// - Returns: The exact number.
+    /// - Throws: `DecodingError.dataCorrupted` that names the value if it is not an integer or out of range.
     public static func decodeFromWire(_ decoder: any Decoder) throws -> Self {
         let container = try decoder.singleValueContainer()
         let refused: (String) -> DecodingError = { reason in
@@ -27,7 +27,7 @@ extension WireValue where Self: FixedWidthInteger & Codable {
         do {
             return try container.decode(Self.self)
         } catch {
-            // Whatever the decoder says, it need not name the number.
+            // The decoder's own error need not include the number.
             if let number = try? container.decode(Decimal.self) {
                 throw refused("\(number) is not a whole number from \(Self.min) to \(Self.max)")
             }
@@ -35,17 +35,17 @@ extension WireValue where Self: FixedWidthInteger & Codable {
         }
     }
 
-    /// Writes decimal digits in a string.
+    /// Encodes a string of decimal digits.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: What the encoder throws.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: Any error from the encoder.
     public func encodeToWire(_ encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(String(self))
     }
 }
 
-/// A value that a peer sent, short enough for a message.
+/// A peer's value, shortened for a message.
 func quoted(_ text: String) -> String {
     text.utf8.count <= 64 ? "\"\(text)\"" : "\"\(text.prefix(48))…\" (\(text.utf8.count) bytes)"
 }

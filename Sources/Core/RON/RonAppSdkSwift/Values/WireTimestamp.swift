@@ -1,11 +1,11 @@
 import Foundation
 
 extension Date: WireValue {
-    /// Reads a time in ISO 8601 with an offset, with or without a fraction of a second.
+    /// Decodes an ISO 8601 time with an offset, with or without fractional seconds.
     ///
-    /// - Parameter decoder: Where it is read from.
-    /// - Returns: The time; a fraction is kept as far as `Date` can, which in this century is to some 100 ns.
-    /// - Throws: `DecodingError.dataCorrupted` that names the value, where it is no such time.
+    /// - Parameter decoder: The decoder.
+    /// - Returns: The time, in the precision of `Date`, about 100 ns in this century.
+    /// - Throws: `DecodingError.dataCorrupted` that names the value if it is not such a time.
     public static func decodeFromWire(_ decoder: any Decoder) throws -> Date {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -17,10 +17,10 @@ extension Date: WireValue {
         return time
     }
 
-    /// Writes ISO 8601 in UTC, with the fewest digits of a fraction that give the same time again, and at most nine.
+    /// Encodes ISO 8601 in UTC, with the fewest fractional digits that round-trip, at most nine.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: `EncodingError.invalidValue`, where the time is not in the years 1 to 9999.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: `EncodingError.invalidValue` if the time is not in the years 1 to 9999.
     public func encodeToWire(_ encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         guard let timestamp else {
@@ -40,7 +40,7 @@ extension Date: WireValue {
             let unit = pow(10, Double(digits))
             let fraction = ((seconds - whole) * unit).rounded()
             guard digits == 9 || whole + fraction / unit == seconds else { continue }
-            // What rounds up to a whole second belongs to the next one.
+            // A fraction that rounds up to a whole second carries over.
             guard fraction < unit else { return CivilTime(seconds: Int(whole) + 1).text + "Z" }
             let text = CivilTime(seconds: Int(whole)).text
             guard fraction > 0 else { return text + "Z" }

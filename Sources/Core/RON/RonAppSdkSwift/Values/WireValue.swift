@@ -1,7 +1,7 @@
 import Foundation
 
-/// A value whose form in JSON the app plane's schema fixes, other than Swift's own encoding would have it
-/// (docs/design/ron.md, "Decisions"). ``RonWire`` puts it into types of your own.
+/// A value whose JSON form is fixed by the app plane's schema and differs from Swift's own encoding
+/// (docs/design/ron.md, "Decisions"). ``RonWire`` applies it in your own types.
 ///
 /// | Swift | JSON written | JSON read |
 /// |---|---|---|
@@ -9,37 +9,37 @@ import Foundation
 /// | `Data` | base64url without padding, in a string | base64url and base64, with and without padding |
 /// | `Date` | ISO 8601 in UTC, as `2026-01-02T03:04:05.25Z` | ISO 8601 with any offset, with and without a fraction |
 ///
-/// Optional values are left out where they are nil; lists and dictionaries hold values in the same forms.
+/// Optional values are omitted if they are nil; lists and dictionaries hold values in the same forms.
 public protocol WireValue: Sendable {
-    /// Reads the value.
+    /// Decodes the value.
     ///
-    /// - Parameter decoder: Where it is read from.
-    /// - Returns: The value, exactly as it was sent.
-    /// - Throws: `DecodingError` that names what was found, where that is no such value or cannot be held exactly.
+    /// - Parameter decoder: The decoder.
+    /// - Returns: The exact value.
+    /// - Throws: `DecodingError` that names the found value if it is invalid or cannot be represented exactly.
     static func decodeFromWire(_ decoder: any Decoder) throws -> Self
 
-    /// Writes the value.
+    /// Encodes the value.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: `EncodingError`, where the value has no form in JSON, as a date that is not finite.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: `EncodingError` if the value has no form in JSON, such as a date that is not finite.
     func encodeToWire(_ encoder: any Encoder) throws
 }
 
 extension Optional: WireValue where Wrapped: WireValue {
-    /// Reads a value; `null` is none.
+    /// Decodes a value or `null`.
     ///
-    /// - Parameter decoder: Where it is read from.
+    /// - Parameter decoder: The decoder.
     /// - Returns: The value; nil for `null`.
-    /// - Throws: What `Wrapped` throws.
+    /// - Throws: Any error from `Wrapped`.
     public static func decodeFromWire(_ decoder: any Decoder) throws -> Wrapped? {
         if try decoder.singleValueContainer().decodeNil() { return nil }
         return try Wrapped.decodeFromWire(decoder)
     }
 
-    /// Writes the value, or `null`; as a field of an object, ``RonWire`` leaves it out instead.
+    /// Encodes the value, or `null`; as a property of an object, ``RonWire`` omits it instead.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: What `Wrapped` throws.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: Any error from `Wrapped`.
     public func encodeToWire(_ encoder: any Encoder) throws {
         if let value = self {
             try value.encodeToWire(encoder)
@@ -51,19 +51,19 @@ extension Optional: WireValue where Wrapped: WireValue {
 }
 
 extension Array: WireValue where Element: WireValue {
-    /// Reads a list.
+    /// Decodes a list.
     ///
-    /// - Parameter decoder: Where it is read from.
+    /// - Parameter decoder: The decoder.
     /// - Returns: The list.
-    /// - Throws: What `Element` throws, with the place in the list.
+    /// - Throws: Any error from `Element`, with the place in the list.
     public static func decodeFromWire(_ decoder: any Decoder) throws -> [Element] {
         try decoder.singleValueContainer().decode([RonWire<Element>].self).map(\.wrappedValue)
     }
 
-    /// Writes the list.
+    /// Encodes the list.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: What `Element` throws.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: Any error from `Element`.
     public func encodeToWire(_ encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(map { RonWire(wrappedValue: $0) })
@@ -71,19 +71,19 @@ extension Array: WireValue where Element: WireValue {
 }
 
 extension Dictionary: WireValue where Key == String, Value: WireValue {
-    /// Reads a dictionary.
+    /// Decodes a dictionary.
     ///
-    /// - Parameter decoder: Where it is read from.
+    /// - Parameter decoder: The decoder.
     /// - Returns: The dictionary.
-    /// - Throws: What `Value` throws, with the key.
+    /// - Throws: Any error from `Value`, with the key.
     public static func decodeFromWire(_ decoder: any Decoder) throws -> [String: Value] {
         try decoder.singleValueContainer().decode([String: RonWire<Value>].self).mapValues(\.wrappedValue)
     }
 
-    /// Writes the dictionary.
+    /// Encodes the dictionary.
     ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: What `Value` throws.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: Any error from `Value`.
     public func encodeToWire(_ encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(mapValues { RonWire(wrappedValue: $0) })
