@@ -1,14 +1,14 @@
-/// The name of a block: `<prefix>-<HHMM>`, and the device's name where two devices wrote in the same minute
+/// The anchor of a block: `<prefix>-<HHMM>`, plus the device's name if two devices wrote in the same minute
 /// (docs/design/a4.md).
 public struct AnchorToken: Hashable, Sendable, CustomStringConvertible {
-    /// `[a-z][a-z0-9-]{1,24}`: what kind of block it is.
+    /// The kind of block: `[a-z][a-z0-9-]{1,24}`.
     public let prefix: String
     /// The local time, `0000` to `2359`.
     public let hhmm: String
-    /// The device, `[A-Za-z0-9._-]+` in which no `__` occurs.
+    /// The device: `[A-Za-z0-9._-]+` without `__`.
     public let suffix: String?
 
-    /// Reads a token as it stands after the `^`, such as `focus-0930__iphone`.
+    /// Parses the text after the `^`, such as `focus-0930__iphone`.
     ///
     /// - Throws: `A4Error.invalidAnchor`, naming the part that breaks the grammar.
     public init(parse token: String) throws {
@@ -32,7 +32,7 @@ public struct AnchorToken: Hashable, Sendable, CustomStringConvertible {
             suffix: suffix)
     }
 
-    /// Puts a token together.
+    /// Creates a token from its parts.
     ///
     /// - Throws: `A4Error.invalidAnchor`, naming the part that breaks the grammar.
     public init(prefix: String, hhmm: String, suffix: String? = nil) throws {
@@ -52,7 +52,7 @@ public struct AnchorToken: Hashable, Sendable, CustomStringConvertible {
         self.suffix = suffix
     }
 
-    /// The token as it begins a line of a note: `^focus-0930__iphone`.
+    /// The token as written at the start of a line: `^focus-0930__iphone`.
     public func marker() -> String { "^\(description)" }
 
     /// The token without the `^`.

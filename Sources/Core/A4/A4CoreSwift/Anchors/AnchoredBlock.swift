@@ -1,19 +1,19 @@
 import Foundation
 
-/// A block of a note that begins with an anchor's line.
+/// A block of a note, starting with an anchor line.
 public struct AnchoredBlock: Equatable, Sendable {
-    /// The anchor that the block begins with.
+    /// The block's anchor.
     public let token: AnchorToken
-    /// The nearest H2 above, as written; nil where there is none.
+    /// The nearest H2 above, as written; nil if there is none.
     public let heading: String?
-    /// What follows the token on its line and below, up to the next anchor, H1, H2 or the end, without blank lines at
-    /// the end, with LF between lines and no newline after the last.
+    /// The text after the token, on its line and below, up to the next anchor, H1, H2 or the end. Trailing blank lines
+    /// are removed, lines are separated by LF, and there is no final newline.
     public let text: String
-    /// Byte offsets into the note, from the one blank line before the anchor, where there is one, to the end of the
+    /// Byte offsets into the note, from the single blank line before the anchor, if there is one, to the end of the
     /// last line that is not blank: removing these bytes undoes an append.
     public let range: Range<Int>
 
-    /// Takes the parts as they are.
+    /// Creates a block from its parts, unchecked.
     public init(token: AnchorToken, heading: String?, text: String, range: Range<Int>) {
         self.token = token
         self.heading = heading
@@ -22,10 +22,10 @@ public struct AnchoredBlock: Equatable, Sendable {
     }
 }
 
-/// The anchors that a note holds.
+/// The anchors of a note.
 public enum Anchors {
     /// Every anchored block, in the note's order: a line that begins with `^token`, followed by a blank or nothing,
-    /// outside fenced code and front matter. Offsets count from the first byte of `bytes`, whatever its indices are.
+    /// outside fenced code and front matter. Offsets count from the first byte of `bytes`, whatever its start index.
     public static func tokens(in bytes: Data) -> [AnchoredBlock] {
         var reader = AnchorReader(Array(bytes))
         var blocks: [AnchoredBlock] = []
@@ -33,14 +33,14 @@ public enum Anchors {
         return blocks
     }
 
-    /// The token of each of them; what the blocks hold is not put together.
+    /// Calls `body` with each block's token, without building the blocks.
     static func forEachToken(in bytes: [UInt8], _ body: (AnchorToken) -> Void) {
         var reader = AnchorReader(bytes)
         reader.read { body($1.token) }
     }
 
-    /// The token of every line that begins as an anchor's does, also of those that fenced code hides: what stands around
-    /// `text` tells whether it does.
+    /// The token of every line that begins like an anchor, including those in fenced code: only the text around `text`
+    /// tells whether it is fenced.
     static func marks(in text: [UInt8]) -> [AnchorToken] {
         let reader = AnchorReader(text)
         var lines = Lines(text)
@@ -51,10 +51,10 @@ public enum Anchors {
         return found
     }
 
-    /// A token that the note does not hold: `token` itself, or else with the device as suffix (`__host`, then
-    /// `__host-2` and on), as the A4 protocol advises. A token that has a suffix keeps it, and only counts on.
+    /// A token that is free in the note: `token` itself, or else with the device as suffix (`__host`, then `__host-2`
+    /// and so on), as the A4 protocol advises. An existing suffix is kept and only numbered.
     ///
-    /// - Throws: `A4Error.invalidAnchor` where `device` is needed and cannot be a suffix.
+    /// - Throws: `A4Error.invalidAnchor` if `device` is needed and is not a valid suffix.
     public static func available(_ token: AnchorToken, in bytes: Data, device: String) throws -> AnchorToken {
         let held = Set(tokens(in: bytes).map(\.token))
         guard held.contains(token) else { return token }
@@ -69,7 +69,7 @@ public enum Anchors {
     }
 }
 
-/// One pass over a note that finds its blocks.
+/// Finds a note's blocks in one pass.
 private struct AnchorReader {
     struct Open {
         let token: AnchorToken
@@ -87,7 +87,7 @@ private struct AnchorReader {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Gives `found` each block, in the note's order.
+    /// Calls `found` with each block, in the note's order.
     mutating func read(_ found: (AnchorReader, Open) -> Void) {
         var scanner = BlockScanner()
         var lines = Lines(bytes, from: Notes.frontMatterLength(bytes))
@@ -127,7 +127,7 @@ private struct AnchorReader {
 
     func block(of block: Open) -> AnchoredBlock {
         var text = TextBytes.normalized(Array(bytes[block.textStart..<block.textEnd]))[...]
-        // The rest of the anchor's own line belongs to the text only where something is written there.
+        // The rest of the anchor's own line belongs to the text only if it is not blank.
         let firstLine = text.prefix { $0 != lineFeed }
         if firstLine.allSatisfy(Self.isBlank) {
             text = text.dropFirst(firstLine.count + 1)
@@ -143,7 +143,7 @@ private struct AnchorReader {
         guard !line.isBlank, bytes[line.start] == UInt8(ascii: "^") else { return nil }
         let text = bytes[(line.start + 1)..<line.textEnd]
         let token = text.prefix { !Self.isBlank($0) }
-        // What is no token is text: the grammar's complaint has no reader here.
+        // An invalid token is ordinary text, so the error is dropped.
         guard let parsed = try? AnchorToken(parse: String(decoding: token, as: UTF8.self)) else { return nil }
         return (parsed, token.endIndex)
     }

@@ -2,14 +2,14 @@ import Foundation
 
 /// Appending anchored blocks to notes (docs/design/a4.md).
 public enum Append {
-    /// Appends one block to a note of the vault; a note that is missing is made, with its folders. Blocks.
+    /// Appends one block to a note of the vault; a missing note is created, with its folders. Blocks.
     ///
     /// The bytes are those of ``appending(_:to:)``. The file is replaced atomically (`.<name>.tmp`, fsync, rename,
     /// fsync of the folder). Writers of this library wait for one another; if another program changes the note in
     /// between, its new content is read and the block appended to that.
     ///
     /// - Throws: `A4Error.encoding` for content or a note that is not UTF-8, `.pathEscape` for a file outside the
-    ///   vault, `.io` for what the file system refuses. The note is then as it was.
+    ///   vault, `.io` for a file system error. The note is unchanged then.
     public static func appendBlock(vault: Vault, targetFile: URL, opts: AppendOptions) throws {
         try appendBlocks(vault: vault, targetFile: targetFile, blocks: [opts])
     }
@@ -28,12 +28,12 @@ public enum Append {
         }
     }
 
-    /// The note with the blocks appended in order: exactly the bytes that appending them one by one gives, in one
-    /// pass over the note. No blocks leave the bytes as they are.
+    /// The note with the blocks appended in order: the same bytes as from appending them one by one, in one pass over
+    /// the note. An empty list leaves the bytes unchanged.
     ///
     /// Front matter stays byte for byte; in the rest CRLF and lone CR become LF, and a missing final newline is added.
-    /// A missing heading is appended as `\n## {heading}\n\n`. Before the anchor stands a blank line: one is added
-    /// unless the text ends in one; a run of them that is there already stays.
+    /// A missing heading is appended as `\n## {heading}\n\n`. A blank line precedes the anchor: one is added unless the
+    /// text ends in one; several existing ones stay.
     ///
     /// - Throws: `A4Error.encoding` for a note, content or heading that cannot be written.
     public static func appending(_ blocks: [AppendOptions], to bytes: Data) throws -> Data {
@@ -43,7 +43,7 @@ public enum Append {
         return prepared.isEmpty ? bytes : Data(appended(prepared, to: note))
     }
 
-    /// A block that is known to be writable: nothing is touched on its account before that.
+    /// A block that has been validated, before anything is changed.
     struct Prepared {
         let heading: String
         let key: HeadingKey

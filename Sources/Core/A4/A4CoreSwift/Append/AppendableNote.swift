@@ -1,27 +1,28 @@
 import Foundation
 
-/// A note that blocks are appended to time and again: it is read once, however often that happens.
+/// A note for repeated appends: it is read only once.
 public struct AppendableNote: Sendable {
     private var sections: SectionedNote
-    /// The note as it was given, until something is appended.
+    /// The original note, until something is appended.
     private var untouched: [UInt8]?
-    /// Whether it reads now as it did when its anchors were collected, but for what was appended.
+    /// Whether its lines still mean the same as when its anchors were collected, apart from appended blocks.
     private var isAsRead: Bool
-    /// The anchors of the blocks that it holds, and of whatever looks like one in what was appended, each by its hash: as
-    /// tokens they would be larger than the note.
+    /// Hashes of the anchors of its blocks, and of anything like an anchor in appended text: the tokens themselves
+    /// would be larger than the note.
     private var anchors: Set<Int>
 
     /// Reads a note.
     ///
-    /// - Throws: `A4Error.encoding` where it is not UTF-8.
+    /// - Throws: `A4Error.encoding` if it is not UTF-8.
     public init(_ note: Data) throws { try self.init(Array(note)) }
 
-    /// The same of bytes, which are not copied.
+    /// The same for bytes, without copying them.
     package init(_ bytes: [UInt8]) throws {
         try TextBytes.requireUTF8(bytes, "the note")
         sections = SectionedNote(bytes)
         untouched = bytes
-        // Other line endings can make front matter of its beginning, and then show what a fence in that has hidden.
+        // Normalised line endings can turn its beginning into front matter, which reveals text hidden by a fence inside
+        // it.
         isAsRead = sections.isMade(of: bytes)
         anchors = []
         collectAnchors(in: bytes)
@@ -31,14 +32,14 @@ public struct AppendableNote: Sendable {
         Anchors.forEachToken(in: bytes) { anchors.insert($0.hashValue) }
     }
 
-    /// Whether one of its blocks has this anchor, or what was appended holds what looks like it. Of some 2^64 anchors that it
-    /// does not hold it may say so of one: whoever looks for one that is free takes the next.
+    /// Whether one of its blocks has this anchor, or appended text contains something like it. Hashes may collide, with
+    /// a probability of about 2^-64 per anchor: a search for a free anchor then just takes the next.
     public func mayHold(_ anchor: AnchorToken) -> Bool { anchors.contains(anchor.hashValue) }
 
-    /// Whether it has this H2; false for what can be no heading.
+    /// Whether it has this H2; false for an invalid heading.
     package func holds(heading: String) -> Bool { (try? HeadingKey(heading)).map(sections.holds) ?? false }
 
-    /// Appends blocks in order, as ``Append/appending(_:to:)`` does.
+    /// Appends blocks in order, like ``Append/appending(_:to:)``.
     ///
     /// - Throws: `A4Error.encoding` for content or a heading that cannot be written; then none of them is appended.
     public mutating func append(_ blocks: [AppendOptions]) throws {
@@ -54,12 +55,12 @@ public struct AppendableNote: Sendable {
         isAsRead = true
     }
 
-    /// The note as it is now.
+    /// The current note.
     public var bytes: Data { Data(contents) }
 
     package var contents: [UInt8] { untouched ?? sections.bytes }
 
-    /// The note as it is now in parts, one after the other: a large one need not be put together to be hashed or written.
+    /// The current note in consecutive parts: a large one need not be concatenated to be hashed or written.
     package func forEachPart(_ body: ([UInt8]) throws -> Void) rethrows {
         if let untouched { try body(untouched) } else { try sections.forEachPart(body) }
     }

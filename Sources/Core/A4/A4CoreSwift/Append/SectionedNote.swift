@@ -1,7 +1,9 @@
-/// A note cut at its H1 and H2 headings, so that a block can be put at the end of any section without moving the rest.
+/// A note split at its H1 and H2 headings, so that a block can be inserted at the end of any section without moving the
+/// rest.
 ///
-/// The sections form a list in the note's order, a long one in several parts. Every line is read once; only a block that
-/// changes what the lines *after* it mean (it opens a fence, or closes front matter) makes the note be read again.
+/// The sections form a list in the note's order, with long ones in several parts. Every line is read once; only a block
+/// that changes the meaning of the lines *after* it (by opening a fence, or closing front matter) causes the note to be
+/// read again.
 struct SectionedNote {
     /// A section, or a part of one.
     private struct Section {
@@ -11,7 +13,7 @@ struct SectionedNote {
         var goesOn = false
     }
 
-    /// From so many bytes on lines go into another part: an array that grows is copied, and for a moment there twice.
+    /// From this size in bytes, lines go into another part: a growing array is copied, and briefly exists twice.
     private static let longPart = 1 << 18
 
     private var header: [UInt8] = []
@@ -19,20 +21,21 @@ struct SectionedNote {
     private var last = 0
     /// The first section of each H2.
     private var firstSection: [HeadingKey: Int] = [:]
-    /// What the end of the note means for the lines to come.
+    /// The state at the end of the note, for appended lines.
     private var scanner = BlockScanner()
-    /// How often the note has been read: more than once where a block has changed what the lines before or after it mean.
+    /// How often the note has been read: more than once if a block has changed the meaning of the lines before or after
+    /// it.
     private(set) var readings = 1
-    /// The note begins with the opening fence of front matter that no line closes yet.
+    /// The note begins with the opening fence of front matter, not closed yet.
     private var hasOpenFrontMatter = false
 
-    /// Takes a note apart; its body gets LF endings and a final newline.
+    /// Splits a note; its body gets LF endings and a final newline.
     init(_ note: [UInt8]) {
         let cut = Notes.frontMatterLength(note)
         header = Array(note[..<cut])
         var body = TextBytes.normalized(Array(note[cut...]))
         if !body.isEmpty { body = TextBytes.endedByNewline(body) }
-        // With LF endings and a last newline some bodies become front matter; the next program to read it will see so.
+        // With LF endings and a final newline some bodies become front matter, as the next program to read it will see.
         let late = header.isEmpty ? Notes.frontMatterLength(body) : 0
         if late > 0 {
             header = Array(body[..<late])
@@ -51,7 +54,7 @@ struct SectionedNote {
         return all
     }
 
-    /// Whether the whole note is these bytes.
+    /// Whether the whole note equals these bytes.
     func isMade(of bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         var isSame = true
@@ -62,7 +65,7 @@ struct SectionedNote {
         return isSame && rest.isEmpty
     }
 
-    /// The note in parts, one after the other.
+    /// The note in consecutive parts.
     func forEachPart(_ body: ([UInt8]) throws -> Void) rethrows {
         try body(header)
         var index: Int? = 0
@@ -101,13 +104,13 @@ struct SectionedNote {
         return part
     }
 
-    /// Adds whole lines at the end of a section.
+    /// Appends whole lines to a section.
     ///
-    /// - Parameter part: its last one.
-    /// - Returns: what is its last one then.
+    /// - Parameter part: the section's last part.
+    /// - Returns: its last part afterwards.
     private mutating func add(_ lines: [UInt8], to part: Int) -> Int {
-        // Two bytes of one part tell whether the note ends in a blank line. No part is of blank lines alone: in what is
-        // added there is a block.
+        // The last two bytes of a part tell whether the note ends in a blank line. No part consists of blank lines
+        // only, because added lines always contain a block.
         guard sections[part].bytes.count >= Self.longPart, lines.count > 1 else {
             sections[part].bytes += lines
             return part
@@ -118,7 +121,7 @@ struct SectionedNote {
         return sections.count - 1
     }
 
-    /// Adds whole lines at the end of the note.
+    /// Appends whole lines to the note.
     private mutating func extend(_ text: [UInt8]) {
         let parts = Self.cut(text, &scanner)
         last = add(parts.lead, to: last)
@@ -131,7 +134,7 @@ struct SectionedNote {
         }
     }
 
-    /// Adds a block at the end of a section that another one follows.
+    /// Appends a block to a section that is followed by another.
     ///
     /// - Parameter section: its last part.
     private mutating func insert(_ block: [UInt8], atEndOf section: Int) {
@@ -139,7 +142,7 @@ struct SectionedNote {
         var text = [lineFeed] + block
         Self.dropBlankLines(&text)
         text.append(lineFeed)
-        // No fence is open here, for a heading follows.
+        // No fence is open here, because a heading follows.
         var inner = BlockScanner()
         let parts = Self.cut(text, &inner)
         let following = sections[section].next
@@ -160,7 +163,7 @@ struct SectionedNote {
         readings = before + 1
     }
 
-    /// Whether a new section that stands just before `following` is the first one of its key.
+    /// Whether a new section just before `following` is the first one of its key.
     private func isFirst(_ index: Int, _ key: HeadingKey, before following: Int?) -> Bool {
         guard let known = firstSection[key] else { return true }
         var later = following
@@ -171,7 +174,7 @@ struct SectionedNote {
         return false
     }
 
-    /// Cuts whole lines at each H1 and H2. `lead` is what stands before the first; only an H2 has a key.
+    /// Splits whole lines at each H1 and H2. `lead` is the text before the first; only an H2 has a key.
     private static func cut(
         _ text: [UInt8], _ scanner: inout BlockScanner
     ) -> (lead: [UInt8], sections: [(key: HeadingKey?, bytes: [UInt8])]) {

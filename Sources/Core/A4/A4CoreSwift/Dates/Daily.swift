@@ -1,7 +1,7 @@
 import Foundation
 import Platform
 
-/// The daily note: where it lies and what a new one starts from. Pure; nothing is created here (docs/design/a4.md).
+/// The daily note: its path and its initial content. Pure; nothing is created here (docs/design/a4.md).
 public enum Daily {
     /// The path of the day's note below the vault: `capture/YYYY/YYYY-MM/YYYY-MM-DD.md`.
     public static func relativePath(for day: UtcDay) -> String {
@@ -9,13 +9,13 @@ public enum Daily {
         return "capture/\(year)/\(month)/\(file)"
     }
 
-    /// Fills in a daily template's placeholders: `{{now_utc}}` (`2025-09-14T07:58:12Z`), `{{hhmm}}` (the time of day
-    /// in `timeZone`) and `{{YYYY-MM-DD}}` (the day in UTC). All other bytes stay as they are, other placeholders too.
+    /// Replaces a daily template's placeholders: `{{now_utc}}` (`2025-09-14T07:58:12Z`), `{{hhmm}}` (the time of day in
+    /// `timeZone`) and `{{YYYY-MM-DD}}` (the day in UTC). All other bytes are unchanged, including other placeholders.
     public static func fill(template: Data, date: Date, timeZone: TimeZone) -> Data {
         fill(template: template, date: date, hhmm: Dates.localHHMM(from: date, timeZone: timeZone))
     }
 
-    /// The same, by the system's time zones.
+    /// The same, with the system's time zones.
     package static func fill(template: Data, date: Date, zone: Zone) -> Data {
         fill(template: template, date: date, hhmm: Dates.localHHMM(from: date, zone: zone))
     }

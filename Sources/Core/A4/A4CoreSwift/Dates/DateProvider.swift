@@ -1,16 +1,16 @@
 import Foundation
 
-/// Where a program takes "now" from, so that a test can say what time it is (docs/design/a4.md).
+/// The source of the current time, which tests can replace (docs/design/a4.md).
 public protocol DateProvider {
-    /// The present moment, as this provider has it.
+    /// The current time of this provider.
     func now() -> Date
 }
 
 /// The system's clock.
 public struct SystemDateProvider: DateProvider, Sendable {
-    /// There is one clock; nothing is configured.
+    /// Creates a provider; there is nothing to configure.
     public init() {}
 
-    /// The present moment.
+    /// The current time.
     public func now() -> Date { Date() }
 }

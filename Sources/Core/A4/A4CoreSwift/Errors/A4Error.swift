@@ -2,22 +2,22 @@ import Foundation
 import Glibc
 import Platform
 
-/// What every function of this module throws (docs/design/a4.md). The texts say what was wrong, where, and what helps.
+/// The errors of this module (docs/design/a4.md). The texts give the problem, its place and the remedy.
 public enum A4Error: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Nothing stands where the vault should be.
+    /// The vault's path does not exist.
     case vaultNotFound(String)
-    /// Something stands there, but it is no folder, or it cannot be read.
+    /// The vault's path is not a folder, or cannot be read.
     case invalidVault(String)
     /// A token, prefix, time or suffix outside the anchor grammar.
     case invalidAnchor(String)
-    /// The file system refused, or a create mode did.
+    /// A file system error, or a conflict with the create mode.
     case io(String)
-    /// Bytes that are not UTF-8, or a heading that cannot be a heading's text.
+    /// Bytes that are not UTF-8, or an invalid heading text.
     case encoding(String)
     /// The path leads, or would lead, out of the vault. Nothing was opened or written.
     case pathEscape(String)
 
-    /// Stable: a fixed beginning for each case, then the details.
+    /// Stable: a fixed prefix for each case, then the details.
     public var description: String {
         switch self {
         case .vaultNotFound(let detail): "No vault at: \(detail)"
@@ -36,12 +36,12 @@ extension A4Error: LocalizedError {
 }
 
 extension A4Error {
-    /// A refused way out of the vault is a `pathEscape`; any other failure of the file system is `io`.
+    /// An attempt to leave the vault is a `pathEscape`; any other file system error is `io`.
     init(_ fault: Fault) {
         self = fault.errno == EXDEV ? .pathEscape(fault.message) : .io(fault.message)
     }
 
-    /// Runs `body` and turns the platform's faults into errors of this module.
+    /// Runs `body` and converts the platform's faults to errors of this module.
     static func translating<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()

@@ -2,25 +2,25 @@ import Foundation
 import Glibc
 import Platform
 
-/// What ``Files/writeMarkdown(vault:at:bytes:mode:)`` does about a file that exists (docs/design/a4.md).
+/// How ``Files/writeMarkdown(vault:at:bytes:mode:)`` treats an existing file (docs/design/a4.md).
 public enum CreateMode: String, Hashable, Sendable {
-    /// Refuse.
+    /// Throw an error.
     case createNew
-    /// Leave it as it is, without a word.
+    /// Silently leave it unchanged.
     case createIfMissing
     /// Replace it.
     case overwrite
 }
 
-/// Making Markdown files in the vault.
+/// Creates Markdown files in the vault.
 public enum Files {
-    /// Writes a Markdown file, making the folders above it; its path is below the vault, without `..`. Blocks.
+    /// Writes a Markdown file, creating its parent folders; its path is below the vault, without `..`. Blocks.
     ///
     /// Front matter is written as given; in the rest CRLF and lone CR become LF, and the file ends in a newline (an
     /// empty one is one newline). The write is atomic: `.<name>.tmp`, fsync, rename, fsync of the folder.
     ///
-    /// - Throws: `A4Error.encoding` for bytes that are not UTF-8, `.pathEscape` for a way out of the vault, `.io` for
-    ///   what the file system refuses and, with `createNew`, for a file that exists.
+    /// - Throws: `A4Error.encoding` for bytes that are not UTF-8, `.pathEscape` for a path that leaves the vault, `.io`
+    ///   for a file system error and, with `createNew`, for an existing file.
     public static func writeMarkdown(vault: Vault, at relativePath: String, bytes: Data, mode: CreateMode) throws {
         let relative = try Vault.safe(relativePath)
         let text = Array(bytes)

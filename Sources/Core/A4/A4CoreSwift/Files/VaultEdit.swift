@@ -1,18 +1,18 @@
 import Platform
 
 extension VaultFolder {
-    /// Replaces the content of a note by what `change` makes of it, or makes the note. Blocks.
+    /// Replaces the content of a note with the result of `change`, or creates the note. Blocks.
     ///
-    /// The new content goes to `.<name>.tmp` beside the note, is synced and renamed over it, and the folder is synced
-    /// (docs/design/a4.md). An exclusive lock on that temporary file makes the writers of this library wait for one
-    /// another. All is done through the descriptor of the folder, which was opened below the root. If somebody else
-    /// changes the note between the reading and the rename, `change` is asked again.
+    /// The new content is written to `.<name>.tmp` beside the note, synced and renamed over it, and the folder is
+    /// synced (docs/design/a4.md). Writers of this library wait for one another on an exclusive lock on that temporary
+    /// file. Everything goes through the descriptor of the folder, which was opened below the root. If another program
+    /// changes the note between the read and the rename, `change` is called again.
     ///
-    /// The note's permissions are kept, and its owner where the system lets us; other hard links to it, and extended
-    /// attributes, stay with the old content. A note that is a symbolic link within the vault stays one.
+    /// The note's permissions are preserved, and its owner if the system permits; other hard links to it, and extended
+    /// attributes, stay with the old content. A note that is a symlink within the vault stays one.
     ///
-    /// - Parameter change: gets the present bytes, nil for a missing note; nil as its answer leaves all as it is.
-    /// - Throws: `Fault`, and what `change` throws. The note is then as it was.
+    /// - Parameter change: receives the current bytes, nil for a missing note; returning nil changes nothing.
+    /// - Throws: `Fault`, and any error from `change`. The note is unchanged then.
     package func edit(_ relative: BytePath, _ change: ([UInt8]?) throws -> [UInt8]?) throws {
         if relative.isEmpty { throw Fault(.refused, "the path is empty; name a file below \(root.path)") }
         let target = try place(of: relative)
@@ -23,7 +23,7 @@ extension VaultFolder {
         throw Fault(.transient, "\(folder.path.appending(name: target.name)) keeps changing; try again", path: target)
     }
 
-    /// The path to write to: that of the file a link names, so that the link is not replaced.
+    /// The path to write to: a link's target, so that the link is not replaced.
     private func place(of relative: BytePath) throws -> BytePath {
         let folder = try makeFolder(relative.parent)
         guard try RenamedFile.status(of: BytePath(bytes: relative.name), in: folder)?.kind == .link else {

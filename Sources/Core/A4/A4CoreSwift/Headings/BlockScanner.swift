@@ -1,17 +1,17 @@
-/// Tells headings from the rest, line by line, as CommonMark does for ATX headings and fenced code blocks: up to three
-/// spaces of indent, an optional closing run of `#`, and nothing inside a fence is a heading.
+/// Recognises headings line by line, by CommonMark's rules for ATX headings and fenced code blocks: up to three spaces
+/// of indent, an optional closing run of `#`, and no headings inside a fence.
 struct BlockScanner {
     enum Meaning: Equatable {
         case text
         /// A fence, or a line within one.
         case code
-        /// `text` is the heading's own, without marks and outer blanks.
+        /// `text` is the heading's text, without marks and surrounding blanks.
         case heading(level: Int, text: Range<Int>)
     }
 
     private var fence: (mark: UInt8, length: Int)?
 
-    /// Whether the lines read so far leave a fence open.
+    /// Whether a fence is open after the lines read so far.
     var isInFence: Bool { fence != nil }
 
     /// Reads the next line. Lines are read in order, each one once.
@@ -49,7 +49,7 @@ struct BlockScanner {
         return run >= length && bytes[(start + run)..<end].allSatisfy(isBlank)
     }
 
-    /// Cuts off blanks at both ends, and a closing run of `#` that a blank sets apart.
+    /// Trims blanks at both ends, and a closing run of `#` after a blank.
     private static func trimmed(_ bytes: [UInt8], _ from: Int, _ to: Int) -> Range<Int> {
         var (start, end) = (from, to)
         while start < end, isBlank(bytes[start]) { start += 1 }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The H2 headings that blocks stand under (docs/design/a4.md).
+/// The H2 headings of blocks (docs/design/a4.md).
 public enum Headings {
-    /// Makes sure that `textBytes` has the heading `## {heading}`: where it has not, `\n## {heading}\n\n` is appended,
-    /// exactly that; otherwise the bytes come back as they are.
+    /// Ensures that `textBytes` has the heading `## {heading}`: if it is missing, exactly `\n## {heading}\n\n` is
+    /// appended; otherwise the bytes are returned unchanged.
     ///
-    /// A heading is CommonMark's ATX H2 outside fenced code and front matter. Case does not count in the comparison,
-    /// nor do blanks around the text and closing `#`s.
+    /// A heading is CommonMark's ATX H2 outside fenced code and front matter. The comparison ignores case, blanks
+    /// around the text and closing `#`s.
     ///
-    /// - Throws: `A4Error.encoding` for bytes that are not UTF-8 and for a heading without text or of several lines.
+    /// - Throws: `A4Error.encoding` for bytes that are not UTF-8 and for a heading that is empty or has several lines.
     public static func ensureH2(textBytes: Data, heading: String) throws -> Data {
         let bytes = Array(textBytes)
         try TextBytes.requireUTF8(bytes, "the note")
@@ -25,9 +25,9 @@ public enum Headings {
 
     static func insertion(of heading: String) -> [UInt8] { Array("\n## \(heading)\n\n".utf8) }
 
-    /// Takes back what ``insertion(of:)`` has added, where nothing stands under the heading.
+    /// Reverts ``insertion(of:)``, if the section is empty.
     ///
-    /// - Returns: nil where something does, or there is no such heading.
+    /// - Returns: nil if it is not, or there is no such heading.
     package static func removing(_ heading: String, from bytes: [UInt8]) -> [UInt8]? {
         guard let wanted = try? HeadingKey(heading) else { return nil }
         var scanner = BlockScanner()
@@ -56,7 +56,7 @@ public enum Headings {
     }
 }
 
-/// A heading's text as it is compared: without regard to case, and to how Unicode composes its letters.
+/// A heading's text for comparison, ignoring case and Unicode composition.
 struct HeadingKey: Hashable {
     private let folded: String
 
@@ -64,10 +64,10 @@ struct HeadingKey: Hashable {
         folded = String(decoding: text, as: UTF8.self).lowercased()
     }
 
-    /// The key that the line `## {heading}` has once it stands in a note, so that what was inserted is found again
-    /// (`Topic #` reads as `Topic`).
+    /// The key of the line `## {heading}` as read from a note, so that an inserted heading is found again (`Topic #`
+    /// reads as `Topic`).
     ///
-    /// - Throws: `A4Error.encoding` where that line would not be a heading with text.
+    /// - Throws: `A4Error.encoding` if that line would not be a heading with text.
     init(_ heading: String) throws {
         let line = Array("## \(heading)".utf8)
         var lines = Lines(line)

@@ -1,13 +1,13 @@
 import Foundation
 import Platform
 
-/// A note cut into its front matter and the rest (docs/design/a4.md).
+/// A note split into its front matter and the rest (docs/design/a4.md).
 public enum FrontMatterSplit: Equatable, Sendable {
     case none(body: Data)
-    /// `header` holds both fences: all bytes from the opening `---\n` to the closing `\n---\n`.
+    /// `header` includes both fences: all bytes from the opening `---\n` to the closing `\n---\n`.
     case present(header: Data, body: Data)
 
-    /// The front matter with its fences, byte for byte; nil where there is none.
+    /// The front matter with its fences, byte for byte; nil if there is none.
     public var header: Data? {
         switch self {
         case .none: nil
@@ -15,7 +15,7 @@ public enum FrontMatterSplit: Equatable, Sendable {
         }
     }
 
-    /// What follows the front matter.
+    /// The rest of the note.
     public var body: Data {
         switch self {
         case .none(let body), .present(_, let body): body
@@ -23,10 +23,10 @@ public enum FrontMatterSplit: Equatable, Sendable {
     }
 }
 
-/// Cutting a note and putting it together, byte for byte (docs/design/a4.md).
+/// Splits and joins notes, byte for byte (docs/design/a4.md).
 public enum Notes {
-    /// Cuts off front matter: a note that begins with `---\n`, up to and including the first `\n---\n` (whose first
-    /// newline may be that of the opening fence). No YAML is parsed; an opening fence that nothing closes is body.
+    /// Splits off front matter: a note that begins with `---\n`, up to and including the first `\n---\n` (whose first
+    /// newline may be that of the opening fence). No YAML is parsed; an unclosed opening fence is body.
     public static func splitFrontMatter(_ bytes: Data) -> FrontMatterSplit {
         let all = Array(bytes)
         let cut = frontMatterLength(all)
@@ -34,7 +34,7 @@ public enum Notes {
             ? .none(body: bytes) : .present(header: Data(all[..<cut]), body: Data(all[cut...]))
     }
 
-    /// Undoes ``splitFrontMatter(_:)``: the two in order, or the body alone.
+    /// Reverses ``splitFrontMatter(_:)``: the two in order, or the body alone.
     public static func joinFrontMatter(header: Data?, body: Data) -> Data {
         guard let header else { return body }
         return header + body
@@ -42,6 +42,6 @@ public enum Notes {
 
     static let openingFence = Array("---\n".utf8)
 
-    /// How many bytes the front matter takes with both fences; 0 where there is none.
+    /// The length of the front matter in bytes, including both fences; 0 if there is none.
     static func frontMatterLength(_ bytes: [UInt8]) -> Int { FrontMatterSpan(bytes.span, fences: .a4)?.end ?? 0 }
 }

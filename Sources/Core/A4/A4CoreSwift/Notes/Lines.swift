@@ -1,17 +1,17 @@
 import Glibc
 
-/// One line of a note: where it starts, where its text ends, and where the next line starts.
+/// One line of a note: its start, the end of its text, and the start of the next line.
 struct Line {
     let start: Int
     /// Before the line ending.
     let textEnd: Int
-    /// After the line ending; equal to `textEnd` only for a last line that has none.
+    /// After the line ending; equal to `textEnd` only for a last line without one.
     let end: Int
 
     var isBlank: Bool { start == textEnd }
 }
 
-/// Walks through lines that end in LF, CRLF or a lone CR.
+/// Iterates over lines that end in LF, CRLF or a lone CR.
 struct Lines {
     private let bytes: [UInt8]
     private var position: Int
@@ -30,7 +30,7 @@ struct Lines {
     mutating func next() -> Line? {
         guard position < limit else { return nil }
         let start = position
-        // Each search goes on where the last one found something, so that a note of one kind of ending is read once.
+        // Each search resumes at the last match, so that a note with one kind of line ending is read once.
         if nextLF < start { nextLF = bytes.firstIndex(of: lineFeed, from: start) }
         if nextCR < start { nextCR = bytes.firstIndex(of: carriageReturn, from: start) }
         let textEnd = min(nextLF, nextCR, limit)
@@ -47,7 +47,7 @@ let lineFeed = UInt8(ascii: "\n")
 let carriageReturn = UInt8(ascii: "\r")
 
 extension [UInt8] {
-    /// The first place of `byte` at or after `start`; `count` where there is none. By memchr(3).
+    /// The first position of `byte` at or after `start`; `count` if there is none. Uses memchr(3).
     func firstIndex(of byte: UInt8, from start: Int) -> Int {
         guard start < count else { return count }
         return withUnsafeBytes { buffer in

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The rules that all text of a vault obeys: UTF-8, LF, a newline at the end (docs/design/a4.md).
+/// The rules for all text of a vault: UTF-8, LF, a final newline (docs/design/a4.md).
 enum TextBytes {
     /// - Parameter what: names the bytes in the message.
-    /// - Throws: `A4Error.encoding`, with the place of the first byte that is not UTF-8.
+    /// - Throws: `A4Error.encoding`, with the offset of the first byte that is not UTF-8.
     static func requireUTF8(_ bytes: [UInt8], _ what: String) throws {
         if String(validating: bytes, as: UTF8.self) != nil { return }
         throw A4Error.encoding(
@@ -28,7 +28,7 @@ enum TextBytes {
         return result
     }
 
-    /// Adds a newline where the last byte is none; so nothing becomes one newline.
+    /// Adds a missing final newline; an empty text becomes one newline.
     static func endedByNewline(_ bytes: [UInt8]) -> [UInt8] {
         bytes.last == lineFeed ? bytes : bytes + [lineFeed]
     }

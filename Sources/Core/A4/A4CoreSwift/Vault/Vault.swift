@@ -3,14 +3,14 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// An A4 vault that exists on disk (docs/design/a4.md). Nothing here creates one.
+/// An existing A4 vault on disk (docs/design/a4.md). Nothing here creates one.
 public struct Vault: Equatable, Sendable {
     /// The vault's folder, absolute.
     public let root: URL
 
-    /// Takes a folder as vault. Blocks.
+    /// Opens a folder as a vault. Blocks.
     ///
-    /// - Throws: `A4Error.vaultNotFound` where nothing is there, `.invalidVault` where it is no readable folder.
+    /// - Throws: `A4Error.vaultNotFound` if it does not exist, `.invalidVault` if it is not a readable folder.
     public init(root: URL) throws {
         guard root.isFileURL else { throw A4Error.invalidVault("\(root.absoluteString) is not the URL of a folder") }
         let path = try root.bytePath()
@@ -26,10 +26,10 @@ public struct Vault: Equatable, Sendable {
         self.root = URL(fileURLWithPath: path.text, isDirectory: true)
     }
 
-    /// Joins a relative path to the root. What it names need not exist. Blocks.
+    /// Joins a relative path to the root. The result need not exist. Blocks.
     ///
-    /// - Throws: `A4Error.pathEscape` for an absolute path, for any `..`, and where a symbolic link on the way leads
-    ///   out of the vault. Functions of this module that write check again, in the kernel, when they open.
+    /// - Throws: `A4Error.pathEscape` for an absolute path, for any `..`, and if a symlink on the way leads out of the
+    ///   vault. The module's writing functions check again, in the kernel, when they open.
     public func resolveRelative(_ rel: String) throws -> URL {
         let relative = try Self.safe(rel)
         try A4Error.translating { try VaultFolder(self).check(relative) }
@@ -37,7 +37,7 @@ public struct Vault: Equatable, Sendable {
         return URL(fileURLWithPath: path.text)
     }
 
-    /// The path of a file below this vault, by its name alone; links are judged when it is opened.
+    /// The path of a file below this vault, by name only; links are checked when it is opened.
     func relativePath(of file: URL) throws -> BytePath {
         guard file.isFileURL else { throw A4Error.pathEscape("\(file.absoluteString) is not the URL of a file") }
         let path = try file.bytePath()
@@ -50,7 +50,8 @@ public struct Vault: Equatable, Sendable {
 
     /// A relative path without `.` and empty parts.
     ///
-    /// - Throws: `A4Error.pathEscape` for an absolute path, a `..` and a NUL, at which the kernel would cut the name.
+    /// - Throws: `A4Error.pathEscape` for an absolute path, a `..` and a NUL, at which the kernel would truncate the
+    ///   name.
     static func safe(_ relative: String) throws -> BytePath {
         if relative.utf8.contains(0) {
             throw A4Error.pathEscape("\(BytePath.escape(Array(relative.utf8))) has a NUL byte; no file name can")
@@ -66,7 +67,7 @@ public struct Vault: Equatable, Sendable {
 }
 
 extension URL {
-    /// The absolute path as the kernel takes it, with `.` and empty parts left out.
+    /// The absolute path for the kernel, without `.` and empty parts.
     func bytePath() throws -> BytePath {
         let path = absoluteURL.path
         if path.utf8.contains(0) { throw A4Error.pathEscape("\(absoluteString) has a NUL byte; no file name can") }

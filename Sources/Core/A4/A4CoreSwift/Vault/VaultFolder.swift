@@ -2,8 +2,8 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A vault's root, held open: all paths below it are opened relative to this descriptor and never leave it, whatever
-/// is swapped in between (docs/design/a4.md).
+/// A vault's root, held open: all paths below it are opened relative to this descriptor and never leave it, even if
+/// folders are swapped meanwhile (docs/design/a4.md).
 ///
 /// The kernel refuses every absolute link, even one that leads back into the vault. Such a path is resolved, compared
 /// with the root, and opened by its resolved name, again below this descriptor.
@@ -18,16 +18,16 @@ package struct VaultFolder {
         canonicalRoot = path.real ?? path
     }
 
-    /// Opens what exists; links that stay in the vault are followed.
+    /// Opens an existing file; follows links that stay in the vault.
     ///
-    /// - Throws: `Fault`; errno EXDEV where the path leads out.
+    /// - Throws: `Fault`; errno EXDEV if the path leads out.
     func open(_ relative: BytePath, _ flags: Int32) throws -> Descriptor {
         try staying(relative) { try SafePath.open($0, beneath: root, flags) }
     }
 
-    /// Finds what exists without opening it; links that stay in the vault are followed.
+    /// Finds an existing file without opening it; follows links that stay in the vault.
     ///
-    /// - Throws: `Fault`; errno EXDEV where the path leads out.
+    /// - Throws: `Fault`; errno EXDEV if the path leads out.
     func locate(_ relative: BytePath) throws -> Descriptor {
         try staying(relative) { try SafePath.locate($0, beneath: root) }
     }
@@ -41,20 +41,20 @@ package struct VaultFolder {
                 guard let inside = resolved(relative), inside != relative else { throw fault }
                 return try open(inside)
             } catch let fault as Fault where fault.errno == EAGAIN && attempts < 100 {
-                // Something was renamed while the kernel walked up through a link's `..`; it asks to be called again.
+                // EAGAIN: something was renamed while the kernel resolved a `..` in a link.
                 attempts += 1
             }
         }
     }
 
-    /// Where an existing path really lies below the root; nil where that is outside, or nothing is there.
+    /// The resolved location of an existing path below the root; nil if it is outside, or does not exist.
     func resolved(_ relative: BytePath) -> BytePath? {
         root.path.appending(relative).real?.relative(to: canonicalRoot)
     }
 
-    /// Whether `relative`, as far as it exists, stays in the vault.
+    /// Checks that the existing part of `relative` stays in the vault.
     ///
-    /// - Throws: `Fault`; errno EXDEV where it leads out.
+    /// - Throws: `Fault`; errno EXDEV if it leads out.
     func check(_ relative: BytePath) throws {
         var existing = relative
         while true {
@@ -67,7 +67,7 @@ package struct VaultFolder {
         }
     }
 
-    /// Opens a folder, making it and those above it where they are missing; each new name is synced.
+    /// Opens a folder, creating it and its parents if missing; each new name is synced.
     func makeFolder(_ relative: BytePath) throws -> Descriptor {
         do {
             return try open(relative, O_RDONLY | O_DIRECTORY)

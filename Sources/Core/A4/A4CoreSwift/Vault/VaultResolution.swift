@@ -1,11 +1,11 @@
 import Foundation
 import Platform
 
-/// Which strategy found the vault.
+/// The strategy that found the vault.
 public typealias VaultOrigin = Vault.VaultOrigin
 
 extension Vault {
-    /// Which strategy found the vault, in the order in which they are tried.
+    /// The strategies to find the vault, in the order in which they are tried.
     public enum VaultOrigin: String, Equatable, Sendable {
         /// The explicit path.
         case cli
@@ -19,16 +19,15 @@ extension Vault {
 
     /// Finds the vault by the standard order (docs/design/a4.md). Blocks.
     ///
-    /// The first strategy that names a place decides: a path that was given explicitly or by `A4_VAULT_DIR` and is no
-    /// vault is an error, never a reason to write somewhere else.
+    /// The first strategy that names a place decides: a path given explicitly or by `A4_VAULT_DIR` that is not a vault
+    /// is an error, never a reason to write elsewhere.
     ///
     /// - Parameters:
-    ///   - cliPath: an explicit path, if there is one.
-    ///   - env: the environment; `A4_VAULT_DIR` (an empty one counts as not set, a relative one is taken from `cwd`)
-    ///     and `HOME` are read.
-    ///   - cwd: where the search for `.a4` begins.
-    /// - Throws: `A4Error.vaultNotFound` or `.invalidVault`; the message lists each strategy that was tried and what
-    ///   it found.
+    ///   - cliPath: an explicit path, if any.
+    ///   - env: the environment; reads `A4_VAULT_DIR` (ignored if empty, relative to `cwd`) and `HOME`.
+    ///   - cwd: the start of the search for `.a4`.
+    /// - Throws: `A4Error.vaultNotFound` or `.invalidVault`; the message lists each strategy that was tried and its
+    ///   result.
     public static func resolve(
         cliPath: URL?, env: [String: String], cwd: URL
     ) throws -> (vault: Vault, origin: VaultOrigin) {
