@@ -201,7 +201,7 @@ extension ArchiveJudge {
         return .accepted(report(damage, suspicion: Self.suspicion(outcome)))
     }
 
-    /// A likely common cause if every page is damaged.
+    /// The suspected damage of every page without a message of its own, if the archive's stream is damaged.
     private static func suspicion(_ outcome: WorkerProcess.Outcome) -> String? {
         guard case .finished(let end) = outcome, end.reason == .damagedStream else { return nil }
         return message(.damagedStream)

@@ -52,7 +52,7 @@ extension CaptureStore {
             }
             var lines = LineReader(try Descriptor(path))
             try keep(kibibytes: 32 << 10, pages: 16_000)
-            // Only sizes: failing to restore them costs no more than some memory and disk space.
+            // Only sizes: failing to restore them costs only some memory and disk space.
             defer { try? keep(kibibytes: 2_000, pages: 1_000) }
             let header = try Self.header(lines.next(), path)
             var report = StoreImport()

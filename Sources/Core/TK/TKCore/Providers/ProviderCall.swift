@@ -6,7 +6,7 @@ package protocol ReplyReader: Sendable {
     /// Takes the next bytes of a stream and yields each piece of text in them. Throws ``LLMError``, after the pieces
     /// before the error have been yielded.
     mutating func feed(_ bytes: [UInt8], yield: (String) -> Void) throws
-    /// Whether the server has finished, so that no more need be read.
+    /// Whether the server has finished, so that reading can stop.
     var isComplete: Bool { get }
     /// The text in a last, incomplete line. Called once, after the last bytes. Throws ``LLMError``.
     mutating func drain() throws -> String?

@@ -62,7 +62,7 @@ public struct UsageSummary: Sendable, Hashable, Codable {
     public var unknownCalls: Int
     /// Answered, at an unknown price or without a token count.
     public var unpricedCalls: Int
-    /// All input, including tokens by way of the server's cache.
+    /// Read at full price: neither from the server's cache nor written to it.
     public var inputTokens: Int
     /// Read from the server's cache.
     public var cacheReadTokens: Int

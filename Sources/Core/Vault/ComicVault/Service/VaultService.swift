@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// While locked with nothing to do, it holds no timer and no thread.
 package actor VaultService {
-    /// The key that systemd passed to the agent as a credential; nil if there is none. Blocks.
+    /// The key at hand, which systemd passed to the agent as a credential; nil if there is none. Blocks.
     package typealias KeyAtHand = @Sendable () throws -> Credential?
 
     package nonisolated let place: VaultPlace
