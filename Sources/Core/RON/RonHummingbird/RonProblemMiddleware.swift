@@ -19,7 +19,7 @@ import RonAppSdkSwift
 /// |---|---|
 /// | `RonProblem` with a status from 400 to 599 | that one |
 /// | a problem of kind `transport` without an answer | 504 for `local_timeout`, else 502 |
-/// | a problem of kind `local`, `SdkConfigError`, `LocalNetworkError` | 500, without their text: it is about this server |
+/// | a problem of kind `local`, `SdkConfigError`, `LocalNetworkError` | 500, without their text (about this server) |
 /// | an answer that could not be read, was too long, or had no data | 502 |
 /// | any other problem | 500 |
 /// | Hummingbird's errors | their own |
