@@ -1,7 +1,7 @@
 /// One page of a list (docs/design/ron.md, "Where they differ"): `{"items": […], "next_page_token": "…"}`.
 ///
-/// The token is read under the names `next_page_token`, `nextPageToken`, `next_cursor` and `nextCursor`, and written under
-/// the first.
+/// The token is read under the names `next_page_token`, `nextPageToken`, `next_cursor` and `nextCursor`, and written
+/// under the first.
 public struct Page<Item> {
     /// The items, in the server's order.
     public var items: [Item]

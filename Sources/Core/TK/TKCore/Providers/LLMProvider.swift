@@ -17,7 +17,8 @@ public protocol LLMProvider: Sendable {
     /// received text in ``LLMError/partial``, because a retry may be billed again.
     func stream(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error>
 
-    /// The whole answer. Check ``LLMResponse/isTruncated`` and ``LLMResponse/isRefused``, or call ``LLMResponse/whole()``.
+    /// The whole answer. Check ``LLMResponse/isTruncated`` and ``LLMResponse/isRefused``, or call
+    /// ``LLMResponse/whole()``.
     func generate(_ request: LLMRequest) async throws -> LLMResponse
 
     /// The models that the server offers, in its order.
