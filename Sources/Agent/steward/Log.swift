@@ -25,9 +25,11 @@ struct Log: AsyncParsableCommand {
 
     func run() async throws {
         try await Output.guarding {
-            let records = try Records(try options.directories())
+            let directories = try options.directories()
             var last: Int64 = 0
             repeat {
+                // Opened each time: a ledger of an older version is read from a copy, which would never change.
+                let records = try Records(directories)
                 let query = ShowHistory(job: job, limit: last == 0 ? lines : 10_000, after: last)
                 let entries = try await query.read(records)
                 last = entries.last?.id ?? last

@@ -22,13 +22,22 @@ package struct Examination: Sendable {
         var all = [agent()]
         var found: [Finding] = []
         var folders = 0
+        var replaced: Set<String> = []
+        do {
+            replaced = try await answer(within: 600) { try replacedPlaces() } ?? []
+        } catch {
+            found.append(
+                Finding("ledger", explain(error), remedy: "free some space, or see who may read \(directories.state)"))
+        }
         for place in configuration.places.map(\.info) {
             // A quick check that the place answers, before its folders are counted.
             guard try await answer(within: 5, { existsAt(place.root) }) != nil else {
                 found.append(Self.silent("place \(place.name)", place.root))
                 continue
             }
-            let looked = try await answer(within: 600) { (countFolders(place.root), look(at: place)) }
+            let looked = try await answer(within: 600) { [replaced] in
+                (countFolders(place.root), look(at: place, isReplaced: replaced.contains(place.name)))
+            }
             folders += looked?.0 ?? 0
             found +=
                 looked?.1 ?? [
@@ -52,9 +61,9 @@ package struct Examination: Sendable {
     static let inUseRemedy =
         "leave the place to that agent, or stop it; it is taken over within seconds when that one ends"
 
-    private func look(at place: PlaceInfo) -> [Finding] {
+    private func look(at place: PlaceInfo, isReplaced: Bool) -> [Finding] {
         do {
-            let finding = try self.place(place.name, place.root)
+            let finding = try self.place(place.name, place.root, isReplaced: isReplaced)
             return [finding] + (try denials(place).map { [$0] } ?? [])
         } catch {
             return [
@@ -114,13 +123,20 @@ package struct Examination: Sendable {
 
     private func existsAt(_ path: BytePath) -> Bool { (try? FileStatus.of(path)) ?? nil != nil }
 
-    private func place(_ name: String, _ root: BytePath) throws -> Finding {
+    /// The places at whose paths another folder was found. Blocks.
+    private func replacedPlaces() throws -> Set<String> {
+        guard let ledger = try Ledger.openForReading(directory: directories.state) else { return [] }
+        let names = configuration.places.map(\.info.name)
+        return Set(try ledger.readBlocking { records in try names.filter { try records.place($0)?.other != nil } })
+    }
+
+    private func place(_ name: String, _ root: BytePath, isReplaced: Bool) throws -> Finding {
         guard existsAt(root) else {
             return Finding(
                 "place \(name)", "\(root) is not there",
                 remedy: "make it, or mount it; the agent waits for it meanwhile")
         }
-        if try Ledger.openForReading(directory: directories.state)?.readBlocking({ try $0.place(name) })?.other != nil {
+        if isReplaced {
             return Finding(
                 "place \(name)", "the folder at \(root) is a different one and lacks the known files",
                 remedy: "mount the original or put it back; if the change is intended: steward rebuild --accept \(name)"

@@ -69,12 +69,12 @@ extension Examination {
     }
 
     private func clock() -> Finding {
-        let year = Calendar(identifier: .gregorian).component(.year, from: Date())
+        let now = Timestamp.now()
+        let year = configuration.timeZone.local(at: now).civil.date.year
         if year < 2025 {
             return Finding(
                 "clock", "it says \(year)", remedy: "set the clock: days of notes and times in anchors come from it")
         }
-        let now = Timestamp.now()
         let shown = "\(now), zone \(configuration.timeZone.identifier)"
         do {
             return try compared(now) ?? Finding("clock", shown)

@@ -3,17 +3,20 @@ import Synchronization
 /// Runs an operation with a time limit.
 ///
 /// The operation runs in its own task, with the caller's task-local values. When the time is up or the caller is
-/// cancelled, it is cancelled and the caller resumes at once. An operation that ignores cancellation runs to its end,
-/// and its result is dropped.
+/// cancelled, it is cancelled and the caller resumes at once, unless `waits` is set. An operation that ignores
+/// cancellation runs to its end, and its result is dropped.
 ///
 /// - Parameters:
 ///   - limit: How long it may take; nil for no limit.
 ///   - clock: Measures the limit.
 ///   - timer: Measures the limit instead of `clock`; cheaper for many concurrent operations.
+///   - waits: Whether the caller resumes only after a cancelled operation has ended, so that nothing it uses is closed
+///     under it.
 /// - Returns: The operation's result; nil if the time was up first.
 /// - Throws: Any error of the operation, and `CancellationError` if the caller is cancelled.
 package func withTimeout<Value: Sendable>(
     _ limit: Duration?, clock: any Clock<Duration> = ContinuousClock(), timer: DeadlineTimer? = nil,
+    waits: Bool = false,
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value? {
     try Task.checkCancellation()
@@ -37,7 +40,10 @@ package func withTimeout<Value: Sendable>(
             }
             race.onFinish { alarm.cancel() }
         }
-        return try await race.result()
+        let result: Result<Value?, any Error>
+        do { result = .success(try await race.result()) } catch { result = .failure(error) }
+        if waits { await task.value }
+        return try result.get()
     } onCancel: {
         race.finish(.failure(CancellationError()))
     }

@@ -56,13 +56,21 @@ final class SQLiteDatabase: LedgerDatabase {
         let migrator = Migrations.migrator()
         do {
             if try database.pool.read(migrator.hasCompletedMigrations) { return database }
+        } catch {
+            throw database.told(error, "read")
+        }
+        do {
             // Without a path, SQLite uses a temporary file that is deleted on close.
             let copy = try DatabaseQueue(path: "")
             try database.pool.backup(to: copy)
             try migrator.migrate(copy)
             return SQLiteDatabase(file: file, pool: copy)
         } catch {
-            throw database.told(error, "read")
+            throw Fault(
+                .failed,
+                "the ledger \(file) is of an older version, and is read from a copy until the agent has been started: "
+                    + "the copy failed (\(error)); free some space in the folder for temporary files, or start the agent",
+                path: file)
         }
     }
 

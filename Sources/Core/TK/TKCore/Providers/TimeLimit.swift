@@ -18,8 +18,12 @@ public final class TimeLimit: Sendable {
     public var hasPassed: Bool { passed.withLock { $0 } }
 
     /// The result of work that is cancelled at the deadline; nil then.
-    package func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value? {
-        let value = try await withTimeout(deadline - .now, work)
+    ///
+    /// - Parameter waits: whether cancelled work is waited for; see ``withTimeout(_:clock:timer:waits:_:)``.
+    package func run<Value: Sendable>(
+        waits: Bool = false, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        let value = try await withTimeout(deadline - .now, waits: waits, work)
         if value == nil { passed.withLock { $0 = true } }
         return value
     }

@@ -237,11 +237,12 @@ private final class ReplyNotes: Sendable {
     var all: [String] { lines.withLock { $0 } }
 }
 
-/// The result of `work`, which is cancelled after `limit`.
+/// The result of `work`, which is cancelled after `limit`. Cancelled work ends first: it still records its cost and its
+/// answers.
 private func within<R: Sendable>(
     _ limit: Duration, _ work: @escaping @Sendable () async throws -> R
 ) async throws -> R {
-    guard let value = try await TimeLimit(limit).run(work) else {
+    guard let value = try await TimeLimit(limit).run(waits: true, work) else {
         throw Fault(.failed, "no answer came within \(limit)")
     }
     return value
