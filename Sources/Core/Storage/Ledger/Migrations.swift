@@ -1,6 +1,6 @@
 import GRDB
 
-/// The ledger's schema, one step per version; a released step is never edited (CONTRIBUTING.md, "A migration").
+/// The ledger's schema, one step per version; a released step is never edited (CONTRIBUTING.md, "A new migration of the ledger").
 enum Migrations {
     static func migrator() -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
