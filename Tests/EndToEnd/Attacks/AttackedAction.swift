@@ -2,27 +2,27 @@ import ComicTestSupport
 import Platform
 import TestSupport
 
-/// An action as attackers meet it: the rule that uses it on the files of `dropbox/ACTION`, and what such a file holds.
+/// An action under attack: the rule that applies it to the files of `dropbox/ACTION`, and the content of such a file.
 struct AttackedAction: Sendable, CustomStringConvertible {
     let name: String
     let steps: String
-    /// The file's name, for which the attacker's and the victim's are the same.
+    /// The file name, the same for the attacker's and the victim's file.
     var file = "id_ed25519"
-    /// What there is around a text so that the action takes the file.
+    /// Wraps a text so that the action accepts the file.
     var content: @Sendable (String) throws -> [UInt8] = { Array("# \($0)\n".utf8) }
-    /// A folder of a place into which the rule puts something.
+    /// A folder of a place that the rule writes into.
     var target: BytePath?
-    /// Whether each file may get a last line of its own.
+    /// Whether a line of its own can be appended to each file.
     var isText = true
-    /// Whether a program opens the file by the name that it was given: then a file that is exchanged for a link after the
-    /// agent's last look is followed by the program, and only folders and targets can be proven.
+    /// Whether a program opens the file by name. If a file is then exchanged for a link after the agent's last look,
+    /// the program follows the link, so only folders and targets can be checked.
     var opensByName = false
-    /// How a job of it ends.
+    /// The final state of its job.
     var outcome = "done"
 
     var description: String { name }
 
-    /// What the actions need in `steward.yaml`: events wait for a webhook at which nobody listens.
+    /// The configuration that the actions need in `steward.yaml`: events go to a webhook without a listener.
     static let configuration = """
         run: { allow: true }
         publish: { nowhere: { kind: webhook, url: "https://127.0.0.1:1/" } }
@@ -92,13 +92,13 @@ struct AttackedAction: Sendable, CustomStringConvertible {
                     Packed(name: "1.png", bytes: picture(text.count)), Packed(name: "a.txt", bytes: Array(text.utf8)),
                 ])
             }, target: "out/comics", isText: false),
-        // No action, but what follows where one refuses the file.
+        // Not an action, but the follow-up when one refuses the file.
         AttackedAction(
             name: "quarantine", steps: "[index-capture]", content: { [0xFF, 0xFE, 0] + Array("\($0)\n".utf8) },
             outcome: "refused"),
     ]
 
-    /// Its files that are met in `dropbox`, whatever the folder below is called.
+    /// Its files match in `dropbox`, whatever the folder below is called.
     ///
     /// - Parameter settle: as in rules, `100ms`.
     func rule(settle: String) -> String {

@@ -4,10 +4,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// A file that is something else by the time the agent comes to it.
+/// A file that has become something else when the agent gets to it.
 @Suite("Files that become pipes")
 struct BecomesPipeTests {
-    /// Nothing is parked or waits, and a file that comes later is dealt with.
+    /// Nothing is parked or waiting, and a file that arrives later is processed.
     private func expectCalm(_ steward: AgentFixture) async throws {
         let hasRested = try steward.rest()
         #expect(hasRested, "the agent comes to rest")
@@ -89,7 +89,7 @@ struct BecomesPipeTests {
         try steward.addPlace("out")
         var cases: [String] = []
         try steward.rule("10-later.yaml", Self.later)
-        // A program that opens a pipe waits for who writes into it; that is its own affair.
+        // A program that opens a pipe waits for a writer; that is its own business.
         for action in AttackedAction.all where !action.opensByName {
             try steward.rule("50-\(action.name).yaml", action.rule(settle: "100ms"))
             let name = BytePath("dropbox/\(action.name)/x").appending(BytePath(action.file))

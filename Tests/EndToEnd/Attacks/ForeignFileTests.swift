@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What of a file comes along with its content, and what does not.
+/// Which of a file's properties are taken over with its content, and which are not.
 @Suite("Owners, links and modes of what is taken in")
 struct ForeignFileTests {
     @Test("A comic whose sender keeps a link to it is another file in the library, without setuid; the log names both")
@@ -57,7 +57,7 @@ struct ForeignFileTests {
         #expect(try Descriptor(file).readAll() == bytes)
     }
 
-    /// What was dropped stands in the history.
+    /// Dropped files are listed in the history.
     private func expectNamed(_ words: [String], _ steward: AgentFixture) throws {
         let told = try steward.loggedLines().map(\.message).filter { $0.contains("Saga 01.cbz") }.joined(
             separator: "\n")
@@ -103,13 +103,13 @@ struct ForeignFileTests {
         #expect(try mode("notes/new-closed.md") == 0o600)
         #expect(try mode("notes/written/closed.md") == 0o600)
         #expect(try mode("notes/there.md") == 0o640)
-        // An open one neither opens the note nor is refused by it.
+        // An open one neither makes the note readable nor is refused because of it.
         try drop("closed-not.txt", 0o666)
         try drop("new-open.txt", 0o666)
         try steward.wait()
         #expect(try steward.read(steward.today()).contains("Text of closed-not.txt."))
         #expect(try mode(steward.today()) == 0o600)
-        // Asked of the kernel: to set the mask would set it for all tests.
+        // Read from /proc: setting the mask would set it for all tests.
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("Umask:") })
         let mask = try #require(mode_t(line.dropFirst(6).trimmingCharacters(in: .whitespaces), radix: 8))

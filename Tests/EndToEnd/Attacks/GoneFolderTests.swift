@@ -4,16 +4,16 @@ import Platform
 import TestSupport
 import Testing
 
-/// Jobs wait for files, and the folder of these is not where it was when the jobs were planned.
+/// Jobs wait for files whose folder is no longer where it was when the jobs were planned.
 @Suite("Folders that go while jobs wait", .timeLimit(.minutes(30)))
 struct GoneFolderTests {
-    /// What becomes of the folder.
+    /// What happens to the folder.
     enum Fate: String, CaseIterable, Sendable {
-        /// It gets another name in its place.
+        /// It is renamed within its place.
         case renamed
-        /// It goes where the agent does not look.
+        /// It moves to where the agent does not look.
         case movedAway
-        /// It gets another name, and another folder with another file comes under its own.
+        /// It is renamed, and another folder with another file takes its name.
         case replaced
     }
 
@@ -54,16 +54,16 @@ struct GoneFolderTests {
         let lines = try steward.loggedLines()
         for action in AttackedAction.all {
             let own = lines.filter { $0.path?.text.hasPrefix("\(action.name)/") == true }
-            // The jobs that have come to what their action does.
+            // The jobs that have reached their action's effect.
             let jobs = Set(own.filter { ["step", "asking", "refused"].contains($0.kind) }.compactMap(\.job))
             let told = own.map { "\($0.kind) \($0.path?.text ?? ""): \($0.message)" }.joined(separator: "\n")
             switch fate {
-            // What an action needs of its file may be known since it was planned.
+            // The data an action needs of its file may be known since planning.
             case .movedAway: #expect(jobs.count <= 1, "\(action): \(told)")
             case .renamed: #expect(jobs.count == 1, "\(action): \(told)")
             case .replaced: #expect(jobs.count == 2, "\(action): \(told)")
             }
-            // No action makes the folder again that its file has left.
+            // No action recreates the folder that its file has left.
             let isBack = try steward.exists(folder(action, "old"))
             #expect(isBack == (fate == .replaced), "\(action): \(told)")
         }

@@ -5,10 +5,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// Files that are large and cost nothing.
+/// Large files that take no space.
 @Suite("Sparse files")
 struct SparseFileTests {
-    /// Makes a sparse file and puts it into a place.
+    /// Creates a sparse file and moves it into a place.
     private func moveIn(_ path: BytePath, bytes: Int, _ steward: AgentFixture, end: String = "") throws {
         let staged = path.parent.parent.appending("staged-\(randomHex(4))")
         let file = try Descriptor(staged, O_WRONLY | O_CREAT, mode: 0o644)

@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Two users: files, folders and targets are exchanged for links at full speed while each action is at work.
+/// Two users: files, folders and targets are exchanged for links at full speed while each action is running.
 ///
 /// 300 exchanges of each kind; 10,000 with `STEWARD_TEST_WHOLE=1` (`make campaign`). `Tests/Campaigns/README.md` says
 /// how to read the table.
@@ -24,7 +24,7 @@ struct SwapCampaignTests {
         for kind in SwapStorm.kinds(for: action) {
             let before = try dealtWith(users)
             let figures = try SwapStorm(users, action, kind, swaps: Self.swaps).run()
-            // One that does not come to rest is told of in the end; the other kinds are worth knowing all the same.
+            // A storm that does not come to rest is reported at the end; the other kinds are still worth testing.
             if hasRested { hasRested = try users.steward.rest() }
             rows.append(
                 row(
@@ -36,7 +36,7 @@ struct SwapCampaignTests {
         try await users.expectNoDamage()
     }
 
-    /// How many jobs have come to an end, well or not.
+    /// How many jobs have finished, successfully or not.
     private func dealtWith(_ users: TwoUsers) throws -> Int {
         let jobs = try users.steward.json(["status"])["jobs"]
         return jobs.keys.reduce(0) { $0 + Int(jobs[$1].number ?? 0) }

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 extension TwoUsers {
-    /// Users with a rule for each of the actions, a file of the victim's in `closed/ACTION` for which the attacker is
-    /// after, and one of the attacker's own that he will drop.
+    /// Users with a rule for each of the actions, a file of the victim in `closed/ACTION` that the attacker wants, and
+    /// a file of the attacker's own that he will drop.
     static func attacked(by actions: [AttackedAction], settle: String) throws -> TwoUsers {
         let users = try TwoUsers(configuration: AttackedAction.configuration)
         for action in actions {
@@ -18,7 +18,7 @@ extension TwoUsers {
         return users
     }
 
-    /// Lets the agent come to rest and end; then nothing may have happened to the victim's files.
+    /// Waits until the agent is idle and stops it; then the victim's files must be untouched.
     func expectNoDamage(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let hasRested = try steward.rest()
         #expect(hasRested, "the agent comes to rest", sourceLocation: sourceLocation)
@@ -43,7 +43,7 @@ struct SwapStorm {
     let kind: Kind
     let swaps: Int
 
-    /// The kinds that mean something to an action.
+    /// The kinds that apply to an action.
     static func kinds(for action: AttackedAction) -> [Kind] {
         Kind.allCases.filter { kind in
             switch kind {
@@ -65,7 +65,7 @@ struct SwapStorm {
         users.steward.home.path.appending("staged-\(action.name)")
     }
 
-    /// Returns when so much was exchanged; the agent has to run.
+    /// Returns after that many exchanges; the agent has to be running.
     func run() throws -> Figures {
         let steward = users.steward
         let name = BytePath(action.name)

@@ -4,8 +4,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// What an attacker does who may write into a place: a folder, a file or a target becomes a link to where only the agent
-/// may go. Whatever the agent does then, it does nothing with the files of its user.
+/// An attacker who can write to a place replaces a folder, a file or a target by a link to where only the agent has
+/// access. Whatever the agent then does, it does nothing with its user's files.
 @Suite("A link in the place of a folder", .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
 struct SwappedFolderTests {
     @Test("A folder that becomes a link while its file settles leads the shipped rules nowhere")
@@ -35,8 +35,8 @@ struct SwappedFolderTests {
         try await users.expectNoDamage()
     }
 
-    /// Waits until the agent waits for the file to stand still. Only so that the attack is one: an attacker who comes
-    /// too late has lost.
+    /// Waits until the agent is settling the file. Without this there would be no attack: an attacker who comes too
+    /// late has lost.
     private func seen(_ file: BytePath, _ users: TwoUsers) async throws {
         var patience = Patience(seconds: 2)
         while try !users.steward.status().settling.contains(where: { $0.path == file }), try await patience.pause() {}
@@ -94,7 +94,7 @@ struct SwappedFolderTests {
         }
     }
 
-    /// - Parameter pair: what is exchanged, for which link, when which file is opened: good, bad, file, link.
+    /// - Parameter pair: what to exchange for which link when which file is opened: good, bad, file, link.
     private func atOpenings(
         _ number: Int, isFile: Bool, _ pair: (_ folder: BytePath, _ file: String, _ link: BytePath) -> [String]
     ) async throws {
@@ -126,7 +126,8 @@ struct SwappedFolderTests {
         }
     }
 
-    /// Rules for the actions; for each a file of the victim's in `closed/ACTION`, and what the attacker will drop.
+    /// Rules for the actions, with a file of the victim in `closed/ACTION` for each, and the file that the attacker
+    /// will drop.
     private func prepared(settle: String, _ actions: [AttackedAction] = AttackedAction.all) throws -> TwoUsers {
         try TwoUsers.attacked(by: actions, settle: settle)
     }

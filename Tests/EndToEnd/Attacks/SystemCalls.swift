@@ -3,8 +3,8 @@ import OwnFiles
 import Platform
 import TestSupport
 
-/// What `strace -ff -y -ttt` wrote of an agent: the calls that name a file, and which of them take a person's file by
-/// its path.
+/// The output of `strace -ff -y -ttt` on an agent: the calls that name a file, and those among them that access a
+/// person's file by its path.
 struct SystemCalls {
     struct Call {
         let time: Double
@@ -12,19 +12,19 @@ struct SystemCalls {
         let name: Substring
         let line: Substring
         let arguments: [Substring]
-        /// The path of the descriptor that it returned.
+        /// The path of the returned descriptor.
         let opened: String?
-        /// Whether the thread is one that asks for events: what it looks at are hints.
+        /// Whether the thread reads events: its looks are hints.
         var isWatcher = false
     }
 
     let calls: [Call]
 
-    /// What stands before `steward run`.
+    /// The command prefix for `steward run`.
     ///
-    /// The tracer is no parent of the agent (`-D`), so that signals reach the agent.
+    /// The tracer is not the agent's parent (`-D`), so signals reach the agent.
     ///
-    /// - Parameter traced: as `strace -e trace=` has it.
+    /// - Parameter traced: as in `strace -e trace=`.
     static func wrapper(_ folder: BytePath, _ traced: String = "%file,fchdir") -> [String] {
         [
             "/usr/bin/strace", "-D", "-ff", "-y", "-ttt", "-s", "4096", "-e", "trace=\(traced)", "-o",
@@ -38,7 +38,7 @@ struct SystemCalls {
             let text = try TemporaryFolder.text(folder.appending(name: file.name))
             let thread = Substring(String(decoding: file.name, as: UTF8.self))
             var own = text.split(separator: "\n").compactMap { Self.parse($0, thread) }
-            // What a program does that a rule has started is its own affair.
+            // Calls of a program started by a rule are its own business.
             let ours = own.firstIndex { call in
                 call.name == "execve" && call.line.hasSuffix(" = 0")
                     && !BytePath(call.arguments.first.map(Self.unquoted) ?? "").nameText.hasPrefix("steward")
@@ -67,7 +67,7 @@ struct SystemCalls {
             arguments: split(rest[rest.index(after: open)..<end.lowerBound]), opened: opened)
     }
 
-    /// Arguments, by the commas that stand in no quotes, braces or brackets.
+    /// Splits arguments at commas outside quotes, braces and brackets.
     private static func split(_ text: Substring) -> [Substring] {
         var parts: [Substring] = []
         var (start, depth, isQuoted, isEscaped) = (text.startIndex, 0, false, false)
@@ -97,9 +97,9 @@ struct SystemCalls {
 
     // MARK: Paths
 
-    /// A file that a call names.
+    /// A file named by a call.
     private struct Named {
-        /// The path of the folder that was given as a descriptor; nil where there was none.
+        /// The path of the folder passed as a descriptor; nil if there was none.
         let folder: String?
         let text: String
 
@@ -117,7 +117,7 @@ struct SystemCalls {
         func at(_ index: Int) -> Named? {
             guard let name = text(index + 1), let open = all[index].firstIndex(of: "<") else { return nil }
             let folder = String(all[index][all[index].index(after: open)...].dropLast())
-            // The working folder is a path, too: it says nothing of where the agent meant to be.
+            // The working folder is a path too: it does not show where the agent meant to be.
             return Named(folder: all[index].hasPrefix("AT_FDCWD") ? nil : folder, text: name)
         }
         switch call.name {
@@ -144,8 +144,8 @@ struct SystemCalls {
             || call.name.hasPrefix("open") && (call.line.contains("O_PATH") || call.line.contains("O_DIRECTORY"))
     }
 
-    /// Whether the name is taken by its path: the whole of it from the root, or several parts of it in one go, without
-    /// the kernel's word that none of them is a link.
+    /// Whether the name is resolved by path: all of it from the root, or several components at once, without a
+    /// guarantee from the kernel that none of them is a link.
     private static func isByPath(_ call: Call, _ named: Named, below root: String) -> Bool {
         guard named.absolute.hasPrefix(root + "/"), !named.text.isEmpty else { return false }
         guard let folder = named.folder, !named.text.hasPrefix("/") else { return true }
@@ -154,11 +154,11 @@ struct SystemCalls {
             return !["RESOLVE_BENEATH", "RESOLVE_NO_SYMLINKS"].allSatisfy { call.line.contains($0) }
         }
         if named.text.contains("/") { return true }
-        // One name of an open folder; but if that is a link, it must not be followed.
+        // A single name in an open folder is fine, but if it is a link it must not be followed.
         return call.name == "openat" && !call.line.contains("O_NOFOLLOW") && named.text != "."
     }
 
-    /// The calls that open, read or change something below one of the places by its path; looks apart.
+    /// The calls that open, read or change something below one of the places by its path, excluding looks.
     func uses(below places: [BytePath]) -> [String] {
         calls.filter { call in
             !Self.isLook(call)
@@ -168,8 +168,7 @@ struct SystemCalls {
         }.map { "\($0.thread) \($0.line)" }
     }
 
-    /// The calls that look at one of these files by its path after it was opened for the first time, those of the thread
-    /// that watches apart.
+    /// The calls that look at one of these files by path after it was first opened, excluding the watcher's thread.
     func looks(at files: [BytePath], below places: [BytePath]) -> [String] {
         files.flatMap { file -> [String] in
             guard let first = calls.first(where: { $0.opened == file.text }) else { return [] }

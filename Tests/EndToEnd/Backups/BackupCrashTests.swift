@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Backups and restores that end in their midst.
+/// Backups and restores that are interrupted.
 @Suite("Backups that are cut off")
 struct BackupCrashTests {
     private func home() async throws -> AgentFixture {
@@ -109,7 +109,7 @@ struct BackupCrashTests {
         if mounted.status != 0 { try Test.cancel("mounting is not permitted here: \(mounted.errors)") }
         defer { umount2(steward.backups.text, 2) }  // MNT_DETACH
         try steward.backUp()
-        // What a refused file would take.
+        // The size of a refused file.
         try steward.home.write(
             ".local/state/steward/quarantine/large", [UInt8](repeating: 7, count: 5 << 20))
         let refused = try steward.run(["backup", steward.backups.text])
@@ -125,7 +125,7 @@ struct BackupCrashTests {
         let filler = try Descriptor(steward.backups.appending("filler"), O_WRONLY | O_CREAT)
         var size: Int64 = 0
         while (try? filler.write([UInt8](repeating: 7, count: 65_536), at: size)) != nil { size += 65_536 }
-        // Room for the small files and not for the databases, or not for what SQLite has beside them for a while.
+        // Space for the small files but not for the databases, or not for SQLite's temporary files beside them.
         let first = try #require(try listDirectory(steward.backups).first { $0.name != Array("filler".utf8) })
         let ledger = steward.backups.appending(name: first.name).appending("state/ledger.sqlite")
         let taken = try #require(try FileStatus.of(ledger)?.size)

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// The folder in which backups lie: which one is the newest, which ones go, and who is at work there.
+/// The folder of backups: which is the newest, which are removed, and who is working there.
 @Suite("Folders of backups")
 struct BackupFolderTests {
     private func home() async throws -> AgentFixture {
@@ -18,7 +18,7 @@ struct BackupFolderTests {
         return steward
     }
 
-    /// Has a backup look as if it had been made elsewhere.
+    /// Makes a backup look as if it was created elsewhere.
     private func replace(_ old: String, by new: String, in backup: BytePath, keepsHash: Bool = false) throws {
         let manifest = try TemporaryFolder.text(backup.appending("manifest.json"))
         try #require(manifest.contains(old))

@@ -4,7 +4,7 @@ import OwnFiles
 import Platform
 import TestSupport
 
-/// What the tests of backups do to an agent's home.
+/// Operations on an agent's home for the tests of backups.
 extension AgentFixture {
     static let capturing = """
         - rule: Captures
@@ -16,7 +16,7 @@ extension AgentFixture {
             - trash
         """
 
-    /// An agent that was stopped, as the system's service has it: its home is its state folder, `state`.
+    /// A stopped agent, set up like the system service: its home is its state folder, `state`.
     static func service() async throws -> AgentFixture {
         let steward = try AgentFixture()
         let configuration: BytePath = ".config/steward/steward.yaml"
@@ -57,13 +57,13 @@ extension AgentFixture {
     @discardableResult
     func backUp(_ options: [String] = []) throws -> Answer { try json(["backup", backups.text] + options) }
 
-    /// Restores into an empty home: the configuration first, which says where vaults go.
+    /// Restores into an empty home. The configuration goes first, because it says where vaults go.
     func restoreAll(_ backup: BytePath) throws {
         try run(["restore", backup.text, "--only", "configuration"]).check()
         try run(["restore", backup.text]).check()
     }
 
-    /// Changes the manifest of a backup as anybody can who may write to its disk: all hashes are right afterwards.
+    /// Changes the manifest of a backup as anyone with write access to its disk can: all hashes are correct afterwards.
     func forge(_ backup: BytePath, _ old: String, _ new: String) throws {
         let manifest = try TemporaryFolder.text(backup.appending("manifest.json"))
         guard manifest.contains(old) else { throw TestFailure("the manifest holds no \(old): \(manifest)") }
@@ -73,7 +73,7 @@ extension AgentFixture {
         try Durable.replaceOwn(backup.appending("manifest.sha256"), with: Array(hash.utf8))
     }
 
-    /// What lies in the home goes, but the backups: as on another machine.
+    /// Removes everything in the home except the backups, as on another machine.
     func emptyHome() throws {
         for entry in try listDirectory(home.path) where entry.name != Array("backups".utf8) {
             let path = home.path.appending(name: entry.name)
@@ -82,7 +82,7 @@ extension AgentFixture {
         }
     }
 
-    /// Copies the places and the trash, with their times and other inodes: `rsync -a`.
+    /// Copies the places and the trash with their times but new inodes, like `rsync -a`.
     func savePlaces(as name: String) throws {
         let saved = home.path.appending("saved-\(name)")
         try Durable.makeDirectory(saved)
@@ -103,7 +103,7 @@ extension AgentFixture {
         try shell(["cp", "-a", trash.text, home.path.appending(".local/share").text]).check()
     }
 
-    /// How often each text stands in the notes, as it was dropped: without the backslashes that escape its punctuation.
+    /// How often each text is in the notes, as it was dropped: without the backslashes that escape its punctuation.
     func inNotes() throws -> [String: Int] {
         Dictionary(
             try notes().replacing("\\", with: "").split(separator: "\n").filter { $0.hasPrefix("got ") }
@@ -111,7 +111,7 @@ extension AgentFixture {
             uniquingKeysWith: +)
     }
 
-    /// The texts in the dot store, which has to be sound.
+    /// The texts in the dot store, which must be valid.
     func inStore() throws -> [String] {
         let store = home.path.appending(".local/share/steward/captures/captures.sqlite").text
         let query = "PRAGMA integrity_check; SELECT noteText FROM experience ORDER BY noteText;"
@@ -120,14 +120,14 @@ extension AgentFixture {
         return Array(rows.dropFirst())
     }
 
-    /// One answer of a query to the ledger.
+    /// Runs a query with a single result on the ledger.
     func inLedger(_ query: String) throws -> String {
         let ledger = home.path.appending(".local/state/steward/ledger.sqlite").text
         return try shell(["sqlite3", ledger, query]).check().output.trimmingCharacters(in: .newlines)
     }
 
-    /// All files below a folder of the home, by their paths, with their hashes; what SQLite and the agent keep for
-    /// themselves left out.
+    /// All files below a folder of the home, by path, with their hashes; files private to SQLite and the agent are left
+    /// out.
     func hashes(below folder: BytePath) throws -> [BytePath: ContentHash] {
         let root = home.path.appending(folder)
         let own: Set<String> = ["lock", "holder", "ledger.backup.sqlite", "last-backup.json", "backup.key"]

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What is believed of a backup: not where it goes, and who made it only by its seal.
+/// Which parts of a backup are trusted: not where it goes, and its origin only if the seal is valid.
 @Suite("Whose a backup is, and where it goes")
 struct BackupOriginTests {
     private let key: BytePath = ".local/state/steward/backup.key"
@@ -33,7 +33,7 @@ struct BackupOriginTests {
         try steward.run(["restore", backup.text]).check()
         #expect(try steward.inStore() == ["capture"], "it went where this agent keeps it")
         #expect(try listDirectory(ssh).map { BytePath(bytes: $0.name) } == ["id"])
-        // As a vault that nobody has configured.
+        // As a vault that is not configured.
         try steward.forge(backup, "\"name\" : \"captures\"", "\"name\" : \"vaults/x\"")
         for words in [["--replace"], ["--dry-run"], ["--replace", "--only", "vaults/x"]] {
             let refused = try steward.run(["restore", backup.text] + words)
@@ -54,7 +54,7 @@ struct BackupOriginTests {
         #expect(try steward.json(["restore", "--verify", made.text])["madeBy"].text == "here")
         let forged = steward.backups.appending("steward-20990101T000000Z")
         try steward.shell(["cp", "-a", made.text, forged.text]).check()
-        // Of a version that sealed nothing, and one whose seal is of another manifest.
+        // From a version that sealed nothing, and one with the seal of another manifest.
         for (old, new) in [
             ("\"seal\"", "\"real\""), ("\"real\"", "\"seal\""), ("\"version\" : \"", "\"version\" : \"9"),
         ] {

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Backups where other things lie in the state folder, or do not lie where they should.
+/// Backups when other data is in the state folder, or data is missing from its place.
 @Suite("Backups of stores within each other, and of stores that are away")
 struct BackupServiceTests {
     @Test("The service's state is restored in place and anew, and holds neither tk's keys nor the trash, which stays")
@@ -36,7 +36,7 @@ struct BackupServiceTests {
         let backup = try #require(try steward.finishedBackups().first)
         let (state, other) = (steward.home.path.appending("state"), steward.home.path.appending("other"))
         try Durable.makeDirectory(other)
-        // As `sudo steward restore` has it.
+        // As with `sudo steward restore`.
         for name in ["STATE_DIRECTORY", "CONFIGURATION_DIRECTORY"] { steward.variables[name] = nil }
         steward.variables["HOME"] = other.text
         let folder = steward.backups.text
@@ -48,7 +48,7 @@ struct BackupServiceTests {
         }
         #expect(try listDirectory(other).isEmpty)
         try steward.run(["restore", "--verify", folder]).check()
-        // What it proposes is what puts it back.
+        // The command that it suggests restores the data.
         try FileManager.default.removeItem(atPath: state.text)
         let message = try steward.run(["restore", folder]).errors
         let proposed = try #require(message.split(separator: "`").dropFirst().first)

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Backups of an agent that works, restored into an empty home.
+/// Backups of a busy agent, restored into an empty home.
 @Suite("Backups, end to end")
 struct BackupTests {
     private static let password = "correct horse battery staple"
@@ -23,7 +23,7 @@ struct BackupTests {
         try packed([Packed(name: "1.png", bytes: picture(number))])
     }
 
-    /// The agent is stopped where it stands while the places are copied, as a snapshot of a disk would have them.
+    /// Stops the agent with a signal while the places are copied, like a disk snapshot.
     private func saveAtOnce(_ steward: AgentFixture, _ name: String) throws {
         let agent = try #require(steward.processID)
         kill(agent, SIGSTOP)
@@ -40,7 +40,7 @@ struct BackupTests {
         let rounds = 3
         var held: [Bool] = []
         for round in 1...rounds {
-            // Takes long to read and no room, so that much is done between the first look and the last.
+            // Slow to read but small, so that much happens between the first look and the last.
             try steward.home.write(".tk/large", "\(round)")
             let large = try Descriptor(steward.home.path.appending(".tk/large"), O_RDWR)
             try large.truncate(to: 512 << 20)
@@ -81,7 +81,7 @@ struct BackupTests {
             let notes = try steward.inNotes()
             for number in 1...40 {
                 let text = "capture \(round)-\(number)"
-                // Its block was written after the backup, and its file was there still when the places were copied.
+                // Its block was written after the backup, and its file still existed when the places were copied.
                 let isInBoth = lying.contains(text) && written[text] != nil
                 #expect(notes[text] == 1 || isInBoth && notes[text] == 2, "\(text) in the notes")
             }
@@ -208,7 +208,7 @@ struct BackupTests {
             try steward.run(["restore", "--verify", backup.text]).check()
             try steward.shell(["sh", "-c", "cd '\(backup.text)' && sha256sum --check --strict manifest.sha256"]).check()
         }
-        // Of another agent it removes nothing.
+        // It removes nothing of another agent's.
         steward.variables["STEWARD_STATE"] = steward.home.path.appending("other").text
         try steward.run(["pause"])
         try await steward.start()

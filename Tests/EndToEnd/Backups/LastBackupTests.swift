@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What the agent tells of the backups that others make of it.
+/// What the agent reports about backups made by other programs.
 @Suite("The last backup, as the agent tells of it")
 struct LastBackupTests {
     private let note: BytePath = ".local/state/steward/last-backup.json"
@@ -61,7 +61,7 @@ struct LastBackupTests {
         let steward = try AgentFixture()
         try await steward.start()
         try await steward.stop()
-        // Nothing replaces a folder by a file.
+        // Nothing replaces a folder with a file.
         try Durable.makeDirectory(steward.home.path.appending(note))
         let told = try steward.run(["backup", steward.backups.text]).check()
         #expect(told.output.contains("the backup could not be recorded for the agent"), "\(told.output)")

@@ -5,12 +5,12 @@ import Platform
 import TestSupport
 import Testing
 
-/// What root does not do for whoever owns the folders that it restores into, or the backup.
+/// What root refuses to do for the owner of the folders it restores into, or of the backup.
 @Suite("Restoring as root", .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
 struct RestoreByRootTests {
     private let state: BytePath = ".local/state/steward"
 
-    /// A person's home with a backup, and a folder that is root's alone.
+    /// A person's home with a backup, and a folder that only root can access.
     private func home(_ prepare: (AgentFixture) throws -> Void = { _ in }) async throws -> (
         AgentFixture, TemporaryFolder
     ) {
@@ -160,7 +160,7 @@ struct RestoreByRootTests {
         try asRoot(steward, ["restore", backup.text, "--only", "state"]).check()
     }
 
-    /// Makes a vault of the captures in a backup, in a folder of its own, and all hashes right.
+    /// Turns the captures in a backup into a vault in a separate folder, with correct hashes.
     private static let renaming = """
         import hashlib, json, os, sys
         backup, target = sys.argv[1:]

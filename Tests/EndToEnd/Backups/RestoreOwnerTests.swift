@@ -5,8 +5,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// Whose the files are that root restores for a service: its state is the service's, and its configuration root's, for its
-/// group to read.
+/// Owners of the files that root restores for a service: its state belongs to the service, and its configuration to
+/// root, readable for its group.
 @Suite("Owners of what root restores")
 struct RestoreOwnerTests {
     private struct Owned: Equatable {
@@ -15,7 +15,7 @@ struct RestoreOwnerTests {
         let mode: mode_t
     }
 
-    /// A service that is the user daemon's, with a configuration of several people's.
+    /// A service of the user daemon, with a configuration owned by several people.
     private struct Home {
         let steward: AgentFixture
         let state: BytePath
@@ -36,7 +36,7 @@ struct RestoreOwnerTests {
             try give(folder, to: 0, self.group, 0o750)
             try give(folder.appending("steward.yaml"), to: 0, self.group, 0o640)
             try give(folder.appending("rules.d/10-test.yaml"), to: self.user, self.group, 0o644)
-            // Whom nobody knows by name.
+            // A user id without a name.
             let strange = TestUser.victim.id
             try give(folder.appending("rules.d/notes.txt"), to: strange, strange, 0o640)
             try steward.backUp()
@@ -48,7 +48,7 @@ struct RestoreOwnerTests {
             }
         }
 
-        /// Restores into nothing.
+        /// Restores into an empty home.
         ///
         /// - Parameter isKilled: whether the first attempt is killed between two renames.
         func restore(isKilled: Bool = false) throws {
@@ -62,7 +62,7 @@ struct RestoreOwnerTests {
             #expect(try steward.inServiceStore() == "3\n")
         }
 
-        /// Of the configuration's folder, of the file in it, of a rule, and of what is nobody's.
+        /// The owners of the configuration folder, of its file, of a rule, and of a file with an unknown owner.
         func owners() throws -> [Owned?] {
             try ["", "steward.yaml", "rules.d/10-test.yaml", "rules.d/notes.txt"].map { name in
                 try FileStatus.of(folder.appending(BytePath(name))).map {
@@ -71,7 +71,7 @@ struct RestoreOwnerTests {
             }
         }
 
-        /// What is not the user's in the state folder.
+        /// Everything in the state folder that does not belong to the user.
         func notOf(_ name: String) throws -> String {
             let words = ["find", state.text, "(", "!", "-user", name, "-o", "!", "-group", name, ")"]
             return try steward.shell(words).check().output
@@ -119,7 +119,7 @@ struct RestoreOwnerTests {
         #expect(try home.notOf("root") == "")
     }
 
-    /// Takes out of a backup what those of before have not told.
+    /// Removes from a backup what earlier versions did not record.
     private static let forgetting = """
         import hashlib, json, os, sys
         def read(name): return open(os.path.join(sys.argv[1], name)).read()

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What restore refuses, and what it says.
+/// What restore refuses, and its messages.
 @Suite("Restoring backups")
 struct RestoreTests {
     private func home(as user: TestUser? = nil) async throws -> AgentFixture {
@@ -48,7 +48,7 @@ struct RestoreTests {
             let file = try Descriptor(path, O_RDWR)
             let size = try file.status().size
             for offset in Set([0, size / 2, size - 1]) where size > 0 {
-                // The name after the hash is for people.
+                // The name after the hash is only for people.
                 if path.nameText == "manifest.sha256", offset >= 64 { continue }
                 let byte = try file.read(at: offset, count: 1)
                 try file.write(byte.map { $0 ^ 0x10 }, at: offset)

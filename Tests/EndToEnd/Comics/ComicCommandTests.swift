@@ -6,11 +6,11 @@ import Platform
 import TestSupport
 import Testing
 
-/// `steward comics`, as a user sees it.
+/// `steward comics` from a user's point of view.
 @Suite("Commands on comics")
 struct ComicCommandTests {
     let steward: AgentFixture
-    /// The folder that commands run in.
+    /// The folder in which commands run.
     var home: BytePath { steward.home.path }
 
     init() throws { steward = try AgentFixture() }
@@ -96,7 +96,7 @@ struct ComicCommandTests {
         #expect(missing.status == 1)
         #expect(missing.output.contains("not read  \(home.appending("in/none.cbz")) is not there"))
         #expect(missing.output.contains("1 accepted, 0 refused, 1 not read"))
-        // Of other commands as well: neither a pipe nor a file in place of a folder is taken for something else.
+        // The same for other commands: a pipe, or a file in place of a folder, is not mistaken for something else.
         let pipe = try comics("page", "in/pipe.cbz", "1", "-o", "y")
         #expect(pipe.status == 64 && pipe.errors.contains("in/pipe.cbz is not a file"), "\(pipe.errors)")
         let listed = try comics("list", "in/bad.cbz")
@@ -277,7 +277,7 @@ struct ComicCommandTests {
 
     // MARK: Putting in order
 
-    /// `a.cbz` with two copies, and a file that is only named like a third.
+    /// `a.cbz` with two copies, and a file that is merely named like a third.
     private func copies() throws {
         let kept = try comic("lib/a.cbz")
         let bytes = try Descriptor(kept).readAll()

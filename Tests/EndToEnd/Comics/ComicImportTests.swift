@@ -7,7 +7,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Comics through the built agent, by the rules as they are shipped.
+/// Comics through the built agent, with the shipped rules.
 @Suite("Comics, end to end")
 struct ComicImportTests {
     private static let pages = [Packed(name: "1.png", bytes: picture(1)), Packed(name: "2.png", bytes: picture(2))]
@@ -154,7 +154,7 @@ struct ComicImportTests {
     )
     func stopped() async throws {
         let steward = try fixture()
-        // The first time it stays at work until somebody ends it.
+        // The first time it keeps running until somebody ends it.
         let mark = steward.home.path.appending("worker")
         let slow =
             "[ -e '\(mark)' ] && exec '\(try builtWorker().program)' \"$@\"; echo $$ > '\(mark)'; exec sleep 1000"
@@ -168,7 +168,7 @@ struct ComicImportTests {
         try await steward.until("the worker is at work") { try worker() != nil }
         let (id, agent) = (try #require(try worker()), try #require(steward.processID))
         #expect(getpgid(id) == id, "an interrupt from the keyboard goes to the agent alone")
-        // As a service manager that tells every process of the service.
+        // As a service manager does, which signals every process of the service.
         kill(agent, SIGTERM)
         kill(id, SIGTERM)
         #expect(try await steward.stop() == 0)
@@ -189,14 +189,14 @@ struct ComicImportTests {
         try FileManager.default.copyItem(atPath: builtWorker().program.text, toPath: worker.text)
         steward.variables["STEWARD_WORKER"] = worker.text
         try await steward.start()
-        // What speaks other words than this agent knows, of a comic that is sound.
+        // Sends records unknown to this agent, about a valid comic.
         let other = try fakeWorker("printf '\\3\\0\\0\\0new' >&4", in: steward.home)
         #expect(rename(other.text, worker.text) == 0)
         try steward.moveIn("comics/Saga 01.cbz", try comic(1))
         try steward.wait()
         #expect(try steward.exists("library/Saga/Saga 01.cbz"))
         #expect(try steward.run(["quarantine"]).check().output == "nothing is in quarantine\n")
-        // The next start finds the other one: it would have refused that comic, too.
+        // The next start uses the other worker, which would have refused that comic too.
         #expect(try await steward.stop() == 0)
         try await steward.start()
         try steward.moveIn("comics/Saga 02.cbz", try comic(2))
@@ -216,7 +216,7 @@ struct ComicImportTests {
         #expect(try steward.log().contains("comics and archives will wait: "))
         try steward.moveIn("comics/Saga 01.cbz", try comic(1))
         try steward.drop("dropbox/idea.md", "Swap the chapters.\n")
-        // At once: while it is tried again it does not wait.
+        // At once: it would not wait during a retry.
         try await steward.until("the comic waits, and says for what") {
             try steward.status().waiting.first?.problem.contains(worker.text) == true
         }

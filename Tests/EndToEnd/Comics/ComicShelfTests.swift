@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// How an import finds what the library has already: by what the agent knows, not by looking through the library.
+/// How an import finds what the library already has: from the agent's records, without scanning the library.
 @Suite("Comics that the library has already")
 struct ComicShelfTests {
     private func fixture() throws -> AgentFixture {
@@ -33,7 +33,7 @@ struct ComicShelfTests {
         try await steward.start()
         try steward.wait()
         #expect(try steward.files("library").map(\.nameText) == ["later.cbz", "theirs.cbz"])
-        // What has another name by now, or is gone, is no copy where it was.
+        // A file that was renamed or removed no longer counts as a copy at its old path.
         guard rename(steward.path("library/mine").text, steward.path("library/ours").text) == 0 else {
             throw TestFailure("cannot rename the folder")
         }
@@ -64,7 +64,7 @@ struct ComicShelfTests {
         guard Editor.has("strace"), try steward.shell(["strace", "-o", "/dev/null", "true"]).status == 0 else {
             try Test.cancel("strace is not here, or not permitted")
         }
-        // What has the same size would be read, to be compared.
+        // Files of equal size would be read for comparison.
         for number in 10..<40 {
             let other = try packed([Packed(name: "1.png", bytes: picture(number, size: 4000 + number))])
             try steward.moveIn(BytePath("library/S\(number)/a.cbz"), other)
@@ -88,15 +88,15 @@ struct ComicShelfTests {
     @Test("An import reads and writes as often in a large library as in a small one")
     func flat() async throws {
         let (small, large) = (try await calls(among: 20), try await calls(among: 5000))
-        // A deeper tree in the ledger is a page more for each look; a walk would be 50,000.
+        // A larger tree in the ledger adds one page per lookup; a walk would take 50,000 calls.
         #expect(large < 2 * small, "\(small) among 20 comics, \(large) among 5,000")
     }
 
-    /// How many system calls read or write while ten comics are imported into a library of so many.
+    /// How many read or write system calls ten comics cost when imported into a library of this size.
     private func calls(among count: Int) async throws -> Int {
         let steward = try fixture()
         for number in 0..<count {
-            // Of as many sizes as comics: what has the same size is read, to be compared.
+            // All sizes differ, because files of equal size are read for comparison.
             try steward.drop(
                 BytePath("library/S\(number / 100)/\(number).cbz"), String(repeating: "x", count: 9000 + number))
         }
@@ -108,7 +108,7 @@ struct ComicShelfTests {
             return lines.filter { $0.hasPrefix("sysc") }.compactMap { Int($0.split(separator: " ").last ?? "") }
                 .reduce(0, +)
         }
-        // The first one starts what all others use.
+        // The first one starts everything the others share.
         try steward.moveIn("comics/Saga 99.cbz", try comic(99))
         try steward.wait()
         let before = try done()

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Archives that take long, and workers that stand still: the others go on.
+/// Slow archives and stopped workers do not delay others.
 @Suite("Comics beside slow ones")
 struct ComicSlowTests {
     private func fixture() throws -> AgentFixture {

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Commands beside a running agent, and the same ones without.
+/// Commands beside a running agent, and the same without one.
 @Suite("Commands that steer and look")
 struct CommandDaemonTests {
     static let captures = """

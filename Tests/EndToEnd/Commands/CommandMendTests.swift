@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What people do when something went wrong.
+/// What people do when something has gone wrong.
 @Suite("Commands that mend")
 struct CommandMendTests {
     static let captures = CommandDaemonTests.captures
@@ -76,7 +76,7 @@ struct CommandMendTests {
             let held = try #require(try steward.json(["quarantine"]).items.first)
             try steward.run(["retry", job["job"].text]).check()
             try steward.wait()
-            // Nothing has been mended, so it is refused again, and for the same reason.
+            // Nothing has been fixed, so it is refused again for the same reason.
             let again = try steward.json(["quarantine"]).items
             #expect(again.map { $0["path"].text } == ["broken.bin"])
             #expect(again.map { $0["reason"].text } == [held["reason"].text])
@@ -135,7 +135,7 @@ struct CommandMendTests {
         try await steward.start()
         let open = try Descriptor(steward.path("notes/log.md"), O_WRONLY)
         try steward.drop("drafts/a.md", "x\n")
-        // At once: while it is tried again it does not wait.
+        // At once: it would not wait during a retry.
         try await steward.until("the job waits, and says for what") {
             try steward.json(["status"])["waiting"].items.first?["problem"].text
                 .contains("is kept open for writing by") == true

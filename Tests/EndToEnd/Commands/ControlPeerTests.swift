@@ -9,7 +9,7 @@ import Testing
     "Whom the agent answers, and whom a command asks",
     .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
 struct ControlPeerTests {
-    /// Not below /tmp, where everybody may make folders.
+    /// Not below /tmp, where everybody may create folders.
     private func runtime(of user: TestUser) throws -> TemporaryFolder {
         let folder = try TemporaryFolder("steward-test", beneath: "/run")
         try user.own(folder.path)
@@ -17,7 +17,7 @@ struct ControlPeerTests {
         return folder
     }
 
-    /// Runs `steward` as this user, who looks for the agent in `runtime`.
+    /// Runs `steward` as this user, looking for the agent in `runtime`.
     private func steward(
         _ arguments: [String], as user: TestUser, at runtime: BytePath, in folder: TemporaryFolder
     ) throws -> ProgramResult {
@@ -44,7 +44,7 @@ struct ControlPeerTests {
             #expect(refused.errors.contains("and not user \(TestUser.attacker.id)"), "\(refused.errors)")
         }
         #expect(try !agent.run(["status"]).check().output.contains("paused"))
-        // Root is, whose command trusts whom root has given the folder.
+        // Root trusts the owner to whom root gave the folder.
         let home2 = try TemporaryFolder()
         let byRoot = try home2.run(
             [AgentFixture.binary, "status"],
@@ -96,7 +96,7 @@ struct ControlPeerTests {
             """
         let listener = Process(TestUser.attacker.command + ["/usr/bin/python3", "-c", script, path.text, heard.text])
         _ = try listener.run { $0.contains("listening") ? true : nil }
-        // It may have been started with signals blocked, as threads of dispatch have them.
+        // It may have been started with signals blocked, like dispatch threads.
         defer { kill(listener.processIdentifier, SIGKILL) }
         let agent = try AgentFixture(as: .victim)
         agent.variables["STEWARD_RUNTIME"] = folder.path.text
@@ -105,9 +105,9 @@ struct ControlPeerTests {
             #expect(refused.status != 0)
             #expect(refused.errors.contains("user \(TestUser.attacker.id) listens at"), "\(refused.errors)")
         }
-        // Each came, and went without a word.
+        // Each one connected, and left without sending anything.
         try await agent.until("all calls were taken") { try TemporaryFolder.text(heard) == "||||" }
-        // Nor is an agent started beside it.
+        // No second agent starts beside it either.
         let second = try agent.run(["run"])
         #expect(second.status != 0 && !second.errors.isEmpty)
     }

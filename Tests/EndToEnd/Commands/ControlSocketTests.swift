@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Whoever speaks to the agent's socket, however badly.
+/// Misbehaving clients of the agent's socket.
 @Suite("The control socket")
 struct ControlSocketTests {
     private func steward() async throws -> AgentFixture {
@@ -43,9 +43,9 @@ struct ControlSocketTests {
         let rounds = Mutex(0)
         let dribbling = Task {
             var slow = slow
-            // No longer than this, so that a test that fails ends.
+            // Limited, so that a failing test ends.
             for _ in 0..<3_000 where !isOver.withLock({ $0 }) {
-                // Who has been told that it took too long comes again: there are always as many.
+                // A client that was told it took too long reconnects, so their number stays constant.
                 for index in slow.indices where !slow[index].say([UInt8(ascii: " ")]) {
                     slow[index] = try SocketCaller(socket)
                 }
@@ -104,7 +104,7 @@ struct ControlSocketTests {
         func object(_ text: String) throws -> NSObject? {
             try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSObject
         }
-        /// Without what has another age by the second.
+        /// Drops values that change every second.
         func lasting(_ answer: NSObject?) -> NSObject? {
             guard let all = answer as? NSDictionary, let rest = all.mutableCopy() as? NSMutableDictionary else {
                 return answer
@@ -136,7 +136,7 @@ struct ControlSocketTests {
             ("{\"command\":\"undo\",\"job\":\"\"}\n", "say which job"),
             ("{\"command\":\"vault-list\"}\n", "one of its values"),
             ("{\"command\":\"vault-list\",\"vault\":\"main\",\"secrets\":[]}\n", "one of its values"),
-            // As an older program asked.
+            // A request from an older program.
             ("{\"command\":\"vault\",\"vault\":\"main\"}\n", "knows no request of that name; it knows accept, "),
         ])
     func malformed(_ request: String, _ complaint: String) async throws {
@@ -183,12 +183,12 @@ struct ControlSocketTests {
                 ? FileStatus.of(steward.home.path.appending("begun")) != nil : !steward.status().settling.isEmpty
         }
         let socket = steward.home.path.appending("run/control.sock")
-        // It has said all, and hears.
+        // It has sent everything and now waits for the answer.
         let patient = try SocketCaller(socket)
         patient.say(Array("{\"command\":\"wait\"}".utf8))
         patient.finish()
         var many: [SocketCaller] = []
-        // Some more than there is room for: who asked before may hold a place for a moment yet.
+        // A few more than there is room for: an earlier caller may still hold its slot for a moment.
         for _ in 0..<140 {
             let caller = try SocketCaller(socket)
             caller.say(Array("{\"command\":\"wait\"}\n".utf8))
@@ -246,7 +246,7 @@ struct ControlSocketTests {
     func busy() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
-        // Each of them waits for its turn to be asked for something.
+        // Each of them waits for its turn to send a request.
         let many = try (0..<200).map { _ in try SocketCaller(socket) }
         let last = try await BlockingPool("answer").run { many[199].answer() }
         #expect(try Answer(parsing: last)["problem"].text.contains("busy"))

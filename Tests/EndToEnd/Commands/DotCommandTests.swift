@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// `steward dots`, as a user sees it: the built program and a real store.
+/// `steward dots` from a user's point of view: the built program and a real store.
 @Suite("Commands on dots")
 struct DotCommandTests: DotCommands {
     let steward: AgentFixture

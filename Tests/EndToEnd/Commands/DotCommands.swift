@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Runs `steward dots` in a home whose zone and present are fixed.
+/// Runs `steward dots` in a home with a fixed time zone and current time.
 protocol DotCommands {
     var steward: AgentFixture { get }
 }
@@ -11,10 +11,10 @@ protocol DotCommands {
 extension DotCommands {
     static func home() throws -> AgentFixture { try AgentFixture(configuration: "time-zone: Europe/Berlin") }
 
-    /// The folder that commands run in.
+    /// The folder in which commands run.
     var home: BytePath { steward.home.path }
 
-    /// Half past three in the afternoon, in the zone that is configured.
+    /// Half past three in the afternoon, in the configured time zone.
     var now: [String] { ["--now", "2026-03-05T14:30:00Z"] }
 
     func dots(_ arguments: String..., input: String? = nil) throws -> AgentFixture.Result {

@@ -10,7 +10,7 @@ struct DotDeleteTests: DotCommands {
 
     init() throws { steward = try Self.home() }
 
-    /// The files of state and store that hold a text, by their names.
+    /// The names of the files in state and store that contain a text.
     private func holders(of text: String) throws -> [String] {
         let wanted = Data(text.utf8)
         var found: [String] = []
@@ -38,7 +38,7 @@ struct DotDeleteTests: DotCommands {
               do: [index-capture, trash]
             """)
         try await steward.start()
-        // A short one, a long one, one beside the agent; and others, so that the index has more than these.
+        // A short one, a long one, one beside the agent; and others, so that the index has more entries.
         try steward.drop("dropbox/short.md", "marmalade in the pantry\n")
         try steward.drop(
             "dropbox/long.md", "periscope. " + String(repeating: "Many words were written here. ", count: 400))

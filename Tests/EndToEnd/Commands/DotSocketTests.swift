@@ -2,7 +2,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What a running agent answers of captures to whoever asks over its control socket.
+/// The answers of a running agent about captures over its control socket.
 @Suite("Dots over the control socket")
 struct DotSocketTests: DotCommands {
     let steward: AgentFixture
@@ -18,7 +18,7 @@ struct DotSocketTests: DotCommands {
         return try Answer(parsing: caller.line())
     }
 
-    /// The agent's present is the clock's: all of this has long been past.
+    /// The agent uses the real clock, so all of this is long past.
     private func fillPast() throws {
         for words in [
             ["note", "--time", "2024-03-05 07:10", "Swap the two chapters"],

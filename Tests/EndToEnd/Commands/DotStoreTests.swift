@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What `steward dots` does with the store as a whole, and beside an agent.
+/// `steward dots` on the store as a whole, and beside an agent.
 @Suite("Commands on the store of dots")
 struct DotStoreTests: DotCommands {
     let steward: AgentFixture
@@ -34,13 +34,13 @@ struct DotStoreTests: DotCommands {
         let file = try #require(theirs.first?["files"].items.first)
         #expect(file["sha256"] == ours[0]["files"].items.first?["sha256"] && file["name"].text == "song.txt")
         #expect(try Descriptor(BytePath(file["path"].text)).readAll() == Array("la la".utf8))
-        // What somebody does to an exported file does nothing to the store.
+        // Changes to an exported file do not affect the store.
         let exported = try #require(try filesBelow(home.appending("out/attachments")).first)
         let handle = try #require(FileHandle(forWritingAtPath: exported.text))
         try handle.write(contentsOf: Data("LA".utf8))
         try handle.close()
         #expect(try dots("check").check().output.hasSuffix(": sound\n"))
-        // A line that is none is named; the rest is taken.
+        // An invalid line is named; the rest is imported.
         try steward.home.write("out/captures.jsonl", try steward.home.read("out/captures.jsonl") + "{\"id\": 5}\n")
         let bad = try other.run(["dots", "import", home.appending("out").text])
         #expect(bad.status == 2 && bad.output.contains("line 8: ") && bad.output.contains("6 were there already"))

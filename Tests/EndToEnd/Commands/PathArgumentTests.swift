@@ -6,14 +6,14 @@ import Platform
 import TestSupport
 import Testing
 
-/// Every command that takes a path is given one whose name is no UTF-8.
+/// Passes a non-UTF-8 name to every command that takes a path.
 @Suite("Paths on the command line")
 struct PathArgumentTests {
-    /// A line for the shell, in which `$ex` is the name; what is there under it, and how the command ends.
+    /// A shell line in which `$ex` is the name, the file that exists under it, and the command's exit status.
     struct Line: Sendable, CustomTestStringConvertible {
         let words: String
         var there = "file"
-        /// Nil where it depends on more than the name.
+        /// nil if it depends on more than the name.
         var status: Int32? = 0
 
         var testDescription: String { words }
@@ -52,12 +52,12 @@ struct PathArgumentTests {
         Line(words: "tk pipe --quick \"$ex\""),
         Line(words: "tk export \"$ex\" --output \"$ex.html\""),
         Line(words: "tk search --in \"$ex\" word", there: "folder"),
-        // Questions that come after the file was read: no provider can be reached here.
+        // Errors that come after the file was read: no provider is reachable here.
         Line(words: "tk council \"$ex\"", status: nil),
         Line(words: "tk ask Why --file \"$ex\"", status: nil),
     ]
 
-    /// What a test needs to be there, made by the shell.
+    /// Shell commands that create the files a test needs.
     private static let made: [String: String] = [
         "nothing": "true",
         "file": "printf 'A word.\\n' > \"$ex\"",
@@ -93,7 +93,7 @@ struct PathArgumentTests {
         if let status = line.status { #expect(result.status == status, "\(result.output)\(result.errors)") }
         let said = result.output + result.errors
         #expect(!said.unicodeScalars.contains { $0.value > 0x10_0000 }, "\(said)")
-        // The title of a comic is made of its name, as text.
+        // A comic's title is derived from its name, as text.
         if line.there != "comic" { #expect(!said.contains("\u{FFFD}"), "\(said)") }
         if !["nothing", "picture"].contains(line.there) { #expect(!said.contains("No such file"), "\(said)") }
         let names = try listDirectory(steward.home.path).map(\.name)

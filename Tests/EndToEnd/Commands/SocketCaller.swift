@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// One end of a bare connection; what it says is written here, byte by byte if need be.
+/// One end of a raw connection, writing byte by byte if necessary.
 final class SocketCaller: Sendable {
     private let descriptor: Int32
 
@@ -20,7 +20,7 @@ final class SocketCaller: Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Returns: whether somebody was there to take it.
+    /// - Returns: whether the peer accepted it.
     @discardableResult
     func say(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
@@ -42,7 +42,7 @@ final class SocketCaller: Sendable {
         return String(decoding: all, as: UTF8.self)
     }
 
-    /// All that is answered until the other side has said all.
+    /// The whole answer, until the peer closes.
     func answer() -> String {
         var all: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

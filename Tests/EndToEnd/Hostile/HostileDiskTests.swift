@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What the ground under the agent can do to it.
+/// Faults of the storage under the agent.
 @Suite("Full disks and unwritable notes", .serialized)
 struct HostileDiskTests {
     private static let rule = """
@@ -18,7 +18,7 @@ struct HostileDiskTests {
             - trash
         """
 
-    /// A small file system of its own, unmounted when the test ends.
+    /// A small separate file system, unmounted when the test ends.
     private final class SmallDisk {
         enum Kind { case memory, ext4 }
 
@@ -46,7 +46,7 @@ struct HostileDiskTests {
 
         var filler: BytePath { path.appending("filler.part") }
 
-        /// Writes until nothing more goes in.
+        /// Writes until the disk is full.
         func fill() throws {
             let file = try Descriptor(filler, O_WRONLY | O_CREAT, mode: 0o600)
             var offset: Int64 = 0
@@ -103,12 +103,12 @@ struct HostileDiskTests {
         try Durable.remove(disk.filler)
         try await steward.start()
         try await steward.stop()
-        // Its log is folded: nothing is left that could be given back.
+        // Its log has been checkpointed: no space is left to free.
         try disk.fill()
         _ = try await steward.launch()
         let said = try steward.log().occurrences(of: "cannot start yet")
         try await steward.until("it waits again") { try steward.log().occurrences(of: "cannot start yet") > said }
-        // Told to stop while it waits, it does.
+        // It stops even while it waits.
         try await steward.stop()
     }
 
@@ -124,7 +124,7 @@ struct HostileDiskTests {
         for number in 1...300 { try steward.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
         try await expectEach(300, steward)
         let log = disk.path.appending("ledger.sqlite-wal")
-        // A group of commits may go beyond the limit.
+        // A group of commits may exceed the limit.
         #expect(try FileStatus.of(log)?.size ?? 0 < 3 << 20)
         try await steward.kill9()
         #expect(try FileStatus.of(log)?.size ?? 0 > 0)
@@ -141,7 +141,7 @@ struct HostileDiskTests {
         let steward = try agent()
         let disk = try SmallDisk(steward.path("notes"), "256k", steward)
         defer { disk.unmount() }
-        // The block must need a page that is not there, and part of it must fit into the last one.
+        // The block must need a page that is missing, and part of it must fit into the last one.
         let head = "## Captures\n\n" + String(repeating: "x", count: 4070) + "\n"
         try await steward.start()
         let note = steward.today()
@@ -168,7 +168,7 @@ struct HostileDiskTests {
     @Test("A full disk under a file makes its tags wait, and they are set when there is room")
     func fullUnderTags() async throws {
         let steward = try AgentFixture()
-        // More than an inode has room for beside what else it holds.
+        // More than an inode can hold besides its other data.
         let tag = String(repeating: "x", count: 400)
         try steward.rule("- { rule: Tag, in: dropbox, settle: 100ms, do: { tag: { add: [\(tag)] } } }")
         let disk = try SmallDisk(steward.path("dropbox"), "1m", steward, as: .ext4)
@@ -240,7 +240,7 @@ struct HostileDiskTests {
         try await steward.start()
         try steward.wait()
         try disk.fill()
-        // What nobody tries again.
+        // An operation that is never retried.
         #expect(try steward.run(["resume"]).status != 0)
         for _ in 1...5 {
             let before = words()

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Names and texts that want to be more than text in a note.
+/// Names and texts that try to be more than text in a note.
 @Suite("Hostile Markdown")
 struct HostileMarkdownTests {
     private static let pixel: [UInt8] = [
@@ -28,7 +28,7 @@ struct HostileMarkdownTests {
         ]
         for (number, name) in names.enumerated() {
             try steward.moveIn(BytePath("pictures").appending(name), Self.pixel + [UInt8(number)])
-            // One a second: their new names tell the second.
+            // One per second: their new names contain the second.
             try steward.wait()
         }
         for (number, text) in [
@@ -84,7 +84,7 @@ struct HostileMarkdownTests {
         let lines = text.split(separator: "\n").map(String.init)
         #expect(lines.count { $0.hasPrefix("^comic-") || $0.contains(" ^comic-") } == hostile.count, "\(text)")
         #expect(lines.allSatisfy { line in ["^todo", "## F", "- [ ]"].allSatisfy { !line.hasPrefix($0) } }, "\(text)")
-        // But for what the rule itself writes: two asterisks on each side of the title.
+        // Except for what the rule itself writes: two asterisks on each side of the title.
         for line in lines where line.contains(": imported as ") {
             #expect(line.contains(/^\W*\*\*.*\*\*, 1 pages/), "\(line)")
             let own = line.replacing("**", with: "", maxReplacements: 2)
@@ -122,7 +122,7 @@ struct HostileMarkdownTests {
         #expect(
             try steward.read("notes/a.md")
                 == "# One \\<b\\>line\\<\\/b\\>\\.\n\nOne <b>line</b>.\n\n- and a list\n\\^todo-0930\nForged\n")
-        // An edit of a person's is judged: it has no anchor either.
+        // A person's edit is judged: it has no anchor either.
         try steward.drop("notes/a.md", try steward.read("notes/a.md") + "More.\n")
         try steward.wait()
         #expect(try !steward.exists("notes/list.md"))

@@ -30,7 +30,7 @@ struct HostilePlaceTests {
         return steward
     }
 
-    /// Waits until each of the captures is in the notes, and expects each once.
+    /// Waits until each of the captures is in the notes, and expects each exactly once.
     private func expect(_ names: [String], _ steward: AgentFixture, seconds: Double = 60) async throws {
         try await steward.until("all blocks are in the notes", seconds: seconds) {
             let notes = try steward.notes()
@@ -89,7 +89,7 @@ struct HostilePlaceTests {
 
     @Test("A file that may not be read holds nothing up, is named everywhere, and is taken when it may be read")
     func unreadable() async throws {
-        // Root, too, may not read everything without these.
+        // Without these, root cannot read everything either.
         let lower = getuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
         let steward = try agent("log: { format: json }")
         try await steward.start(wrapper: lower)
@@ -120,7 +120,7 @@ struct HostilePlaceTests {
         try await expect(["plain", "secret"], steward)
         #expect(try steward.status().places.allSatisfy(\.unreadable.isEmpty))
 
-        // One that goes away is not named any longer.
+        // A folder that has gone is no longer named.
         try steward.drop("dropbox/deep/hidden.txt", "hidden")
         let folder = steward.path("dropbox/deep")
         let hidden = folder.appending("hidden.txt")
@@ -142,7 +142,7 @@ struct HostilePlaceTests {
         let secret = try steward.drop("dropbox/secret.txt", "secret")
         chmod(secret.text, 0)
         try await steward.start(wrapper: lower)
-        // No rule can want them, so that they are known without having been read.
+        // No rule can want them, so they are recorded without being read.
         try steward.wait()
         try await steward.stop()
         try steward.rule(
@@ -178,7 +178,7 @@ struct HostilePlaceTests {
         #expect(try !steward.exists("notes/losses.md"))
         #expect(try steward.status().places.allSatisfy(\.isPresent))
 
-        // Another folder in its place is taken for what it is: the files in it are news.
+        // A different folder in its place is recognised: its files are news.
         #expect(rename(here, away) == 0)
         try steward.drop("dropbox/other.txt", "other")
         try await expect(["meanwhile", "other"], steward)
@@ -260,7 +260,7 @@ struct HostilePlaceTests {
     @Test("Where watching cannot be started anew, folders are polled until it can, and status says so")
     func blind() async throws {
         let steward = try agent("poll: 1s")
-        // As its own user's namespace sees them, so that nobody else's are touched.
+        // In a separate user namespace, so that no other users' are affected.
         let apart = ["/usr/bin/unshare", "-Ur", "env"]
         guard Editor.has("unshare"), try steward.shell(apart + ["true"]).status == 0 else {
             try Test.cancel("user namespaces are not permitted here")
@@ -276,7 +276,7 @@ struct HostilePlaceTests {
             ).check()
         }
         try grant(0)
-        // The library keeps an entry for each folder that was removed, and is started anew after some thousands.
+        // The library keeps an entry for each removed folder, and is restarted after some thousands.
         let folders = steward.path("dropbox/many").text
         func isBlind() throws -> Bool { try steward.status().warnings.contains { $0.contains("inotify instance") } }
         for _ in 0..<20 where try !isBlind() {
@@ -313,7 +313,7 @@ struct HostilePlaceTests {
         let agent = try #require(steward.processID)
         kill(agent, SIGSTOP)
         let noise = steward.path("dropbox/.noise").text
-        // Up to three events each: made, closed, removed; what the reader has taken already makes room.
+        // Up to three events each: created, closed, removed; events already read free space.
         for _ in 0...length {
             close(open(noise, O_WRONLY | O_CREAT, 0o600))
             unlink(noise)

@@ -46,7 +46,7 @@ struct HostileRuleTests {
 
         """
 
-    /// Writes these files as the only rules, and asks `check` about them.
+    /// Writes these files as the only rules, and runs `check` on them.
     private func check(_ files: [[UInt8]], _ steward: AgentFixture) throws {
         let folder: BytePath = ".config/steward/rules.d"
         for (number, bytes) in files.enumerated() {
@@ -83,7 +83,7 @@ struct HostileRuleTests {
             (0..<Int.random(in: 1...4096, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
         }
         try check(files, steward)
-        // For people as well: nothing that a terminal would obey.
+        // For people too: nothing that a terminal would interpret.
         let shown = try steward.run(["check"])
         #expect(shown.status == 2)
         #expect(!hasControls((shown.output + shown.errors).filter { $0 != "\n" && $0 != "\t" }))

@@ -4,10 +4,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// What comes from outside and is shown: on a terminal, in the journal, in JSON.
+/// Text from outside that is displayed: on a terminal, in the journal, in JSON.
 @Suite("Hostile text")
 struct HostileTextTests {
-    /// OSC 52 writes the clipboard, OSC 0 the window's title; C1's CSI; an override of the text's direction; a forged line.
+    /// OSC 52 writes the clipboard, OSC 0 the window title; C1's CSI; a text direction override; a forged line.
     private static let printed =
         "\u{1B}]52;c;cHduZWQ=\u{07}\u{1B}]0;title\u{07}\u{9B}2J\u{202E}evil\u{2066}\u{7F}\n2026-11-22 forged: line"
 
@@ -86,7 +86,7 @@ struct HostileTextTests {
         let good = try steward.drop("drafts/good.txt", "x\n")
         try steward.drop("drafts/bad.txt", "x\n")
         try steward.wait()
-        // A tag has no comma and no blanks at its ends; a parked job's problem stands in one line.
+        // A tag has no comma and no surrounding blanks; a parked job's problem is one line.
         let tag = Self.printed
         let problem = Self.printed.replacing("\n", with: " ")
         let status = try steward.run(["status", "--json"]).check().output

@@ -53,7 +53,7 @@ extension EditorTests {
             #expect(try steward.files("notes").filter { $0.nameText.contains("conflict") }.isEmpty)
         }
 
-        /// The others leave no sign of it beside the note: what they overwrite is put back.
+        /// The others leave no sign of it beside the note: blocks they overwrite are put back.
         @Test("Waits for the editor that has unsaved changes", arguments: Editor.locking)
         func waits(_ editor: Editor) async throws {
             try requireEditor(editor)

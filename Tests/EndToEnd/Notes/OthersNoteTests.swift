@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Files of another owner, as an agent without privileges meets them: no lease, and no right to write.
+/// Files of another owner for an agent without privileges: no lease, and no write permission.
 @Suite(
     "Notes and files of another owner",
     .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
@@ -20,7 +20,7 @@ struct OthersNoteTests {
         try await steward.start()
         let rounds = Thoroughness.isWhole ? 20 : 3
         for round in 0..<rounds {
-            // Anew, so that it is the other's again: what the agent exchanges is the agent's.
+            // Recreated, so that it belongs to the other user again: the agent owns what it exchanges.
             let owners = [
                 "cat notes/inbox.md > notes/inbox.new 2> /dev/null || printf '# Inbox\\n' > notes/inbox.new; "
                     + "rm -f notes/inbox.md; mv notes/inbox.new notes/inbox.md",
@@ -49,10 +49,10 @@ struct OthersNoteTests {
         try await steward.stop()
     }
 
-    /// The group of a family, by its number.
+    /// The gid of a family.
     private static let family: gid_t = 65_003
 
-    /// The agent of a user, a rule for captures, and a note that the family may read and write.
+    /// A user's agent, a rule for captures, and a note that the family may read and write.
     private func familyNote(of owner: TestUser, agent: TestUser) throws -> TwoUsers {
         let users = try TwoUsers(configuration: "notes: { wait-editor: 1s, wait-open: 1s }", victim: agent)
         try users.steward.rule(
@@ -129,7 +129,7 @@ struct OthersNoteTests {
                 "warning: `tag` is not permitted on the file theirs.txt in dropbox: this user may not "
                     + "write it; a job for such a file is parked before `move`"), "\(told)")
         #expect(told.occurrences(of: "is not permitted") == 1, "\(told)")
-        // The folder lets names be taken out of it by everybody; a sticky one does not.
+        // Anyone may remove names from this folder; a sticky one would not allow it.
         try steward.shell(["chmod", "1777", steward.path("dropbox").text]).check()
         try steward.shell(["chown", "root", steward.path("dropbox").text]).check()
         let sticky = try steward.run(["check"]).check().output

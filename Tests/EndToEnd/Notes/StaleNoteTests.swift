@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Programs that hold a note's text and save it later, in the ways in which programs save, beside a running agent
+/// Programs that hold a note's text and save it later, in all the ways programs save, beside a running agent
 /// (docs/design/stale-buffers.md).
 @Suite("Old buffers that are saved over captures")
 struct StaleNoteTests {
@@ -13,9 +13,9 @@ struct StaleNoteTests {
         case truncate
         /// Most editors, Syncthing.
         case rename
-        /// Deletes, then writes anew.
+        /// Deletes, then creates again.
         case unlink
-        /// Renames the old one aside first: vim, Dropbox.
+        /// Renames the old file aside first: vim, Dropbox.
         case aside
 
         func save(_ text: String, to note: BytePath) throws {
@@ -45,7 +45,7 @@ struct StaleNoteTests {
 
     private static let rounds = Thoroughness.isWhole ? 20 : 1
 
-    /// One agent, one note, and how many captures it should hold.
+    /// One agent, one note, and the expected number of captures.
     private final class Scene {
         let steward: AgentFixture
         let note: BytePath
@@ -76,7 +76,7 @@ struct StaleNoteTests {
             }
         }
 
-        /// - Parameter out: what has to stay out.
+        /// - Parameter out: captures that must stay out.
         func expectAll(but out: Set<Int> = [], lines: [String]) async throws {
             try await untilAllAreThere(but: out)
             try steward.wait()
@@ -114,7 +114,7 @@ struct StaleNoteTests {
                 let line = "Typed by hand in round \(round), \(number)."
                 try saver.save(buffer + line + "\n", to: path)
                 if between == .kill { try await scene.steward.start() }
-                // The next capture comes before anybody has looked at the save.
+                // The next capture comes before the save has been examined.
                 if number.isMultiple(of: 2) { try scene.capture() }
                 try await scene.expectAll(lines: ["The user's first line.", line])
             }
@@ -148,7 +148,7 @@ struct StaleNoteTests {
         for _ in 0..<2 { try scene.capture() }
         try await scene.untilAllAreThere()
         try saver.save(try scene.text + "Loaded and saved.\n", to: path)
-        // Whatever is captured next has seen that save.
+        // The next capture has seen that save.
         try scene.capture()
         try await scene.untilAllAreThere()
         let lines = try scene.text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -259,7 +259,7 @@ extension EditorTests {
             try steward.drop("notes/inbox.md", "# Inbox\n\nThe user's first line.\n")
             try await steward.start()
             var session = try await EditorSession(steward, editor, steward.path("notes/inbox.md"))
-            // That the save holds the younger tells that its buffer held the older as well.
+            // Since the save holds the younger one, its buffer held the older one as well.
             for number in 1...2 {
                 try steward.drop(BytePath("dropbox/c\(number).md"), "capture \(number);")
                 try await steward.until("the agent has written past the editor") {

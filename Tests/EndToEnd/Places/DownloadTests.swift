@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What browsers and downloaders do to a folder, as recorded by strace where the program is too large to be run here.
+/// What browsers and downloaders do to a folder, as recorded by strace where the program is too large to run here.
 @Suite("Downloads")
 struct DownloadTests {
     private static let rule = """
@@ -26,13 +26,13 @@ struct DownloadTests {
         return steward
     }
 
-    /// Exactly one arrival, and the copy is whole.
+    /// Exactly one arrival, and the copy is complete.
     private func expectOnce(
         _ name: String, _ steward: AgentFixture, content: String = DownloadTests.content
     ) async throws {
         let copy = BytePath("library/got/\(name)")
         try await steward.until("\(name) is copied") { try steward.exists(copy) }
-        // Another file that comes later: what else was to be seen of the first has been.
+        // Another file that arrives later: by then everything about the first has been seen.
         try steward.drop("dropbox/last.txt", "last")
         try await steward.until("the last is seen") { try steward.notes().contains("got last.txt 4") }
         try steward.wait()
@@ -110,7 +110,7 @@ struct DownloadTests {
         try await expectOnce("film.mp4", steward)
     }
 
-    /// How each writes what it gets from `url` to `file`.
+    /// How each program downloads `url` to `file`.
     private static let programs: [String: @Sendable (_ url: String, _ folder: String) -> [String]] = [
         "wget": { ["wget", "-q", "-O", "\($1)/file.cbz", $0] },
         "curl": { ["curl", "-sS", "-o", "\($1)/file.cbz", $0] },

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Which file a name stands for, and for which rules it has arrived.
+/// Which file a name refers to, and for which rules it has arrived.
 @Suite("A file, its names and its rules")
 struct FileIdentityTests {
     private func lines(_ steward: AgentFixture) throws -> [String] {
@@ -83,13 +83,13 @@ struct FileIdentityTests {
             """)
         for name in ["a", "z"] { try steward.drop(BytePath("dropbox/\(name).txt"), name) }
         try steward.wait()
-        // It does not settle while somebody has it open.
+        // It does not settle while a process has it open.
         let writer = try FileHolder(steward.path("dropbox/copies/a.txt"), .appending)
         for (old, new) in [("a", "b"), ("b", "c")] {
             let (old, new) = ("dropbox/copies/\(old).txt", "dropbox/copies/\(new).txt")
             #expect(rename(steward.path(BytePath(old)).text, steward.path(BytePath(new)).text) == 0)
         }
-        // It is missed after the names that were given up before.
+        // It is missed after the names that were released before.
         try Durable.remove(steward.path("dropbox/copies/z.txt"))
         try await steward.until("it is missed") { try self.lines(steward).contains("seen no z.txt") }
         try writer.release()
@@ -125,7 +125,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == expected.sorted())
     }
 
-    /// By which way a file or a tree leaves its place and comes back under another name.
+    /// How a file or a tree leaves its place and returns under another name.
     enum WayRound: CaseIterable {
         case file, tree, otherPlace, renamedOnReturn
     }
@@ -204,7 +204,7 @@ struct FileIdentityTests {
         let steward = try await agent(Self.both)
         for name in ["old/a", "old/b", "z"] { try steward.drop(BytePath("dropbox/\(name).txt"), name) }
         try await steward.until("all are seen") { try self.lines(steward).count == 3 }
-        // It does not settle while somebody has it open.
+        // It does not settle while a process has it open.
         let writer = try FileHolder(steward.path("dropbox/old/a.txt"), .appending)
         #expect(rename(steward.path("dropbox/old").text, steward.path("dropbox/new").text) == 0)
         try await steward.until("it waits under its new name") {
@@ -212,7 +212,7 @@ struct FileIdentityTests {
                 $0.path == "new/a.txt" && $0.waitingFor == "its writer to close it"
             }
         }
-        // What is missed after the rename is told.
+        // Files missed after the rename are reported.
         try Durable.remove(steward.path("dropbox/z.txt"))
         try await steward.until("it is missed") { try self.lines(steward).contains("seen no z.txt") }
         try writer.release()
@@ -235,7 +235,7 @@ struct FileIdentityTests {
                 try steward.drop(BytePath("dropbox/old-\(moment)/\(number).txt"), "\(moment).\(number)")
                 expected.append("seen \(moment).\(number)")
             }
-            // No state tells of the moment between two transactions: the moments are spread over the time that it takes.
+            // No state shows the moment between two transactions, so the moments are spread over the time it takes.
             usleep(UInt32(40_000 + 2_500 * moment))
             let (old, new) = ("dropbox/old-\(moment)", "dropbox/new-\(moment)")
             #expect(rename(steward.path(BytePath(old)).text, steward.path(BytePath(new)).text) == 0)

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What becomes of a job whose file changes or gets another name while it waits.
+/// What happens to a job whose file changes or is renamed while it waits.
 @Suite("Files that change while their job waits")
 struct FileInWaitTests {
     private static func rule(settle: String) -> String {
@@ -20,7 +20,7 @@ struct FileInWaitTests {
         """
     }
 
-    /// Drops a file, and has its job wait because the place for the note is away.
+    /// Drops a file whose job waits because the place for the note is away.
     private func waiting(_ settle: String) async throws -> (AgentFixture, back: () throws -> Void) {
         let steward = try AgentFixture()
         try steward.rule(Self.rule(settle: settle))

@@ -163,7 +163,7 @@ struct HangingPlaceTests {
               settle: 100ms
               do: [{ copy: { place: server, folder: deep } }]
             """)
-        // A life in which the agent makes what folders it needs itself.
+        // A run in which the agent itself creates the folders it needs.
         try await steward.start()
         try await steward.stop()
         try await steward.start(endingAt: "folder made:1")
@@ -238,7 +238,7 @@ struct HangingPlaceTests {
         try steward.wait()
         #expect(try steward.notes().occurrences(of: "<a.txt>") == 1)
         #expect(try await steward.stop() == 0)
-        // What it had staged goes at the latest when it starts where all answer.
+        // Its staged files are removed at the latest when it starts and everything responds.
         try await steward.start()
         try steward.wait()
         #expect(try steward.leftovers().isEmpty)

@@ -44,7 +44,7 @@ struct PlaceAwayTests {
         for name in ["a.txt", "b.txt"] { try steward.drop(BytePath("disk/\(name)"), name) }
         try await steward.until("they are known") { try events(steward).count == 2 }
         try steward.wait()
-        // As with a disk: its mount point is what stands there then.
+        // As with a disk: its mount point is left.
         try move("disk", "unmounted", steward)
         try steward.folder("disk")
         try await steward.until("its absence shows") { try isAway(steward) }

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Two agents, each with a state folder of its own, that were given the same places.
+/// Two agents with separate state folders but the same places.
 @Suite("Places that another agent looks after", .serialized)
 struct PlaceInUseTests {
     private static let rules = """
@@ -17,13 +17,13 @@ struct PlaceInUseTests {
             - trash
         """
 
-    /// Where the second agent runs, beside the first.
+    /// Where the second agent runs.
     enum Setting: String, CaseIterable, Sendable {
         /// As another process on the same host.
         case process
-        /// Each in a container of its own, over one volume: mounts, processes and host names of its own.
+        /// In separate containers sharing one volume, with separate mounts, processes and host names.
         case container
-        /// Each on a host of its own, over one share of a server: a mount, a network and a host name of its own.
+        /// On separate hosts sharing one server's share, with separate mounts, networks and host names.
         case host
     }
 
@@ -41,7 +41,8 @@ struct PlaceInUseTests {
             if setting == .host { try await serve() }
         }
 
-        /// Gives both a dropbox that is the same folder, each by a file system of its own which passes locks on, as a server's.
+        /// Gives both the same folder as dropbox, each through a separate file system that forwards locks, as a
+        /// server's does.
         private func serve() async throws {
             let served = first.home.path.appending("served")
             try Durable.makeDirectory(served)
@@ -70,7 +71,7 @@ struct PlaceInUseTests {
             }
         }
 
-        /// What stands before the agent of that number, so that it runs in its setting.
+        /// The command prefix that runs this agent in its setting.
         private func wrapper(_ number: Int) -> [String] {
             let named = "hostname host\(number) 2>/dev/null || echo host\(number) > /proc/sys/kernel/hostname"
             switch setting {
@@ -92,7 +93,7 @@ struct PlaceInUseTests {
             try await (number == 1 ? first : second).start(wrapper: wrapper(number))
         }
 
-        /// Ends the agent, which is a child of what stands before it in a container.
+        /// Ends the agent; in a container it is a child of its wrapper.
         func end(_ number: Int, by signal: Int32) async throws {
             let steward = number == 1 ? first : second
             guard let process = steward.processID else { return }
@@ -140,13 +141,13 @@ struct PlaceInUseTests {
 
         for number in 0..<60 {
             try first.drop(BytePath("dropbox/\(number).md"), "capture \(number)")
-            // The first is told to end while it is at work; the second takes up the rest.
+            // The first is stopped while it is working; the second takes over the rest.
             if number == 20 { try await two.end(1, by: SIGTERM) }
         }
         try await expect(60, two, of: second)
         try await second.until("the places are its own") { try second.status().places.allSatisfy { $0.usedBy == nil } }
 
-        // Now the other way round, by a kill while nothing is at work.
+        // Now the other way round, with a kill while idle.
         try await two.start(1)
         try await first.until("the first waits in turn") { try first.status().places.contains { $0.usedBy != nil } }
         for number in 60..<80 { try first.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
@@ -158,11 +159,11 @@ struct PlaceInUseTests {
         try await two.end(1, by: SIGTERM)
     }
 
-    /// Waits until each of the captures is in the notes, once, and nothing is left in the dropbox.
+    /// Waits until each of the captures is in the notes once, and the dropbox is empty.
     private func expect(_ count: Int, _ two: Two, of steward: AgentFixture) async throws {
         try await steward.until("all captures are in the notes") {
             let notes = try two.notes()
-            // A file system of its own has its trash in a folder there.
+            // A separate file system has its trash in a folder there.
             let left = try AgentFixture.names(in: two.first.path("dropbox")).filter { $0.isDirectory != true }
             return (0..<count).allSatisfy { notes.contains("<\($0).md>") } && left.isEmpty
         }
@@ -189,7 +190,7 @@ struct PlaceInUseTests {
         for number in 0..<5 { try first.drop(BytePath("library/\(number).txt"), "text \(number)") }
         try await first.until("the first has done them") { try first.count("<") == 5 }
         try first.wait()
-        // Longer ago than a file may take to settle: what is younger may have come too late for the first.
+        // Longer ago than a file may take to settle: a younger one may have been too late for the first.
         let young = try #require(try FileStatus.of(first.path("library/4.txt"))).fingerprint.changed
         try await first.until("they have settled") { Timestamp.now().nanoseconds - young > 2_500_000_000 }
         try await first.stop()

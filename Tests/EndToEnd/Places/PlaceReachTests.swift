@@ -17,7 +17,7 @@ struct PlaceReachTests {
             - trash
         """
 
-    /// - Parameter keys: more keys of a place, by the place's name.
+    /// - Parameter keys: additional keys of a place, by the place's name.
     private func agent(_ keys: [String: String] = [:], _ configuration: String = "") throws -> AgentFixture {
         let steward = try AgentFixture(configuration: configuration)
         try steward.rule("10-captures.yaml", Self.rule)

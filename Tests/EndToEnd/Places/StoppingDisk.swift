@@ -5,12 +5,12 @@ import Platform
 import TestSupport
 import Testing
 
-/// A real FUSE file system: bindfs shows a folder at a second path, until its process is stopped.
+/// A real FUSE file system: bindfs shows a folder at a second path until its process is stopped.
 final class StoppingDisk {
     private let process: Process
     private let at: BytePath
 
-    /// - Parameter errors: a file for what the program says.
+    /// - Parameter errors: a file for the program's error output.
     private init(_ program: String, showing source: BytePath, at place: BytePath, errors: BytePath) throws {
         at = place
         process = Process([program, "-f", source.text, place.text])
@@ -18,7 +18,7 @@ final class StoppingDisk {
         try process.run()
     }
 
-    /// Cancels the test where this machine lets nobody mount; a program that fails otherwise fails the test.
+    /// Cancels the test if mounting is not permitted on this machine; any other failure fails the test.
     static func mounted(_ steward: AgentFixture, at place: BytePath) async throws -> StoppingDisk {
         let program = "/usr/bin/bindfs"
         guard getuid() == 0, access("/dev/fuse", R_OK | W_OK) == 0, access(program, X_OK) == 0 else {

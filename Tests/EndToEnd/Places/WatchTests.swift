@@ -117,7 +117,7 @@ struct WatchTests {
     func pieces() async throws {
         let steward = try agent(settle: "8s")
         try await steward.start()
-        // By a process of its own: where the tests keep each other waiting, the pieces would lie too far apart.
+        // In a separate process: where tests delay each other, the pieces would be too far apart.
         try steward.home.run(
             [
                 "sh", "-c", "for n in 1 2 3 4 5 6 7 8 9 10; do echo piece >>\"$0\"; sleep 0.15; done",

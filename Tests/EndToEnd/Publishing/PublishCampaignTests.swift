@@ -3,9 +3,9 @@ import Platform
 import TestSupport
 import Testing
 
-/// Events are published while the agent and their receiver are both killed at random moments, and while the receiver has a bad
-/// day: in the end each has been received once, and those of each key in their order. `STEWARD_TEST_WHOLE=1` does so for a
-/// hundred rounds.
+/// Publishes events while the agent and their receiver are both killed at random, and while the receiver misbehaves: in
+/// the end each has been received once, and those of each key in order. With `STEWARD_TEST_WHOLE=1` for a hundred
+/// rounds.
 @Suite("The campaign of events")
 struct PublishCampaignTests {
     private static let rules = """
@@ -45,7 +45,7 @@ struct PublishCampaignTests {
             let end = ContinuousClock.now.advanced(by: .milliseconds(Int.random(in: 50...1_500, using: &random)))
             for _ in 0..<Int.random(in: 2...8, using: &random) {
                 let name = "e\(names.count).k\(Int.random(in: 0..<6, using: &random))"
-                // The long ones lie among the ledger's texts while they are intents.
+                // Long ones are stored among the ledger's texts while they are intents.
                 let size = Bool.random(using: &random) ? 10 : 2_000
                 try steward.drop(BytePath("dropbox/\(name)"), "\(name) " + String(repeating: "x", count: size))
                 names.append(name)
@@ -74,7 +74,8 @@ struct PublishCampaignTests {
         #expect(Set(ids).count == ids.count, "each id once")
         let received = try taken.map { try Answer(parsing: $0["body"].text)["name"].text }
         #expect(received.sorted() == names.sorted(), "each event once")
-        // A step's line is in the transaction that puts its event into the outbox: their order is that of the events.
+        // A step's history line is in the transaction that adds its event to the outbox, so their order is the order of
+        // events.
         let steps = try steward.history().filter { $0["kind"].text == "step" }
         #expect(steps.count == names.count)
         for key in 0..<6 {

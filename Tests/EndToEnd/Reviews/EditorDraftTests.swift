@@ -39,7 +39,7 @@ extension EditorTests {
             }
             try await session.quit()
             try await EditorSession(steward, editor, draft).quit()
-            // What was judged later than this file was not judged because of the editor.
+            // A file judged after this one was not judged because of the editor.
             try steward.drop("drafts/last.txt", "Last.\n")
             try await steward.until("the last file is seen") {
                 try steward.judgements("Seen", in: "drafts").contains("arrived last.txt")
@@ -84,7 +84,7 @@ extension EditorTests {
     }
 }
 
-/// Skips the test, saying why, where the editor or the terminal is missing.
+/// Skips the test with a reason if the editor or the terminal is missing.
 func requireEditor(_ editor: Editor) throws {
     for program in [editor.rawValue, "tmux"] where !Editor.has(program) {
         try Test.cancel("\(program) is not installed")

@@ -42,7 +42,7 @@ extension EditorTests {
             #expect(try steward.judgements("Review", in: "drafts") == ["arrived essay.md"], "the sidecar is no news")
 
             let sidecar = try await EditorSession(steward, .vim, steward.path("drafts/essay.review.md"))
-            // From the top: the first block that is not answered, then the next.
+            // From the top: the first unanswered block, then the next.
             try sidecar.vim("1")
             for mark in ["x", "-"] { try sidecar.vim("/^- \\[ \\]/s/\\[ \\]/[\(mark)]/") }
             try sidecar.vim("w")
@@ -177,8 +177,8 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        /// Before the draft's first byte, in the midst of the draft, before the sidecar's first byte, and with the state made
-        /// and not in its place. At the start one file is truncated, and no other point passed.
+        /// Before the draft's first byte, in the middle of the draft, before the sidecar's first byte, and with the
+        /// state written but not in place. Starting truncates one file and passes no other point.
         @Test(
             "Killed wherever an answer is on its way, it is in the draft once",
             arguments: ["write begun:1", "truncated:2", "write begun:2", "recorded:1", "replaced:1"])
@@ -209,7 +209,7 @@ extension EditorTests {
     }
 }
 
-/// vim's own word on unsaved changes.
+/// vim's own flag for unsaved changes.
 enum UnsavedSwap {
     static func saysUnsaved(_ swap: BytePath) throws -> Bool {
         guard try FileStatus.of(swap) != nil else { return false }

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What a person answers in a sidecar, and what becomes of it, through the built binary.
+/// A person's answers in a sidecar, and their effects, through the built binary.
 @Suite("Answers to a review")
 struct ReviewAnswerTests {
     static let rule = EditorTests.Reviews.rule
@@ -154,7 +154,7 @@ struct ReviewAnswerTests {
 
         try steward.shell(["mv", aside, steward.path("drafts/essay.md").text]).check()
         try await sidecar(steward, holds: "1 finding, 1 skipped.")
-        // Somebody's own words stay.
+        // A person's own words are kept.
         let own = try steward.read("drafts/essay.review.md") + "\nA thought of my own.\n"
         try steward.drop("drafts/essay.review.md", own)
         try steward.shell(["mv", steward.path("drafts/essay.md").text, aside]).check()

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// An agent whose rule has an advisor read drafts, and the model's server on loopback.
+/// An agent whose rule has an advisor read drafts, with the model's server on loopback.
 @Suite("A draft that an advisor reads, end to end", .timeLimit(.minutes(30)))
 struct ReviewModelTests {
     private static let rule = """
@@ -47,7 +47,7 @@ struct ReviewModelTests {
         }
         try steward.wait()
         #expect(server.requests.count == 1)
-        // Nothing that the agent keeps holds the key, and the month's usage has the call.
+        // Nothing stored by the agent contains the key, and the month's usage includes the call.
         let found = try steward.shell(["grep", "-rlF", Self.key, steward.home.path.text]).output
         #expect(found == "", "\(found)")
         #expect(try FileStatus.of(steward.home.path.appending(".tk/usage.sqlite")) != nil)

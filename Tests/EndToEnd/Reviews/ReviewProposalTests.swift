@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What an advisor proposes for what is no prose, by way of the sidecar.
+/// An advisor's proposals for text that is not prose, through the sidecar.
 @Suite("A model's proposal in a sidecar, end to end", .timeLimit(.minutes(30)))
 struct ReviewProposalTests {
     private static let draft =

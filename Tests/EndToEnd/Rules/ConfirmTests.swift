@@ -47,7 +47,7 @@ struct ConfirmTests {
         try steward.wait()
         #expect(try !steward.exists("drafts/a.md"))
         #expect(try questions(steward).isEmpty)
-        // A second yes has nothing to say yes to.
+        // There is nothing left to answer with a second yes.
         #expect(try steward.run(["confirm", question.job]).status == 64)
     }
 
@@ -107,7 +107,7 @@ struct ConfirmTests {
             try steward.read("notes/questions.md").split(separator: "\n").map(String.init).filter { $0.contains(name) }
         }
         _ = try await asked(steward)
-        // Two lines that say the same, and only one of them a question, would have a person answer the wrong one.
+        // Two lines with the same text, only one of them a question, would make a person answer the wrong one.
         for text in ["other\n", "yet another\n"] {
             let before = try #require(try questions(steward).first)
             try steward.drop("drafts/a.md", text)

@@ -4,13 +4,13 @@ import Platform
 import TestSupport
 import Testing
 
-/// What `steward explain` gives as the reason is what the agent decides by: the one is asked of the other.
+/// `steward explain` gives the reason that the agent decides by: both use the same code.
 @Suite("Explain says why nothing was done") struct ExplainTests {
     private func explained(_ steward: AgentFixture, _ path: BytePath) throws -> String {
         try steward.run(["explain", steward.path(path).text]).check().output
     }
 
-    /// What stands below `RULE would:`.
+    /// The text below `RULE would:`.
     private func said(of rule: String, in output: String) -> String {
         let lines = output.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.drop { $0 != "\(rule) would:" }.dropFirst().prefix { $0.hasPrefix("  ") }.joined(separator: "\n")
@@ -45,7 +45,7 @@ import Testing
         #expect(
             said(of: "There", in: back).contains(
                 #"! this is not done: the rule "There" has run already on what this was made from"#), "\(back)")
-        // What it has had it has had, also where the file is another by now.
+        // A rule does not run twice for a file, even if the file has been replaced.
         try steward.drop("dropbox/b.txt", "BB")
         try steward.wait()
         let had = try explained(steward, "dropbox/b.txt")
@@ -53,7 +53,7 @@ import Testing
         #expect(!had.contains("!"), "\(had)")
         let album = try explained(steward, "library/Old")
         #expect(said(of: "Album", in: album).contains("! this was not done: the folder was there before"), "\(album)")
-        // It is the first by now, and nobody has touched it.
+        // It is the first now, and nobody has touched it.
         try steward.shell(["rm", steward.path("notes/b.csv").text]).check()
         try steward.wait()
         let later = try explained(steward, "notes/c.csv")
@@ -105,7 +105,7 @@ import Testing
         let scheduled = try steward.run(["explain", "--event", "scheduled", steward.path("dropbox/c.txt").text])
         #expect(scheduled.status == 0, "\(scheduled.errors)")
 
-        // So it comes.
+        // So it arrives.
         try await steward.start()
         try steward.wait()
         let log = try steward.run(["log"]).check().output

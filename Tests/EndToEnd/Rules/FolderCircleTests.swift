@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rules about files and about folders that feed each other")
 struct FolderCircleTests {
-    /// The folder rule waits for a while, so that it looks at what it has seen before.
+    /// The folder rule waits for a while, so that it looks at a folder it has seen before.
     @Test(
         "What rules copy into folders of another place, and folders that go back, come to rest after one round",
         arguments: ["", "  where: { age: \"> 4s\" }\n"])
@@ -92,7 +92,7 @@ struct FolderCircleTests {
         try await steward.until("all have come") { try steward.count("came ") == 3 }
         try steward.wait()
         for name in ["1.txt", "2.txt", "3.txt"] { #expect(try steward.count("came \(name)") == 1) }
-        // What a person puts there is of no chain.
+        // A person's file belongs to no chain.
         try steward.drop("library/Album/4.txt", "mine")
         try steward.wait()
         #expect(try steward.count("came 4.txt") == 1)

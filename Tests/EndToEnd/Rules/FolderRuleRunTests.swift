@@ -201,7 +201,7 @@ struct FolderRuleRunTests {
     func waitingJob() async throws {
         let steward = try AgentFixture()
         try steward.addPlace("disk")
-        // Without a file that is known from it, the place is whatever folder stands there.
+        // Without a known file from it, the place is whatever folder is there.
         try steward.drop("disk/known.txt", "known")
         try steward.rule(
             Self.albums + """

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rules that look into files, end to end")
 struct InsideFilesTests {
-    /// A ZIP as a word processor writes it.
+    /// A ZIP as written by a word processor.
     private func letter(_ text: String) -> [UInt8] {
         ZipWriter.archive([
             ("word/document.xml", Array("<w:d xmlns:w=\"http://w\"><w:p><w:t>\(text)</w:t></w:p></w:d>".utf8))

@@ -3,12 +3,12 @@ import Platform
 import TestSupport
 import Testing
 
-/// An `/etc` for one program alone.
+/// A private `/etc` for one program.
 enum OwnEtc {
     static let isHere: Bool =
         geteuid() == 0 && (try? runProgram(command(rules: "/dev/null") + ["/bin/true"], in: "/"))?.status == 0
 
-    /// What stands before a program that sees nothing in `/etc` but users, and in it the rules of that folder.
+    /// The command prefix for a program that sees only users in `/etc`, plus the rules of that folder.
     static func command(rules: BytePath) -> [String] {
         let script = """
             exec 3< /etc/passwd 4< /etc/group; mount -t tmpfs tmpfs /etc; mkdir -p /etc/steward

@@ -273,7 +273,7 @@ struct MovedJobTests {
         try steward.run(["undo", try #require(try steward.past("dropbox/Lisbon").first?["job"].text)]).check()
         try steward.wait()
         #expect(try steward.read("dropbox/Lisbon (1)/deep/b.txt") == "deep/b.txt")
-        // Another look at all of it.
+        // Another scan of everything.
         try await steward.stop()
         try await steward.start()
         try steward.wait()

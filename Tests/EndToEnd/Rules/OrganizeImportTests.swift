@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension AgentFixture {
-    /// Makes the places that an import asks for, where they are to lie.
+    /// Creates the places that an import asks for, where they belong.
     func addPlaces(of imported: Answer) throws {
         var lines = ""
         for place in imported["places"].items {
@@ -98,7 +98,7 @@ extension AgentFixture {
         #expect(shown.errors.contains("2 of 3 rules were carried over."))
     }
 
-    /// The lines of the import that are no comments, for one rule.
+    /// The uncommented lines of the import for one rule.
     private func inForce(_ rule: String) throws -> [String] {
         let steward = try AgentFixture()
         let file = try steward.home.write("organize.yaml", "rules:\n  - name: A rule\n" + rule)

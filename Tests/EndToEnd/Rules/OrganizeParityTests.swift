@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// organize itself (PyPI, `Tests/Peers/organize.sh`), for whoever has Python and the network.
+/// organize itself (PyPI, `Tests/Peers/organize.sh`), if Python and the network are available.
 enum Organize {
     private static let installed = Task<String?, Never> {
         guard ProcessInfo.processInfo.environment["STEWARD_TEST_PEERS"] != "0" else { return nil }
@@ -27,16 +27,16 @@ enum Organize {
     static var program: String? { get async { await installed.value } }
 }
 
-/// An example of organize's own documentation, and files to try it on.
+/// An example from organize's own documentation, with files to try it on.
 struct OrganizeExample: Sendable, CustomTestStringConvertible {
     struct File: Sendable {
         let path: BytePath
         var content = "x"
-        /// As touch(1) takes it.
+        /// In the format of touch(1).
         var modified = "2024-05-01 12:00"
-        /// Bytes that it is made larger to, without taking room.
+        /// The size to extend it to, without using disk space.
         var size: Int?
-        /// What it holds, where that is no text.
+        /// Its content if that is not text.
         var bytes: [UInt8]?
     }
 
@@ -426,7 +426,7 @@ struct OrganizeParityTests {
         try await steward.start()
         for file in example.files {
             try put(file, into: steward.home.path, staged: steward.home.path.appending(".staged"))
-            // Which of two came first is what some of the rules ask.
+            // Some of the rules ask which of two came first.
             try steward.wait()
         }
 
@@ -444,19 +444,19 @@ struct OrganizeParityTests {
         #expect(try Durable.renameNew(staged, to: target))
     }
 
-    /// The files that are not hidden, by name, with their contents. Folders that hold none count for nothing.
+    /// The visible files, by name, with their contents. Empty folders are ignored.
     private func tree(_ home: BytePath) throws -> [String: ContentHash] {
         var found: [String: ContentHash] = [:]
         func walk(_ folder: BytePath) throws {
             for entry in try listDirectory(folder) where entry.name.first != UInt8(ascii: ".") {
                 let path = folder.appending(name: entry.name)
                 let relative = path.relative(to: home)?.text ?? ""
-                // The fixture's own.
+                // The fixture's own files.
                 if ["Steward", "run", "agent.log"].contains(relative) { continue }
                 if entry.isDirectory == true {
                     try walk(path)
                 } else if let target = linked(path) {
-                    // The homes are two, and so are the ways into them.
+                    // The two homes have different paths.
                     found[relative] = ContentHash(
                         of: Array("-> \(target.relative(to: home)?.text ?? target.text)".utf8))
                 } else {
@@ -468,13 +468,13 @@ struct OrganizeParityTests {
         return found
     }
 
-    /// Where a symbolic link leads to in the end; nil for anything else.
+    /// The final target of a symbolic link; nil for anything else.
     private func linked(_ path: BytePath) -> BytePath? {
         guard (try? FileManager.default.destinationOfSymbolicLink(atPath: path.text)) != nil else { return nil }
         return BytePath(URL(fileURLWithPath: path.text).resolvingSymlinksInPath().path)
     }
 
-    /// What is in the trash: its names are each program's own.
+    /// The contents of the trash: its names depend on the program.
     private func trash(_ home: BytePath) throws -> [ContentHash] {
         let folder = home.appending(".local/share/Trash/files")
         guard try FileStatus.of(folder) != nil else { return [] }

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// A configuration of organize's made by chance, with one rule that takes files away.
+/// A random organize configuration with one rule that removes files.
 private struct RandomRule {
     private var generator: SeededGenerator
 
@@ -74,7 +74,7 @@ private struct RandomRule {
         "", "", "sub/", "keep/", "sub/keep/", ".git/", "sub/.svn/", "now/", "a.b/c/", "sub/sub/sub/",
     ]
 
-    /// Files below a home, with what they hold and their age in days.
+    /// Files below a home, with their content and their age in days.
     mutating func files() -> [(path: String, text: String, age: Int)] {
         var files: [String: (String, Int)] = [:]
         for number in 0..<30 {
@@ -94,7 +94,7 @@ private struct RandomRule {
         let files: [(path: String, text: String, age: Int)]
     }
 
-    /// What was carried over once without what protects files.
+    /// Rules once converted without the part that protects files.
     private static let known = [
         "    filters: []\n    actions: [delete]\n    subfolders: true\n    LOCATION exclude_files: ['*.kdbx']",
         "    subfolders: true\n    actions: [{ shell: 'true' }, delete]", "    tags: [never]\n    actions: [trash]",
@@ -147,14 +147,14 @@ private struct RandomRule {
         var (inForce, taken, left) = (0, 0, 0)
         for (number, each) in cases.enumerated() {
             let home = theirs.path.appending("\(number)/home")
-            // As `rules try` shows them.
+            // As shown by `rules try`.
             let gone = Set(
                 try each.files.filter { try !isUntouched($0, in: home) }.map { BytePath($0.path).description })
             for place in places { try steward.empty(BytePath(place)) }
             try put(each.files, into: steward.home.path)
             let file = try steward.home.write("organize.yaml", each.rule)
             let imported = try steward.run(["rules", "import", file.text, "--json"])
-            // What is no configuration at all is no rule either.
+            // An invalid configuration is not a rule either.
             guard imported.status == 0 else { continue }
             let answer = try Answer(parsing: imported.output)
             if let count = answer["rules"].number, count > 0 { inForce += 1 }
@@ -177,7 +177,7 @@ private struct RandomRule {
             taken += ours.count
             left += gone.subtracting(ours).count
         }
-        // A subset of everything would be nothing.
+        // The test would prove nothing if everything were a subset.
         #expect(
             inForce > 5 && taken > 10,
             "\(inForce) rules in force, \(taken) files taken, \(left) that organize takes besides")
@@ -203,7 +203,7 @@ private struct RandomRule {
 }
 
 extension AgentFixture {
-    /// Places of the home's own folders, which are made.
+    /// Configures places for the given folders of the home, which are created.
     fileprivate func configurePlaces(_ folders: [String]) throws {
         let lines = folders.map { folder in "\n  \(folder.lowercased()): { kind: folder, path: \"~/\(folder)\" }" }
         for folder in folders { try Durable.makeDirectory(home.path.appending(BytePath(folder))) }
@@ -211,7 +211,7 @@ extension AgentFixture {
         try home.write(file, try home.read(file).replacing("\nplaces:\n", with: "\nplaces:\(lines.joined())\n"))
     }
 
-    /// Throws away what lies in a folder of the home.
+    /// Deletes the contents of a folder in the home.
     fileprivate func empty(_ folder: BytePath) throws {
         let path = home.path.appending(folder)
         try? FileManager.default.removeItem(atPath: path.text)

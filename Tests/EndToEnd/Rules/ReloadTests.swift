@@ -55,7 +55,7 @@ struct ReloadTests {
         try await steward.until("the rules are gone") { try steward.json(["status"])["rules"].number == 0 }
     }
 
-    /// A rule file of two rules, and where its first ends.
+    /// A rule file with two rules, and the end of its first.
     private func twoRules(_ mark: String) -> (all: [UInt8], first: Int) {
         let first = "- { rule: Other, in: dropbox, settle: 100ms, where: { size: \"> 1 GB\" }, do: trash }\n"
         return (Array((first + captures(mark)).utf8), first.utf8.count)
@@ -77,7 +77,7 @@ struct ReloadTests {
         var number = 0
         let open = try FileHolder(steward.home.path.appending(file), .appending)
         truncate(steward.home.path.appending(file).text, 0)
-        // It is empty first, and so would be valid; each piece after that may be as well.
+        // It is empty at first, which is valid; each later piece may be valid as well.
         while written < bytes.count {
             for _ in 0..<3 {
                 try steward.drop(BytePath("dropbox/\(number).md"), "Capture \(number) taken")
@@ -90,7 +90,7 @@ struct ReloadTests {
             try append(piece, at: written, steward)
             written += piece.count
         }
-        // Whoever asks for them is told why they are not read.
+        // A request to reload is told why they are not read.
         let asked = try steward.run(["reload"])
         #expect(asked.status == 1 && asked.errors.contains("10-test.yaml is being written"), "\(asked.errors)")
         try open.release()
@@ -111,9 +111,9 @@ struct ReloadTests {
             "", "- { rule: Boxes, in: library, match: folders, settle: 100ms, where: { count: '> 9' }, do: trash }\n",
         ])
     func savedInHalves(_ ofFolders: String) async throws {
-        // So long that what follows is done within it, also beside the other tests on two cores.
+        // Long enough for everything below to happen within it, even beside other tests on two cores.
         let steward = try AgentFixture(configuration: "settle: 20s")
-        // So many that their number is none of those that follow.
+        // So many that their number matches none of those below.
         let more = (1...4).map { "- { rule: More \($0), in: library, do: trash }\n" }.joined()
         try steward.home.write(file, more + String(decoding: twoRules("before").all, as: UTF8.self))
         try await steward.start()
@@ -169,7 +169,7 @@ struct ReloadTests {
         try steward.rule(captures("the first"))
         try await steward.start()
         try steward.rule("20-broken.yaml", "- rule: B\n  in: drofts\n  do: trash\n")
-        // What is valid comes into force with all the others, or not at all.
+        // Valid rules come into force with all the others, or not at all.
         try steward.rule(captures("the second"))
         let result = try steward.run(["reload"])
         #expect(result.status == 1)
