@@ -3,16 +3,16 @@ import Platform
 
 /// The repository that these tests were built from.
 package enum Checkout {
-    /// Without links on the way: the folder may have been mounted or linked.
+    /// Links resolved: the folder may have been mounted or linked.
     package static let root: BytePath = {
         let root = BytePath(#filePath).parent.parent.parent
         return root.real ?? root
     }()
 }
 
-/// What was built beside the tests.
+/// Programs built beside the tests.
 package enum Built {
-    /// Nil where it was not.
+    /// nil if it was not built.
     package static func program(_ name: String) -> BytePath? {
         let bundles = CommandLine.arguments.compactMap { argument in
             argument.range(of: ".xctest").map { BytePath(String(argument[..<$0.upperBound])).parent }

@@ -2,24 +2,24 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// An editor that the tests drive.
+/// An editor driven by the tests.
 package enum Editor: String, CaseIterable, Sendable {
     case vim, emacs, nano
-    /// Keys as vim's, but its swap file lies elsewhere.
+    /// The same keys as vim, but the swap file is elsewhere.
     case neovim = "nvim"
     case micro
 
     /// Those that leave a sign beside a file with unsaved changes.
     package static let locking: [Editor] = [.vim, .emacs, .nano]
 
-    /// Whether the program is there.
+    /// Whether the program is installed.
     package static func has(_ program: String) -> Bool {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
         return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }
 }
 
-/// A real editor on a terminal of its own (tmux), with the user's hands played by `send-keys`.
+/// A real editor on its own terminal (tmux); `send-keys` plays the user.
 package final class EditorSession {
     private let fixture: AgentFixture
     private let editor: Editor
@@ -29,7 +29,7 @@ package final class EditorSession {
 
     /// Opens `file` and returns when the editor shows it.
     ///
-    /// - Parameter isLocking: whether nano leaves a lock beside the file; what the machine's settings say is not asked.
+    /// - Parameter isLocking: whether nano leaves a lock beside the file; the machine's settings are ignored.
     package init(
         _ fixture: AgentFixture, _ editor: Editor, _ file: BytePath, isLocking: Bool = true
     ) async throws {
@@ -46,8 +46,8 @@ package final class EditorSession {
             }
         if editor == .micro { try fixture.home.write("micro/settings.json", "{}") }
         let command = [editor.rawValue] + options + [file.text]
-        // The terminal outlives the call that makes it, and must not keep open what tells that the call has ended,
-        // however high its number.
+        // The terminal outlives the call that creates it, and must not keep open any descriptor that signals the call's
+        // end, however high its number.
         let closing =
             "opendir my $open, '/proc/self/fd'; POSIX::close($_) for grep { /^[0-9]+$/ && $_ > 2 } readdir $open; "
             + "exec @ARGV"
@@ -78,12 +78,12 @@ package final class EditorSession {
 
     private func text(_ text: String) throws { try tmux(["send-keys", "-l", text]).check() }
 
-    /// Reads the file anew, where the editor can; else leaves it and opens the file again.
+    /// Reloads the file if the editor can; otherwise quits and opens the file again.
     package func reloaded() async throws -> EditorSession {
         switch editor {
         case .vim, .neovim: try vim("e!")
         case .emacs:
-            // What it says at the end stands nowhere on the screen before.
+            // Its final message does not appear on the screen before.
             try keys("M-:")
             try text("(progn (revert-buffer t t) (message \"file %s\" \"read anew\"))")
             try keys("Enter")
@@ -100,9 +100,9 @@ package final class EditorSession {
         return self
     }
 
-    /// Writes a line at the end of the buffer, without saving it.
+    /// Types a line at the end of the buffer, without saving it.
     ///
-    /// - Parameter reloading: what emacs is told when it asks, as the file has changed since.
+    /// - Parameter reloading: the answer when emacs asks because the file has changed.
     package func type(_ line: String, reloading: Bool = true) async throws {
         switch editor {
         case .vim, .neovim:
@@ -112,7 +112,7 @@ package final class EditorSession {
         case .emacs:
             try keys("M->")
             try text(String(line.prefix(1)))
-            // Emacs asks before it changes a buffer whose file has changed since; who wants both has it read anew.
+            // Emacs asks before it changes a buffer whose file has changed; to keep both, it has to reload.
             try await fixture.until("emacs takes the text") {
                 let screen = try self.screen()
                 if screen.contains("really edit the buffer") {
@@ -141,7 +141,7 @@ package final class EditorSession {
         try await fixture.until("\(editor) shows \(line)") { try self.screen().contains(line) }
     }
 
-    /// Micro asks at the next key when a file has changed since, and says nothing when it has not.
+    /// Micro asks at the next key if a file has changed, and otherwise says nothing.
     private func answerMicro(_ answer: String) async throws {
         for _ in 0..<5 {
             try await Task.sleep(for: .milliseconds(100))
@@ -156,7 +156,7 @@ package final class EditorSession {
         try keys("Enter")
     }
 
-    /// Takes the line that holds `text` out of the buffer, and the one above it, without saving.
+    /// Removes the line containing `text`, and the one above it, without saving.
     package func cut(_ text: String) async throws {
         switch editor {
         case .vim, .neovim: try vim("g/\(text)/-1,.d")
@@ -183,7 +183,7 @@ package final class EditorSession {
         }
     }
 
-    /// Saves, answering yes where the editor asks whether to overwrite what changed; returns when the file holds `line`.
+    /// Saves, answering yes if the editor asks whether to overwrite changes; returns when the file contains `line`.
     package func save(_ line: String) async throws {
         switch editor {
         case .vim, .neovim:
@@ -206,7 +206,8 @@ package final class EditorSession {
             guard let status = try FileStatus.of(self.file), status.size > 0 else { return false }
             return try TemporaryFolder.text(self.file).contains(line)
         }
-        // The file is written before the editor is done: it says so at the bottom. Vim takes the next keys anyway.
+        // The file is written before the editor is done, which it reports at the bottom. Vim accepts the next keys
+        // anyway.
         if editor == .vim || editor == .neovim { return }
         if editor == .micro { return try await answerMicro("n") }
         try await fixture.until("\(editor) says that it has saved") {
@@ -215,7 +216,7 @@ package final class EditorSession {
         }
     }
 
-    /// Leaves; what is not saved is lost.
+    /// Quits; unsaved changes are lost.
     package func quit() async throws {
         switch editor {
         case .vim, .neovim:

@@ -3,7 +3,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// Another process that has a file open until it is told to let go.
+/// Another process that keeps a file open until told to release it.
 package final class FileHolder: @unchecked Sendable {  // set up in init; afterwards only `release` touches it
     package enum Way: String, Sendable { case reading = "<", appending = ">>" }
 
@@ -28,20 +28,20 @@ package final class FileHolder: @unchecked Sendable {  // set up in init; afterw
     deinit { if process.isRunning { process.terminate() } }
 }
 
-/// Waits until no process has the file open for writing: a child that another test has just forked keeps a copy of
-/// every descriptor until it executes its program.
+/// Waits until no process has the file open for writing: a child just forked by another test keeps a copy of every
+/// descriptor until its exec.
 package func letGo(_ path: BytePath) async throws {
     try await waitUntil("nobody writes to \(path)") { Lease.probeWriters(try Descriptor(path)) != .busy }
 }
 
-/// The kernel's locks and leases (proc_locks(5)), a line each. All of them: Foundation takes the first page of such a file,
-/// some seventy lines, for the whole.
+/// The kernel's locks and leases (proc_locks(5)), one per line. All of them: Foundation would stop after the first page
+/// of such a file, some seventy lines.
 package func kernelLocks() throws -> [Substring] { try TemporaryFolder.text("/proc/locks").split(separator: "\n") }
 
-/// What a test tells that waited in vain for a lease: the kernel's leases, what the file holds, and what the process does
-/// that was to wait for the lease.
+/// Diagnostics of a test that waited in vain for a lease: the kernel's leases, the file's content, and the state of the
+/// process that should be waiting for the lease.
 ///
-/// - Parameter process: the process that was to wait, if there is one.
+/// - Parameter process: the process that should be waiting, if there is one.
 package func leaseReport(_ path: BytePath, of process: Int32? = nil) -> String {
     func told(_ path: String) -> String {
         do { return try String(contentsOfFile: path, encoding: .utf8) } catch { return "cannot be read: \(error)" }
@@ -53,7 +53,7 @@ package func leaseReport(_ path: BytePath, of process: Int32? = nil) -> String {
         report += "cannot be read: \(error)"
     }
     do {
-        // Whoever opens a leased file waits, unless it says that it will not.
+        // Opening a leased file blocks without O_NONBLOCK.
         let file = try Descriptor(path, O_RDONLY | O_NONBLOCK)
         report +=
             "\ninode \(try file.status().inode): \(String(decoding: try file.readAll(), as: UTF8.self).debugDescription)"

@@ -3,7 +3,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A command that goes on until it is ended, and what it has printed so far.
+/// A command that runs until it is ended, with its output so far.
 package final class Follower: @unchecked Sendable {  // the process is only touched by the test's own task
     private let process: Process
     private let file: BytePath

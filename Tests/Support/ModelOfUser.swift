@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import Platform
 
-/// A program of its own that speaks as Ollama and as OpenAI's servers do, on a port of loopback; as another user where
-/// that is wanted, which takes root. Keeps what it was sent.
+/// A separate program that speaks like Ollama and OpenAI's servers on a loopback port, optionally as another user,
+/// which takes root. It keeps what it was sent.
 package final class ModelOfUser: Sendable {
     package static let nobody: uid_t = 65_534
 
@@ -12,11 +12,11 @@ package final class ModelOfUser: Sendable {
     private let folder: TemporaryFolder
 
     package var url: String { "http://127.0.0.1:\(port)" }
-    /// Every connection, and every request with its body. Whoever only connects is in it.
+    /// Every connection, and every request with its body; connections without a request are included.
     package var heard: String { get throws { try folder.read("heard") } }
 
     /// - Parameters:
-    ///   - user: whose program it is.
+    ///   - user: who runs the program.
     ///   - address: where it listens.
     package init(user: uid_t = geteuid(), address: String = "127.0.0.1") throws {
         folder = try TemporaryFolder("model")

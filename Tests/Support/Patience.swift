@@ -1,5 +1,5 @@
-/// A deadline that is only there so that a failing wait ends: a time in which the waiting task was not let run, on a
-/// machine under load, does not count towards it.
+/// A deadline that only makes a failing wait end: time in which the waiting task was not scheduled, on a loaded
+/// machine, does not count.
 package struct Patience {
     private var left: Duration
     private var last = ContinuousClock.now
@@ -17,7 +17,7 @@ package struct Patience {
     }
 }
 
-/// Asks until `condition` holds; for conditions that another thread or process brings about.
+/// Polls until `condition` holds; for conditions brought about by another thread or process.
 package func waitUntil(
     _ what: String, seconds: Double = 60, _ condition: () async throws -> Bool
 ) async throws {

@@ -2,7 +2,7 @@ import Foundation
 import OwnFiles
 import Platform
 
-/// What a program that ran to its end has left.
+/// The result of a program that ran to its end.
 package struct ProgramResult: Sendable {
     package let status: Int32
     package let output: String
@@ -14,7 +14,7 @@ package struct ProgramResult: Sendable {
         self.errors = errors
     }
 
-    /// - Throws: `TestFailure` with what the program printed, unless it ended with 0.
+    /// - Throws: `TestFailure` with the program's output, unless it exited with 0.
     @discardableResult
     package func check() throws -> ProgramResult {
         guard status == 0 else { throw TestFailure("ended with \(status):\n\(output)\n\(errors)") }
@@ -22,14 +22,14 @@ package struct ProgramResult: Sendable {
     }
 }
 
-/// Runs a program to its end. What it prints goes through files: it can neither fill a pipe that nobody empties, nor leave
+/// Runs a program to its end. Its output goes through files: it can neither fill a pipe that nobody reads, nor leave
 /// one open in a child.
 ///
 /// - Parameters:
 ///   - command: a path or a name on the path, then the arguments.
-///   - folder: the working one.
-///   - environment: that of the tests where nil.
-///   - input: its standard input; nothing where nil.
+///   - folder: the working folder.
+///   - environment: the tests' own if nil.
+///   - input: its standard input; empty if nil.
 @discardableResult
 package func runProgram(
     _ command: [String], in folder: BytePath? = nil, environment: [String: String]? = nil, input: String? = nil
@@ -46,7 +46,7 @@ package func runProgram(
     return ProgramResult(status: process.terminationStatus, output: texts[0], errors: texts[1])
 }
 
-/// As ``runProgram(_:in:environment:input:)``, on a thread of its own: for what takes long.
+/// As ``runProgram(_:in:environment:input:)``, on a separate thread, for slow programs.
 package func runProgramAside(_ command: [String]) async throws -> ProgramResult {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result { try runProgram(command) }) }

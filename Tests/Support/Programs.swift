@@ -2,12 +2,12 @@ import Foundation
 import Platform
 
 extension Process {
-    /// A program that is yet to be started. It has nothing to read, unless that is set.
+    /// A program that has not been started yet. Its standard input is empty unless set.
     ///
     /// - Parameters:
     ///   - command: a path or a name on the path, then the arguments.
-    ///   - folder: the working one; that of the tests where nil.
-    ///   - environment: that of the tests where nil.
+    ///   - folder: the working folder; the tests' own if nil.
+    ///   - environment: the tests' own if nil.
     package convenience init(_ command: [String], in folder: BytePath? = nil, environment: [String: String]? = nil) {
         self.init()
         let isPath = command.first?.contains("/") == true
@@ -18,10 +18,10 @@ extension Process {
         standardInput = FileHandle.nullDevice
     }
 
-    /// Starts it, and waits until it has said what is waited for.
+    /// Starts it, and waits for certain output.
     ///
-    /// - Parameter told: is given all that it has printed so far; nil where that is not it yet.
-    /// - Throws: `TestFailure` with what it has said, where it says no more.
+    /// - Parameter told: receives all output so far; returns nil to keep waiting.
+    /// - Throws: `TestFailure` with the output if the program stops writing.
     package func run<Told>(until told: (String) throws -> Told?) throws -> Told {
         let output = Pipe()
         standardOutput = output
@@ -37,7 +37,7 @@ extension Process {
 
     /// Starts it, and waits for its first line, which is a number.
     ///
-    /// - Throws: `TestFailure` where it is none.
+    /// - Throws: `TestFailure` if it is not a number.
     package func runUntilNumber() throws -> Int {
         let line = try run { $0.hasSuffix("\n") ? $0.trimmingCharacters(in: .whitespacesAndNewlines) : nil }
         guard let number = Int(line) else { throw TestFailure("\(arguments ?? []) did not start: \(line)") }

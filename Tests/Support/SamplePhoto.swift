@@ -1,4 +1,4 @@
-/// A JPEG header of 640 × 480 pixels with EXIF data: camera, time with its offset, and a place in Berlin.
+/// A JPEG header of 640 × 480 pixels with EXIF data: camera, time with its offset, and a location in Berlin.
 package struct SamplePhoto: Sendable {
     private let make: String
     private let model: String

@@ -1,7 +1,7 @@
 import OwnFiles
 import Platform
 
-/// The rules that are shipped, in the repository.
+/// The shipped rules in the repository.
 package enum ShippedRules {
     package static let folder = Checkout.root.appending("rules.d")
 

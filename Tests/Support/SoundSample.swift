@@ -1,8 +1,8 @@
-/// Files of sound, made anew for each test.
+/// Sound files, created for each test.
 package enum SoundSample {
     private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    /// A WAV: silence of so many seconds at 8 kHz, with a title and an artist in a chunk of its own.
+    /// A WAV: silence of this length at 8 kHz, with a title and an artist in a separate chunk.
     package static func wave(seconds: Int, title: String = "Night Song") -> [UInt8] {
         func little(_ value: Int, _ width: Int) -> [UInt8] { (0..<width).map { UInt8(value >> ($0 * 8) & 255) } }
         func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
@@ -17,7 +17,7 @@ package enum SoundSample {
         return chunk("RIFF", inside)
     }
 
-    /// An MP3 of silent frames, a second for each 38, behind an ID3v2.3 tag with a title and a picture.
+    /// An MP3 of silent frames, 38 per second, after an ID3v2.3 tag with a title and a picture.
     package static func mp3(frames: Int = 76) -> [UInt8] {
         func big(_ value: Int) -> [UInt8] { (0..<4).reversed().map { UInt8(value >> ($0 * 8) & 255) } }
         func frame(_ name: String, _ body: [UInt8]) -> [UInt8] { bytes(name) + big(body.count) + [0, 0] + body }

@@ -12,9 +12,9 @@ package final class SwapScript: @unchecked Sendable {  // belongs to its test's 
 
     /// Returns when it is at work.
     ///
-    /// - Parameter user: what stands before it, so that it runs as another user.
+    /// - Parameter user: the command prefix that runs it as another user.
     package init(_ arguments: [String], by user: [String] = [], in home: TemporaryFolder) throws {
-        // A copy: the checkout may be closed to other users.
+        // A copy: the checkout may be inaccessible to other users.
         let script = home.path.appending("swaps.py")
         if try FileStatus.of(script) == nil { try home.write("swaps.py", try Descriptor(Self.path).readAll()) }
         output = try home.write(BytePath("swaps-\(randomHex(6))"), "")
@@ -28,19 +28,19 @@ package final class SwapScript: @unchecked Sendable {  // belongs to its test's 
         }
     }
 
-    /// Has it come to its end, and returns all that it has said.
+    /// Ends it, and returns all of its output.
     @discardableResult
     package func finish() throws -> String {
         process.terminate()
         return try result()
     }
 
-    /// Waits for its end; returns all that it has said.
+    /// Waits for its end; returns all of its output.
     @discardableResult
     package func result() throws -> String {
         process.waitUntilExit()
         let text = try TemporaryFolder.text(output)
-        // It has said all, and may meet the request to end while Python is ending anyway.
+        // Its output is complete, and the signal may arrive while Python is exiting anyway.
         let isDone = process.terminationStatus == SIGTERM && text.hasSuffix("}\n")
         guard process.terminationStatus == 0 || isDone else { throw TestFailure(text) }
         return text

@@ -3,11 +3,11 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A fresh folder for one test, removed with everything in it when the test ends.
+/// A fresh folder for one test, removed with its contents when the test ends.
 package final class TemporaryFolder: Sendable {
     package let path: BytePath
 
-    /// - Parameter parent: a folder that is there.
+    /// - Parameter parent: an existing folder.
     package init(_ name: String = "steward", beneath parent: String = NSTemporaryDirectory()) throws {
         path = BytePath("\(parent)/\(name)-\(randomHex(6))")
         try Durable.makeDirectory(path)
@@ -30,7 +30,7 @@ package final class TemporaryFolder: Sendable {
         }
     }
 
-    /// Writes a file below the folder, making folders as needed, and returns its path.
+    /// Writes a file below the folder, creating folders as needed, and returns its path.
     @discardableResult
     package func write(_ relative: BytePath, _ text: String) throws -> BytePath {
         try write(relative, Array(text.utf8))
@@ -49,7 +49,7 @@ package final class TemporaryFolder: Sendable {
         try Self.text(path.appending(relative))
     }
 
-    /// A file's text, waiting, as most programs do, while the agent has it leased.
+    /// A file's text; like most programs, it waits while the agent has a lease on it.
     package static func text(_ path: BytePath) throws -> String {
         let raw = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
         guard raw >= 0 else { throw Fault.system("open", path) }
@@ -57,7 +57,7 @@ package final class TemporaryFolder: Sendable {
     }
 }
 
-/// A generator whose sequence a printed seed repeats (SplitMix64).
+/// A generator whose sequence can be repeated from a printed seed (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,14 +1,14 @@
 import Foundation
 
-/// How much of what can be done to a file is done. With `STEWARD_TEST_WHOLE=1` all of it everywhere; otherwise all of it
-/// where a bit decides something of its own (headers, slots, records), and a sample of the rest.
+/// How many of the possible damages to a file are tried. With `STEWARD_TEST_WHOLE=1` all of them everywhere; otherwise
+/// all of them where each bit matters (headers, slots, records), and a sample elsewhere.
 package enum Thoroughness {
     package static let isWhole =
         ProcessInfo.processInfo.environment["STEWARD_TEST_WHOLE"].map { $0 != "0" && $0 != "" } ?? false
 
-    /// So many of `all`, in order; every one of them where the whole is wanted.
+    /// This many of `all`, in order; every one of them in a whole run.
     ///
-    /// - Parameter most: so many where the whole is wanted: of what another suite does whole, and cheaper.
+    /// - Parameter most: a limit for whole runs, if another suite covers everything more cheaply.
     package static func sample(
         _ all: Range<Int>, _ count: Int, most: Int = .max, _ generator: inout SeededGenerator
     ) -> [Int] {

@@ -4,16 +4,16 @@ import OwnFiles
 import Platform
 
 /// Two users of one machine: the victim runs the agent and has files that nobody else may read; the attacker may write
-/// into the agent's places. What happened to the victim's files is found out by looking at all there is.
+/// to the agent's places. Damage to the victim's files is found by inspecting everything.
 package final class TwoUsers: @unchecked Sendable {  // belongs to its test's own task
     package let steward: AgentFixture
-    /// Below the victim's home, closed to everybody else; holds a folder for each kind of attack.
+    /// Below the victim's home, inaccessible to others; holds a folder for each kind of attack.
     package let closed: BytePath
     private var secrets: [[UInt8]] = []
     private var before: [String: String] = [:]
     private var watching: SwapScript?
 
-    /// The places that everybody may write into, besides those that `init` makes.
+    /// World-writable places, besides those that `init` creates.
     package static let out = "out"
 
     package init(configuration: String = "run: { allow: true }", victim: TestUser = .victim) throws {
@@ -35,7 +35,7 @@ package final class TwoUsers: @unchecked Sendable {  // belongs to its test's ow
         chmod(folder.text, 0o700)
     }
 
-    /// A secret word of the victim's that stands nowhere else.
+    /// A secret word of the victim that occurs nowhere else.
     package func secret(_ purpose: String) -> String {
         let secret = "SECRET-\(purpose)-\(randomHex(8))"
         secrets.append(Array(secret.utf8))
@@ -68,13 +68,13 @@ package final class TwoUsers: @unchecked Sendable {  // belongs to its test's ow
 
     // MARK: What became of the victim's files
 
-    /// Notes how the victim's files are, and watches them from now on.
+    /// Records the state of the victim's files, and watches them from now on.
     package func guardVictim() throws {
         before = try state(closed, BytePath(""))
         watching = try SwapScript(["guard", closed.text], in: steward.home)
     }
 
-    /// All that has happened to the victim's files: what was opened or changed, and where their words stand. Once.
+    /// All damage to the victim's files: what was opened or changed, and where their words appear. Reported once.
     package func damage() throws -> [String] {
         guard let watching else { throw TestFailure("nobody has watched") }
         let events = try watching.finish().split(separator: "\n").dropFirst().map { shown(String($0)) }
@@ -88,7 +88,7 @@ package final class TwoUsers: @unchecked Sendable {  // belongs to its test's ow
 
     private func shown(_ text: String) -> String { text.replacingOccurrences(of: closed.text + "/", with: "") }
 
-    /// The files outside that hold a word of the victim's: notes, captures, ledger, trash, quarantine, logs, places.
+    /// Other files that contain one of the victim's words: notes, captures, ledger, trash, quarantine, logs, places.
     private func leaks() throws -> [String] {
         try Self.files(steward.home.path, but: closed).flatMap { file -> [String] in
             guard let bytes = try? Descriptor(file).readAll(limit: 1 << 30) else { return [] }
@@ -110,7 +110,8 @@ package final class TwoUsers: @unchecked Sendable {  // belongs to its test's ow
         }
     }
 
-    /// Each file and folder with what would show any use but reading: `changed` tells of attributes and links, too.
+    /// Each file and folder with everything that reveals any use except reading: `changed` covers attributes and links
+    /// too.
     private func state(_ folder: BytePath, _ name: BytePath) throws -> [String: String] {
         var all: [String: String] = [:]
         guard let status = try FileStatus.of(folder) else { return all }

@@ -3,22 +3,22 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A machine of its own under a real systemd, with the units as `make install` installs them, and in it the programs that
-/// were built beside the tests. The scripts in Tests/Machine boot it and leave nothing behind.
+/// A separate machine under a real systemd, with the units as `make install` installs them and the programs built
+/// beside the tests. The scripts in Tests/Machine boot it and leave nothing behind.
 package final class UnitMachine: Sendable {
-    /// Who asks in the machine.
+    /// Who runs a command in the machine.
     package enum User: Sendable {
         case root
-        /// Who the system's unit runs as, with the variables that systemd gives it.
+        /// The user of the system's unit, with the variables that systemd sets.
         case service
-        /// A person with a service manager of their own.
+        /// A person with their own service manager.
         case anna
     }
 
     private static let scripts = BytePath(#filePath).parent.parent.appending("Machine")
     private static let settings = ["PATH": "/usr/bin:/usr/sbin:/bin:/sbin"]
 
-    /// Why no machine can be booted here, in words; nil where one can.
+    /// Why no machine can be booted here; nil if one can.
     package static let obstacle: String? = {
         do {
             let boot = scripts.appending("boot.sh").text
@@ -32,10 +32,10 @@ package final class UnitMachine: Sendable {
     private let folder: TemporaryFolder
     private let systemd: MachineProcess
 
-    /// The machine's root folder, as this machine sees it.
+    /// The machine's root folder, as seen from outside.
     package var root: BytePath { folder.path.appending("root") }
 
-    /// Boots it, and returns when all of it is up.
+    /// Boots it, and returns when everything is up.
     package init() async throws {
         await AgentSlots.shared.acquire()
         do {
@@ -53,7 +53,7 @@ package final class UnitMachine: Sendable {
             let state = try run(["systemctl", "is-system-running"]).output
             return state.hasPrefix("running") || state.hasPrefix("degraded")
         }
-        // Where the programs look for them is part of /usr, which is this machine's own.
+        // The search path of the programs is inside /usr, which belongs to this machine.
         try run(["mkdir", "-p", "/etc/steward"]).check()
         try run(["ln", "-s", "/opt/steward/share/steward/rules.d", "/etc/steward/rules.d"]).check()
     }
@@ -81,7 +81,7 @@ package final class UnitMachine: Sendable {
         return try folder.run(enter + become + command, environment: Self.settings)
     }
 
-    /// Puts a file there as anna would, readable and writable for its group.
+    /// Writes a file as anna would, readable and writable for its group.
     package func put(_ bytes: [UInt8], at target: String) throws {
         let name = "tmp/\(randomHex(6))"
         let file = try folder.write(BytePath("root/\(name)"), bytes)
@@ -90,14 +90,14 @@ package final class UnitMachine: Sendable {
         try Durable.remove(file)
     }
 
-    /// The texts of all files below a folder of the machine whose names end so.
+    /// The texts of all files below a folder of the machine with this extension.
     package func texts(_ folder: String, _ ending: String) throws -> String {
         try run(["find", folder, "-name", "*\(ending)", "-exec", "cat", "{}", "+"]).check().output
     }
 
-    /// What was written to the journal, with its priorities.
+    /// The journal's entries, with their priorities.
     ///
-    /// - Parameter matches: which of it; see journalctl(1).
+    /// - Parameter matches: a filter; see journalctl(1).
     package func journal(_ matches: [String]) throws -> [(text: String, priority: String)] {
         try run(["journalctl", "--sync"]).check()
         return try run(["journalctl", "--no-pager", "-o", "json"] + matches).check().output.split(separator: "\n").map {
@@ -107,11 +107,11 @@ package final class UnitMachine: Sendable {
     }
 }
 
-/// The script that holds a machine, which ends with its standard input.
+/// The script that runs a machine and ends when its standard input closes.
 private final class MachineProcess: @unchecked Sendable {  // changed nowhere but in `init` and `end`
     private let process: Process
     private let input = Pipe()
-    /// The machine's first process, by its number outside.
+    /// The machine's first process, by its pid outside.
     let first: Int32
 
     init(_ command: [String]) throws {

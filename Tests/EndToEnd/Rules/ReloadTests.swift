@@ -207,7 +207,8 @@ struct ReloadTests {
     @Test("Rules that change while the agent starts are read again")
     func duringStart() async throws {
         let steward = try AgentFixture()
-        // More complaints than a pipe holds: the agent has read its rules, and waits until somebody reads what it says.
+        // More complaints than a pipe can hold: the agent has read its rules, and blocks until somebody reads its
+        // output.
         try steward.rule(
             (0..<3000).map { "- rule: B\($0)\n  in: drofts\n  do: trash\n" }.joined())
         let pipe = steward.home.path.appending("said")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Actions, end to end")
 struct RuleActionTests {
-    /// A rule for each action: what it does with the file of the action's name.
+    /// One rule per action, applied to the file named after the action.
     static let steps: [String: String] = [
         "append-block": "append-block: { note: log, heading: Log, anchor: log, text: \"block of {{ file.name }}\" }",
         "write-note":
@@ -37,12 +37,12 @@ struct RuleActionTests {
         "run": "run: { command: [cp, \"{{ file.name }}\", \"{{ file.stem }}.ran\"], in: file }",
     ]
 
-    /// Those that cannot be taken back.
+    /// Those that cannot be undone.
     private static let final = ["run", "delete", "notify"]
 
     @Test("Each action does what it says, once, and can be explained")
     func each() async throws {
-        // Nobody answers there, so the event waits, and can be taken back.
+        // There is no listener, so the event waits, and can be undone.
         let target = "{ kind: webhook, url: \"http://127.0.0.1:1/\", allow-insecure-http: true }"
         let steward = try AgentFixture(configuration: "run: { allow: true }\npublish: { nobody: \(target) }")
         try steward.addPlace("out")

@@ -4,12 +4,12 @@ import Platform
 import TestSupport
 import Testing
 
-/// Every condition, once with a file for which it holds and once with one for which it does not.
+/// Every condition, once with a file that meets it and once with one that does not.
 @Suite("Conditions, end to end")
 struct RuleConditionTests {
     struct Case {
         let condition: String
-        /// The lines of `where`; the file lies in a folder of the condition's name.
+        /// The lines of `where`; the file is in a folder named after the condition.
         let lines: String
         let yes: BytePath
         let no: BytePath
@@ -31,7 +31,7 @@ struct RuleConditionTests {
         guard utimensat(AT_FDCWD, path.text, &times, 0) == 0 else { throw Fault.system("age", path) }
     }
 
-    /// A Wednesday's noon, or thereabouts, by the clock on the wall.
+    /// Around noon on a Wednesday, in wall time.
     private static let wednesday = 1_795_608_000
 
     private static func modified(_ seconds: Int) -> (BytePath) throws -> Void {
@@ -41,7 +41,7 @@ struct RuleConditionTests {
         }
     }
 
-    /// The hour of that Wednesday where the agent runs, as `time` has it.
+    /// The hour of that Wednesday in the agent's time zone, in the format of `time`.
     private static var hour: String {
         var (moment, parts) = (time_t(wednesday), tm())
         localtime_r(&moment, &parts)
@@ -49,7 +49,7 @@ struct RuleConditionTests {
     }
 
     private static func giveAway(_ path: BytePath) throws {
-        // Only root can give a file away; for others the other file has the same owner and is left out below.
+        // Only root can change a file's owner; for others the other file has the same owner and is left out below.
         if getuid() == 0, chown(path.text, 54_321, 54_321) != 0 { throw Fault.system("give away", path) }
     }
 
@@ -57,7 +57,7 @@ struct RuleConditionTests {
         { try ExtendedAttributes.set("user.xdg.origin.url", text(address), on: Descriptor($0)) }
     }
 
-    /// Of what is known about a file, and of what lies beside it.
+    /// Conditions on a file's own facts, and on the files beside it.
     private static var factCases: [Case] {
         [
             Case(
@@ -134,8 +134,8 @@ struct RuleConditionTests {
         ]
     }
 
-    /// Conditions that have a test of their own; those that look into files are in `InsideFilesTests` and
-    /// `ContentTests`, that on folders in `FolderRuleRunTests`.
+    /// Conditions with their own tests; those that look into files are in `InsideFilesTests` and `ContentTests`, the
+    /// one on folders is in `FolderRuleRunTests`.
     static let elsewhere: Set<String> = [
         "anchor", "archive", "contains", "count", "duplicate-of", "exif", "holds", "language", "media",
         "pages",

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 @Suite("steward rules test") struct RuleExampleRunTests {
-    /// None where they cannot be listed; then the library below is found empty.
+    /// Empty if they cannot be listed; the test below then fails.
     static let shippedFiles = (try? ShippedRules.files()) ?? []
 
-    /// Comics, reviews and what is sent elsewhere: their rules have no examples.
+    /// Comics, reviews and published files: their rules have no examples.
     private static let withoutExamples: Set<String> = [
         "20-comics.yaml", "21-comic-vault.yaml.example", "31-review.yaml", "40-publish.yaml.example",
     ]

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// The rules of `rules.d` as they are shipped.
+/// The rules of `rules.d` as shipped.
 @Suite("The shipped rules, end to end")
 struct RuleShippedTests {
     private static let pixel: [UInt8] = [
@@ -31,7 +31,7 @@ struct RuleShippedTests {
         try await steward.start()
         try steward.drop("dropbox/idea.md", "Swap the chapters.\n")
         try steward.drop("dropbox/link.url", "[InternetShortcut]\r\nURL=https://www.swift.org/\r\n")
-        // What has been empty for long is a dot; what has just been made may be filled yet.
+        // A folder that has long been empty is a dot; a new one may still be filled.
         let dot = try steward.home.write("dot", "")
         try steward.shell(["touch", "-d", "5 minutes ago", dot.text]).check()
         try steward.shell(["mv", dot.text, steward.path("dropbox").text]).check()

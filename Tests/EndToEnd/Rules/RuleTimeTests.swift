@@ -69,7 +69,7 @@ struct RuleTimeTests {
 
     @Test("What becomes due while the agent is off is done at its start")
     func missed() async throws {
-        // Where a machine under load takes longer to stop the agent than the file to become old, it is given longer.
+        // Retries with more time, if a loaded machine takes longer to stop the agent than the file needs to become old.
         for seconds in [5, 20, 80] {
             let steward = try AgentFixture()
             try steward.rule(

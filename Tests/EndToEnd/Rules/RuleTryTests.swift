@@ -31,7 +31,7 @@ import Testing
         return steward
     }
 
-    /// All names and contents below the home, so that a change of any shows.
+    /// All names and contents below the home, to detect any change.
     private func state(_ steward: AgentFixture) throws -> String {
         try steward.shell(["/bin/sh", "-c", "cd \"$HOME\" && find . -type f -exec sha256sum {} + | sort"]).check()
             .output

@@ -2,7 +2,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Numbers and tables, in the agent itself.
+/// Counters and tables in the agent itself.
 @Suite("Counters and tables, end to end")
 struct RuleValueTests {
     private static let rule = """
@@ -16,7 +16,7 @@ struct RuleValueTests {
                 text: "<{{ counter:papers | pad: 3 }} {{ file.stem }} {{ lookup:people.name[file.stem] | default: nobody }}>"
         """
 
-    /// The numbers in the note, in its order.
+    /// The numbers in the note, in order.
     private func numbers(_ steward: AgentFixture) throws -> [Int] {
         try steward.notes().matches(of: #/<(\d{3}) /#).compactMap { Int($0.output.1) }
     }

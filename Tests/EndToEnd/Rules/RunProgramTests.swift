@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Programs that rules run")
 struct RunProgramTests {
-    /// A program of this name that writes its arguments and its environment into the home.
+    /// Installs a program of this name that writes its arguments and environment into the home.
     private func install(_ name: String, _ steward: AgentFixture) throws {
         let home = steward.home.path.text
         let script = try steward.home.write(

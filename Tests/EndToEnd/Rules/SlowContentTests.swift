@@ -4,13 +4,13 @@ import Platform
 import TestSupport
 import Testing
 
-/// Files that keep the processes busy which look into them.
+/// Files that keep the content workers busy.
 @Suite("Files that take long to read")
 struct SlowContentTests {
     @Test("Ten of them keep no other file of their place waiting and no other place; they show, and end with the agent")
     func ten() async throws {
         let steward = try AgentFixture()
-        // One that never comes to an end, in place of the program that reads files.
+        // A program that never ends, in place of the one that reads files.
         let started = try steward.home.write("started", "")
         let reader = try steward.home.write(
             "reader", "#!/bin/sh\necho $$ >> '\(started.text)'\nwhile :; do :; done\n")
@@ -49,7 +49,7 @@ struct SlowContentTests {
         for number in 0..<10 { try steward.home.write(BytePath("Steward/drafts/slow\(number).docx"), letter(number)) }
         try await steward.until("they are read") { try steward.json(["status"])["unread"].number ?? 0 > 0 }
         #expect(try steward.run(["status"]).output.contains("a process reads it, for "))
-        // Of the same place, of another, and one that a name decides though a rule would look inside.
+        // One in the same place, one in another, and one decided by its name although a rule would look inside.
         try steward.drop("drafts/plain.md", "No letter.\n")
         try steward.drop("dropbox/a.md", "A capture.\n")
         try steward.home.write("Steward/comics/named.docx", letter(11))

@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Programs that answer and retry without a pause, so that they do while jobs' threads are on their way back.
+/// Programs that answer and retry continuously, so that some requests arrive while jobs' threads are returning.
 @Suite("Jobs that are answered and retried at once", .timeLimit(.minutes(30)))
 struct AskedAgainTests {
     private static let count = Thoroughness.isWhole ? 2_500 : 150
@@ -12,9 +12,9 @@ struct AskedAgainTests {
         for number in 0..<Self.count { try steward.drop(BytePath("drafts/\(number).md"), "draft \(number)\n") }
     }
 
-    /// Asks the agent for the same again and again, until that has concerned every job.
+    /// Repeats the requests until they have affected every job.
     ///
-    /// - Parameter heard: how many jobs it has concerned, as SQL.
+    /// - Parameter heard: how many jobs they have affected, as SQL.
     private func ask(_ steward: AgentFixture, _ requests: [String], until heard: String) async throws {
         let socket = steward.home.path.appending("run/control.sock")
         try await steward.until("all have been asked for", seconds: 300) {
@@ -49,7 +49,7 @@ struct AskedAgainTests {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         let seen = steward.home.path.appending("seen")
         try FileManager.default.createDirectory(atPath: seen.text, withIntermediateDirectories: true)
-        // Each fails when it is run for the first time.
+        // Each fails on its first run.
         try steward.rule(
             """
             - rule: R
@@ -78,7 +78,7 @@ struct AskedAgainTests {
         #expect(health.status == 2)
         #expect(health.output.contains("1 jobs are ready, and nothing is about to run them"), "\(health.output)")
         #expect(try steward.run(["metrics"]).check().output.contains("\nsteward_jobs_unknown 1\n"))
-        // The next start runs it: nothing of it is left to do.
+        // The next start runs it, and nothing is left to do.
         try await steward.stop()
         try await steward.start()
         try steward.wait()

@@ -4,8 +4,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// More files at once than the agent has in memory. How much memory that is tells `Benchmarks` (`growth-seen`): what a
-/// process holds depends on the machine.
+/// More files at once than the agent keeps in memory. The `growth-seen` benchmark in `Benchmarks` measures that memory:
+/// the size of a process depends on the machine.
 @Suite("Very many files at once")
 struct BurstTests {
     private static let rules = """
@@ -55,7 +55,7 @@ struct BurstTests {
         func queued() throws -> Double { try steward.json(["status"])["jobs"]["ready"].number ?? 0 }
         try await steward.until("all are planned") {
             let status = try steward.status()
-            // Those that settle are in memory.
+            // Settling files are in memory.
             #expect(status.settling.count < count - 500)
             return try queued() >= Double(count)
         }
@@ -66,7 +66,7 @@ struct BurstTests {
         let done = try steward.loggedLines().filter { $0.kind == "step" }.compactMap(\.path)
         #expect(done.count == count + 1)
         let place = try #require(done.firstIndex { $0 == "fresh/new.txt" })
-        // Before it come those that are at work when it does, and no others.
+        // Only jobs already running when it arrives come before it.
         #expect(place < 400)
     }
 

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Clocks that are set", .enabled(if: Editor.has("clang"), "clang is wanted"))
 struct ClockTests {
-    /// Sets the calendar's clock of a program by what stands in a file, and no timer. libfaketime would do, but programs in
-    /// Swift find no arguments with it.
+    /// Sets a program's calendar clock from a file, but no timers. libfaketime could do this, but Swift programs get no
+    /// arguments under it.
     private static let clock = """
         #define _GNU_SOURCE
         #include <fcntl.h>
@@ -44,7 +44,7 @@ struct ClockTests {
         let holder = try FileHolder(steward.path("notes/log.md"), .appending)
         try steward.drop("dropbox/a.txt", "late")
         try await steward.until("the job waits") { try steward.status().waiting.count == 1 }
-        // Renamed into its place: no moment without a number.
+        // Renamed into place, so the file is never empty.
         let back = try steward.home.write("back", "-86400")
         try #require(rename(back.text, offset.text) == 0)
         try holder.release()
@@ -52,7 +52,7 @@ struct ClockTests {
         try await steward.stop()
     }
 
-    /// What has a program run with a clock that a test sets, and the file that says by how many seconds.
+    /// A wrapper that runs a program with a settable clock, and the file with the offset in seconds.
     private func settable(_ steward: AgentFixture) throws -> (wrapper: [String], offset: BytePath) {
         let offset = try steward.home.write("offset", "0")
         let source = try steward.home.write("clock.c", Self.clock)

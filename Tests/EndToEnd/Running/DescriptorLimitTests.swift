@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What becomes of jobs while the agent may open no more files.
+/// What happens to jobs while the agent cannot open any more files.
 @Suite("Too few open files")
 struct DescriptorLimitTests {
     @Test("Jobs wait wherever they find that out, within SQLite too, go through by themselves, and none is parked")
@@ -25,7 +25,8 @@ struct DescriptorLimitTests {
         func limit(_ count: Int) throws {
             try steward.shell(["prlimit", "--pid", "\(agent)", "--nofile=\(count):"]).check()
         }
-        // Each time another call is the first that gets no descriptor: of the file, the ledger's readers, the captures' store.
+        // Each time a different call is the first to get no descriptor: the file, the ledger's readers, the capture
+        // store.
         let rooms = 0..<10
         for room in rooms {
             let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(agent)/fd").count

@@ -7,8 +7,8 @@ import Testing
 
 /// What is on the disk before a receipt says so, as the kernel sees it: `strace` of one job of each action.
 ///
-/// A power cut cannot be had in a test; what it would take can be told by the calls that were left out. Each thread of the
-/// agent syncs what it has written itself, before it goes on to anything else.
+/// A test cannot cut the power, but missing sync calls show what would be lost. Each thread of the agent syncs its own
+/// writes before it does anything else.
 @Suite("Durability of effects, by system calls")
 struct DurableEffectTests {
     @Test(
@@ -22,7 +22,7 @@ struct DurableEffectTests {
             try Test.cancel("strace is not here, or not permitted")
         }
         try steward.addPlace("out")
-        // What a program does is its own affair.
+        // A program's own calls do not count.
         let actions = AttackedAction.all.filter { !["run", "convert"].contains($0.name) }
         for action in actions {
             try steward.rule("50-\(action.name).yaml", action.rule(settle: "100ms"))
@@ -34,12 +34,12 @@ struct DurableEffectTests {
         for action in actions {
             let file = BytePath("dropbox/\(action.name)/x/\(action.file)")
             try steward.moveIn(file, try action.content("A file for \(action)."))
-            // One after the other: what is found is that action's.
+            // One after the other, so that findings belong to that action.
             try steward.wait()
             let states = try steward.past(file).map { $0["state"].text }
             #expect(states == [action.outcome], "\(action)")
         }
-        // Of a database it is the number that tells: each commit is synced, and not only the last.
+        // For a database the number counts: each commit is synced, not only the last.
         for number in 1...5 {
             try steward.drop(BytePath("dropbox/index-capture/x/\(number).md"), "Capture \(number).")
             try steward.wait()
@@ -73,7 +73,7 @@ struct DurableEffectTests {
         try steward.wait()
         for number in 1...5 {
             try steward.drop(BytePath("dropbox/\(number).txt"), "File \(number).")
-            // One after the other: what stands in the log is of this file.
+            // One after the other, so that the log is about this file.
             try steward.wait()
             try steward.drop(BytePath("dropbox/\(number).none"), "No rule wants \(number).")
             try steward.wait()
@@ -119,10 +119,10 @@ private struct Syncs {
     }
 
     private mutating func follow(_ calls: [SystemCalls.Call]) {
-        // What this thread has yet to sync, and the call that left it so.
+        // What this thread has yet to sync, with the call that made it necessary.
         var contents: [String: Substring] = [:]
         var names: [String: Substring] = [:]
-        // Of a file without a name, by the name that it gets.
+        // For a file without a name, by the name it gets later.
         var nameless: [String: String] = [:]
         for call in calls where call.line.contains(") = ") && !call.line.contains(" = -1 ") {
             switch call.name {
@@ -158,8 +158,8 @@ private struct Syncs {
         offences += contents.values.map { "never synced: \($0)" } + names.values.map { "never synced: \($0)" }
     }
 
-    /// Files of places, the trash, quarantine and the captures; databases have their own way, and it is counted. The lock of
-    /// a place is no effect: after a power cut nobody holds it.
+    /// Files of places, the trash, quarantine and the captures. Databases are counted separately. A place's lock is not
+    /// an effect: after a power cut nobody holds it.
     private func isPeoples(_ path: String) -> Bool {
         roots.contains { path.hasPrefix($0) } && !path.contains(".sqlite") && !path.hasSuffix("/.steward-lock")
     }
@@ -179,14 +179,14 @@ private struct Syncs {
         return call.arguments[folder + 1].drop { $0 == "\"" }.prefix { $0 != "\"" }
     }
 
-    /// The path of a name in a folder that is held open.
+    /// The path of a name in an open folder.
     private static func path(_ call: SystemCalls.Call, _ folder: Int) -> String? {
         guard let name = named(call, folder) else { return nil }
         if name.hasPrefix("/") { return String(name) }
         return described(call, folder).map { "\($0)/\(name)" }
     }
 
-    /// Of `/proc/self/fd/7`.
+    /// The descriptor number in `/proc/self/fd/7`.
     private static func number(_ path: Substring) -> Substring? {
         path.hasPrefix("/proc/self/fd/") ? path.dropFirst("/proc/self/fd/".count) : nil
     }

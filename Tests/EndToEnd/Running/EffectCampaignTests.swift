@@ -5,8 +5,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// Files of five kinds come in five ways, are saved again, renamed and taken away, while the agent is killed: in the end
-/// every effect of every job is looked for. `STEWARD_TEST_WHOLE=1` kills a thousand times.
+/// Files of five kinds arrive in five ways, are saved again, renamed and removed, while the agent is killed; at the end
+/// every effect of every job is checked. `STEWARD_TEST_WHOLE=1` kills a thousand times.
 @Suite("The campaign of effects")
 struct EffectCampaignTests {
     private static let rules = """
@@ -77,7 +77,7 @@ struct EffectCampaignTests {
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...milliseconds, using: &random)))
         }
 
-        /// Each of the ways in which programs put a file somewhere.
+        /// Writes a file in one of the ways programs do.
         func put(_ name: String, _ text: String) throws {
             let target = BytePath("dropbox/\(name)")
             func rename(_ from: BytePath) throws {
@@ -119,7 +119,7 @@ struct EffectCampaignTests {
                 input.names.append(new)
             }
             if chance(0.2) {
-                // Its inode goes to a file that comes later.
+                // Its inode is reused by a later file.
                 let gone = try steward.drop(BytePath("dropbox/gone\(inputs.count).xx"), "x")
                 try await pause(upTo: 200)
                 try Durable.remove(gone)
@@ -127,7 +127,7 @@ struct EffectCampaignTests {
             inputs.append(input)
         }
 
-        /// What is saved while nobody watches.
+        /// Saves a file while no agent is running.
         func saveAtRest(_ round: Int) throws {
             for _ in 0..<3 {
                 let recent = inputs.indices.suffix(20).filter { ["tg", "cp", "ap"].contains(inputs[$0].kind) }

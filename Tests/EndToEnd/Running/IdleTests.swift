@@ -62,11 +62,10 @@ struct IdleTests {
         try await steward.stop()
     }
 
-    /// Libdispatch itself looks at its threads once a second for as long as it has any; whatever of the agent's goes on
-    /// comes on top of that.
+    /// Libdispatch checks its threads once a second for as long as it has any; activity of the agent comes on top.
     private static let ofLibdispatch = 3
 
-    /// Asks until no thread but that one has woken up between two looks, two seconds apart.
+    /// Waits until no other thread has woken up between two looks, two seconds apart.
     private func comesToRest(_ steward: AgentFixture, _ after: String) async throws {
         let process = try #require(steward.processID)
         var patience = Patience(seconds: 60)
@@ -84,7 +83,7 @@ struct IdleTests {
         }
     }
 
-    /// By the kernel's count, of each thread with its name.
+    /// The kernel's wake-up counts, per named thread.
     private static func wakeUps(of process: Int32) throws -> [String: Int] {
         var found: [String: Int] = [:]
         for entry in try listDirectory(BytePath("/proc/\(process)/task")) {

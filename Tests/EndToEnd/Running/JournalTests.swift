@@ -5,10 +5,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// What the journal is told beside the text: how grave it is.
+/// Priorities passed to the journal along with the text.
 @Suite("Lines for the journal")
 struct JournalTests {
-    /// An agent whose log is what `$JOURNAL_STREAM` says.
+    /// An agent that logs to `$JOURNAL_STREAM`.
     private func steward(_ configuration: String = "") async throws -> AgentFixture {
         let steward = try AgentFixture(configuration: configuration)
         try steward.rule(CommandDaemonTests.captures)

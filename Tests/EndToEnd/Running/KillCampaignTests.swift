@@ -5,16 +5,17 @@ import Platform
 import TestSupport
 import Testing
 
-/// The agent is killed right after each of its commits, to the ledger and to the store of captures, while each action does
-/// one file; then at every other point of its work. The next start has to end where an undisturbed run ends.
+/// The agent is killed right after each of its commits, to the ledger and to the capture store, while each action
+/// processes one file; then at every other point of its work. The next start has to end in the same state as an
+/// undisturbed run.
 ///
-/// A few rounds for each action; with `STEWARD_TEST_WHOLE=1` (`make campaign`) one for each commit, and 1,000 in all at least.
+/// A few rounds per action; with `STEWARD_TEST_WHOLE=1` (`make campaign`) one per commit, and at least 1,000 in all.
 @Suite("The campaign of kills")
 struct KillCampaignTests {
-    /// Rounds for each action, at least.
+    /// Minimum number of rounds per action.
     private static let rounds =
         Thoroughness.isWhole ? (1_000 + AttackedAction.all.count - 1) / AttackedAction.all.count : 1
-    /// More than any action has commits.
+    /// More commits than any action makes.
     private static let most = 500
 
     @Test(
@@ -25,7 +26,7 @@ struct KillCampaignTests {
         let wanted = try await undisturbed(action)
         var (kills, commits) = (0, 0)
         if Thoroughness.isWhole {
-            // Commit after commit until a run gets by without a kill, and then any point, by chance.
+            // Commit after commit until a run passes without a kill, then random points.
             while commits < Self.most, try await round(action, "committed:\(commits + 1)", wanted) { commits += 1 }
             #expect(commits < Self.most, "there is always one more")
             kills = commits
@@ -34,7 +35,7 @@ struct KillCampaignTests {
                 if try await round(action, point, wanted) { kills += 1 }
             }
         } else {
-            // Ten is what the cheapest of them takes; one with fewer is asked for less.
+            // The cheapest action passes ten points; for a run with fewer, a lower number is drawn.
             var number = Int.random(in: 1...10, using: &random)
             while try await !round(action, "committed:\(number)", wanted), number > 1 {
                 number = Int.random(in: 1..<number, using: &random)
@@ -60,7 +61,7 @@ struct KillCampaignTests {
         return ending
     }
 
-    /// - Returns: whether the agent was killed; else it had done all of its work before that point.
+    /// - Returns: whether the agent was killed; otherwise it had finished before that point.
     private func round(_ action: AttackedAction, _ point: String, _ wanted: Ending) async throws -> Bool {
         let run = try Run(action)
         let isKilled = try await run.isKilled(at: point)
@@ -69,7 +70,7 @@ struct KillCampaignTests {
             try run.steward.wait()
         }
         let found = try run.ending()
-        // A program may not be run again: its guarantee is "at most once", and its job waits for a person instead.
+        // A program may not be run again: its guarantee is "at most once", so its job waits for a person instead.
         if action.name == "run", found.jobs.keys.contains("parked") {
             #expect(found.jobs == ["parked": 1], "killed at \(point)")
         } else if found != wanted {
@@ -81,7 +82,7 @@ struct KillCampaignTests {
     }
 }
 
-/// A home in which one file waits for one action.
+/// A home with one file waiting for one action.
 private final class Run {
     let steward: AgentFixture
     private let action: AttackedAction
@@ -95,7 +96,7 @@ private final class Run {
         try steward.moveIn(BytePath("dropbox/\(action.name)/x/\(action.file)"), action.content("A file for \(action)."))
     }
 
-    /// Starts the agent and waits until it has done all, or was killed at the point.
+    /// Starts the agent and waits until it has finished, or was killed at the point.
     func isKilled(at point: String?) async throws -> Bool {
         steward.variables["STEWARD_FAULT"] = point
         let process = try await steward.launch()
@@ -133,7 +134,7 @@ private final class Run {
         return Ending(files: files, jobs: try states(), captures: captures, events: events)
     }
 
-    /// Every file and folder below, with what lies in it.
+    /// Every file and folder below, with its content.
     private func look(_ folder: BytePath, _ files: inout [String: String]) throws {
         guard try FileStatus.of(folder) != nil else { return }
         for entry in try listDirectory(folder) {
@@ -150,7 +151,7 @@ private final class Run {
                 let file = try Descriptor(path)
                 text += try ExtendedAttributes.names(of: file).filter { $0.hasPrefix("user.") }.sorted().joined(
                     separator: " ")
-                // Of what is packed the size: its bytes hold times.
+                // For archives, only the size: their bytes contain times.
                 let bytes = try file.readAll()
                 text += String(validating: bytes, as: UTF8.self).map { "\n" + $0 } ?? " \(bytes.count) bytes"
             }
@@ -158,7 +159,7 @@ private final class Run {
         }
     }
 
-    /// Without the home, times, ids and numbers, which differ from run to run.
+    /// The text without the home, times, ids and numbers, which differ between runs.
     private func plain(_ text: String) -> String {
         text.replacingOccurrences(of: steward.home.path.text, with: "~")
             .replacing(/\b(?=[0-9a-zA-Z]*[0-9])[0-9a-zA-Z]{6,}\b/, with: "#")
@@ -166,7 +167,7 @@ private final class Run {
     }
 }
 
-/// What there is when all is done.
+/// The state when everything is done.
 private struct Ending: Equatable {
     let files: [String: String]
     let jobs: [String: Int]

@@ -18,7 +18,7 @@ struct KillTests {
             - trash
         """
 
-    /// Every capture exactly once in the notes, in the trash and in the dot store, and nothing else anywhere.
+    /// Every capture is exactly once in the notes, in the trash and in the dot store, and nothing else is anywhere.
     private func expectOnce(_ texts: [String], _ steward: AgentFixture) throws {
         let notes = try steward.notes()
         let inNotes = Dictionary(
@@ -59,7 +59,7 @@ struct KillTests {
         try expectOnce(texts, steward)
     }
 
-    /// Waits until the test lets it go on, however long that takes.
+    /// A program that waits until the test lets it continue, however long that takes.
     private static func program(_ before: String, until go: String, _ after: String) -> String {
         "run: { command: [sh, -c, \"\(before); until [ -e '\(go)' ]; do sleep 0.1; done; \(after)\"] }"
     }
@@ -150,7 +150,7 @@ struct KillTests {
         for round in 0..<50 {
             let process = try await steward.launch()
             let end = ContinuousClock.now.advanced(by: .milliseconds(.random(in: 20...700, using: &random)))
-            // Some arrive while it starts, some while it works, some while the ones of before are at work.
+            // Some arrive during the start, some while it works, some while the earlier ones are being processed.
             for number in 0..<6 {
                 let text = "capture \(round).\(number)"
                 try steward.drop(BytePath("dropbox/\(round)-\(number).md"), text)

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// How much of what rules write the ledger keeps (docs/design/exactly-once.md).
+/// How much of what rules write stays in the ledger (docs/design/exactly-once.md).
 @Suite("A ledger of reviews")
 struct LedgerGrowthTests {
     /// A draft of 200 KB with a finding in every paragraph.

@@ -3,10 +3,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// What the programs load before they do anything: each library is time and memory at every start.
+/// The libraries each program loads before it does anything: each costs time and memory at every start.
 @Suite("Libraries that the programs load")
 struct LoadedLibraryTests {
-    /// As the dynamic linker says, which then ends instead of starting the program.
+    /// The output of the dynamic linker, which then exits instead of starting the program.
     private func libraries(of name: String) throws -> String {
         let home = try TemporaryFolder()
         let program = BytePath(AgentFixture.binary).parent.appending(name)

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What becomes of databases that are corrupt or gone: they are reported until a person says that he knows.
+/// Corrupt or missing databases are reported until a person acknowledges the loss.
 @Suite("Lost databases")
 struct LossTests {
     private static let captures: BytePath = ".local/share/steward/captures"
@@ -22,7 +22,7 @@ struct LossTests {
     }
 
     private func damage(_ file: BytePath, _ steward: AgentFixture) throws {
-        // With its log SQLite would bring it back.
+        // With its log, SQLite would restore it.
         for log in ["-wal", "-shm"] { try? Durable.remove(steward.home.path.appending(BytePath("\(file)\(log)"))) }
         try steward.home.write(file, String(repeating: "no database ", count: 1000))
     }
@@ -144,7 +144,7 @@ struct LossTests {
             #expect(made.output.contains("kept \(full) beyond --keep: captures/captures.sqlite has 3 entries"))
             #expect(try steward.finishedBackups().count == 2 && steward.finishedBackups().first == full)
         }
-        // When there is as much again, it goes.
+        // It is removed once there is as much again.
         try await steward.start()
         for number in 5...6 { try steward.drop(BytePath("dropbox/\(number).md"), "capture \(number)") }
         try steward.wait()

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What an agent that runs tells of itself, to whoever watches it.
+/// What a running agent exposes to monitoring.
 @Suite("Metrics, status and health")
 struct MetricsTests {
     private static let rules = """

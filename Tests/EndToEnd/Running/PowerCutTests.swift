@@ -3,8 +3,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// Real power cuts, as far as the file system is concerned: state and places lie on file systems of their own, which are shut
-/// down without a flush of their journals. Two rounds; fifty with `STEWARD_TEST_WHOLE=1` (`make campaign`).
+/// Power cuts, as far as the file system is concerned: state and places are on separate file systems, which are shut
+/// down without flushing their journals. Two rounds; fifty with `STEWARD_TEST_WHOLE=1` (`make campaign`).
 @Suite("The campaign of power cuts")
 struct PowerCutTests {
     @Test("When the power goes at a random moment, nothing that was on the disk is lost, done twice or torn")

@@ -6,12 +6,12 @@ import Platform
 import TestSupport
 import Testing
 
-/// What the agent keeps for itself, where the machine's umask would show it to everybody.
+/// Files private to the agent, on a machine whose umask would expose them to everybody.
 @Suite("Databases are their owner's alone")
 struct PrivateFileTests {
     private static let open = ["/bin/sh", "-c", "umask 022; exec \"$@\"", "sh"]
 
-    /// All databases below the home, with their companions, by name.
+    /// All databases below the home, with their companion files, by name.
     private func databases(_ steward: AgentFixture) throws -> [String: mode_t] {
         let found = try steward.shell(["find", steward.home.path.text, "-name", "*.sqlite*"]).check().output
         return try found.split(separator: "\n").reduce(into: [:]) { modes, path in

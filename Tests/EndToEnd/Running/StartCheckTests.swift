@@ -11,7 +11,7 @@ struct StartCheckTests {
 
     private struct Scene {
         var doctor: String
-        /// What the agent says once it runs, in `status` and to doctor; nil where its start says the same in its log.
+        /// The message of a running agent, in `status` and to doctor; nil if its start logs the same.
         var agent: String?
         var wrapper: [String] = []
         var disk: StoppingDisk?

@@ -5,10 +5,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// What lies there when the agent starts.
+/// Files that exist when the agent starts.
 @Suite("Starting, end to end")
 struct StartTests {
-    /// Notes each happening in `log.md`: `<event name>`.
+    /// Records each event in `log.md`: `<event name>`.
     private func rule(
         _ name: String, in place: String, on events: String = "[arrived, changed, renamed, removed]",
         _ more: String = ""
@@ -181,7 +181,7 @@ struct StartTests {
         try steward.rule(rule("R", in: "dropbox"))
         try await steward.start()
         try await steward.stop()
-        // Whoever has the ledger for himself has the start wait.
+        // An exclusive lock on the ledger makes the start wait.
         let held = steward.home.path.appending("held")
         let words = Pipe()
         let holder = Process(["sqlite3", steward.home.path.appending(".local/state/steward/ledger.sqlite").text])
@@ -213,7 +213,7 @@ struct StartTests {
         try steward.drop("dropbox/a.md", "one\n")
         try steward.wait()
         try await steward.stop()
-        // With its log SQLite would bring it all back, garbage or not.
+        // With its log, SQLite would restore everything, garbage or not.
         for log in ["-wal", "-shm"] {
             try? Durable.remove(steward.home.path.appending(BytePath(".local/state/steward/ledger.sqlite\(log)")))
         }

@@ -47,7 +47,7 @@ struct StatusLineTests {
 
     @Test("Once it is stopping nothing else is told, however long the steps at work take")
     func stopping() async throws {
-        // It ends later than a line that was held back would have been told.
+        // It ends after the time at which a delayed line would have been sent.
         try steward.rule(
             """
             - rule: R

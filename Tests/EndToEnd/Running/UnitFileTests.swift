@@ -12,13 +12,13 @@ private enum Judge {
     }()
 }
 
-/// What the units of the system withhold from what they start, as systemd itself judges it. The unit of a user is not
-/// judged: most of what counts there is root's to withhold.
+/// How far the system's units restrict what they start, according to systemd itself. The user's unit is not rated: most
+/// of the restrictions that count there need root.
 @Suite("The units as files", .enabled(if: Judge.isThere, "there is no systemd-analyze of systemd 250 or newer"))
 struct UnitFileTests {
     private static let units = Checkout.root.appending("packaging/systemd")
 
-    /// From 0, nothing is exposed, to 10, in tenths.
+    /// On a scale from 0 (nothing exposed) to 10, in tenths.
     private func expectExposure(of unit: BytePath, atMost tenths: Int) throws {
         let judged = try runProgram(
             ["systemd-analyze", "security", "--offline=yes", "--no-pager", "--threshold=\(tenths)", unit.text])
@@ -51,14 +51,14 @@ private enum Parser {
     static let isThere = access(path, X_OK) == 0
 }
 
-/// The profile for AppArmor as AppArmor's own compiler reads it. Nothing is loaded into the kernel.
+/// AppArmor's own compiler accepts the AppArmor profile. Nothing is loaded into the kernel.
 @Suite("The AppArmor profile", .enabled(if: Parser.isThere, "there is no apparmor_parser: apt install apparmor"))
 struct AppArmorProfileTests {
     private static let profile = Checkout.root.appending("packaging/apparmor/steward")
 
     @Test("It compiles, and lets the agent do no more than its unit")
     func compiles() throws {
-        // Where the kernel has no AppArmor it warns of that, so warnings are no errors.
+        // Without AppArmor in the kernel it warns about that, so warnings are not errors.
         let compiled = try runProgram([Parser.path, "--skip-kernel-load", "--skip-cache", Self.profile.text])
         #expect(compiled.status == 0, "\(compiled.output)\(compiled.errors)")
         let lines = String(decoding: try Descriptor(Self.profile).readAll(), as: UTF8.self).split(separator: "\n")
@@ -67,7 +67,7 @@ struct AppArmorProfileTests {
     }
 }
 
-/// What the units depend on; read as text, so that it is checked on every machine.
+/// What the units depend on; read as text, so it is checked on every machine.
 @Suite("What the units depend on")
 struct UnitDependencyTests {
     @Test(

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// The units as they are shipped, started by a real systemd.
+/// The units as shipped, started by a real systemd.
 @Suite(
     "The units under systemd", .serialized,
     .enabled(if: UnitMachine.obstacle == nil, Comment(rawValue: UnitMachine.obstacle ?? "")))
@@ -19,7 +19,7 @@ struct UnitTests {
     }
 
     private func expectAllDone(_ base: String, _ machine: UnitMachine, _ user: UnitMachine.User) throws {
-        // Where files cannot be opened they are looked at again for ever.
+        // If files cannot be opened, they are retried forever.
         try machine.run(["timeout", "300", "steward", "wait"], as: user).check()
         let status = try Answer(parsing: machine.run(["steward", "status", "--json"], as: user).check().output)
         #expect(status["parked"].items.map { $0["problem"].text } == [])
@@ -32,9 +32,9 @@ struct UnitTests {
         #expect(review.contains("the the"), "\(review)")
     }
 
-    /// All that the unit made in `folders` is its own alone, and in `shared` its group's at most.
+    /// Everything that the unit created in `folders` is private to it, and in `shared` at most to its group.
     private func expectPrivate(_ folders: [String], shared: [String] = [], _ machine: UnitMachine) throws {
-        // What anna has made keeps her mode.
+        // Files that anna created keep their mode.
         let hers = ["herons*", "plan.md", "*.cbz"].flatMap { ["!", "-name", $0] }
         for (places, bits) in [(folders, "/077"), (shared, "/007")] where !places.isEmpty {
             let open = try machine.run(["find"] + places + ["-type", "f", "-perm", bits] + hers).check()
@@ -52,7 +52,7 @@ struct UnitTests {
         #expect(entries.filter { $0.text.hasPrefix("error") }.map(\.text) == [])
     }
 
-    /// What it says of the agent beside what it says of whoever asks.
+    /// What it says about the agent, besides what it says about the caller.
     private func expectDoctor(_ machine: UnitMachine, _ user: UnitMachine.User) throws {
         let doctor = try machine.run(["steward", "doctor"], as: user)
         #expect(doctor.status == 0, "\(doctor.output)")
@@ -81,7 +81,7 @@ struct UnitTests {
         try put(into: "/srv/steward", of: machine)
         try expectAllDone("/srv/steward", machine, .service)
         try expectDoctor(machine, .service)
-        // There tmpfiles.d gives the group a share in what is made.
+        // tmpfiles.d gives the group access to new files there.
         try expectPrivate(["/var/lib/steward"], shared: ["/srv/steward"], machine)
         try machine.run(["systemctl", "reload", "steward"]).check()
         try machine.run(["systemctl", "stop", "steward"]).check()
@@ -114,11 +114,11 @@ struct UnitTests {
         try machine.run(["cp", "-a", "/srv/steward", "/var/disk"]).check()
         try machine.run(["sh", "-c", "printf '%s' \"$0\" > /etc/systemd/system/srv-steward.mount", mount]).check()
         try machine.run(["systemctl", "daemon-reload"]).check()
-        // The agent has the mount started before it.
+        // The mount is started before the agent.
         try machine.run(["systemctl", "start", "steward"]).check()
         #expect(try machine.run(["mountpoint", "-q", "/srv/steward"]).status == 0)
         let first = try shown("MainPID", machine)
-        // The first stops what requires the mount, and may then find it busy.
+        // The first one stops everything that requires the mount, and may then find it busy.
         try machine.run(["systemctl", "stop", "srv-steward.mount"])
         try machine.run(["umount", "--lazy", "/srv/steward"])
         #expect(try machine.run(["mountpoint", "-q", "/srv/steward"]).status != 0)
@@ -153,7 +153,7 @@ struct UnitTests {
         #expect(try shown("ActiveState", machine) == "active")
     }
 
-    /// Options for the system's unit, besides those of its file.
+    /// Additional options for the system's unit.
     private func dropIn(_ name: String, _ options: String, _ machine: UnitMachine) throws {
         try machine.run(["mkdir", "-p", "/etc/systemd/system/steward.service.d"]).check()
         let file = "/etc/systemd/system/steward.service.d/\(name).conf"
@@ -238,7 +238,7 @@ struct UnitTests {
         try machine.run(["systemctl", "start", "steward"]).check()
         #expect(try machine.run(["steward", "health"], as: .service).status == 0)
         try machine.run(["systemctl", "stop", "steward"]).check()
-        // A user's own, in the same way.
+        // The same for a user's own unit.
         try machine.run(["steward", "init"], as: .anna).check()
         try machine.run(["systemctl", "--user", "start", "steward.socket"], as: .anna).check()
         #expect(try machine.run(["steward", "health"], as: .anna).output == "healthy\n")

@@ -4,14 +4,14 @@ import Platform
 import TestSupport
 import Testing
 
-/// The agent beside readers that have stopped reading.
+/// The agent with log readers that have stopped reading.
 @Suite("A log that nobody reads")
 struct UnreadLogTests {
     enum Stream: CaseIterable {
         case pipe, journal
     }
 
-    /// A pipe, or a socket as the journal's, that is full from the beginning.
+    /// A pipe, or a socket like the journal's, that is full from the start.
     private final class FullStream {
         private let reader: Int32
         let writer: FileHandle
@@ -30,21 +30,21 @@ struct UnreadLogTests {
                 let filler = [UInt8](repeating: UInt8(ascii: "."), count: size)
                 while write(ends[1], filler, size) > 0 {}
             }
-            // Of both ends' files, that which the agent is given waits for the reader.
+            // Of the two ends, the agent's blocks until the reader reads.
             _ = fcntl(ends[1], F_SETFL, flags)
             _ = fcntl(reader, F_SETFL, fcntl(reader, F_GETFL) | O_NONBLOCK)
         }
 
         deinit { close(reader) }
 
-        /// What can be read at once.
+        /// The bytes available now.
         func read() -> String {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let got = Glibc.read(reader, &buffer, buffer.count)
             return String(decoding: buffer.prefix(max(0, got)), as: UTF8.self)
         }
 
-        /// How systemd names it to a process whose standard error it is.
+        /// The name systemd gives it for a process that has it as standard error.
         var name: String {
             var found = stat()
             fstat(writer.fileDescriptor, &found)
@@ -137,7 +137,7 @@ struct UnreadLogTests {
         if let stop, let ready = texts.firstIndex(of: "READY=1") { #expect(ready < stop) }
     }
 
-    /// A socket as a service manager's, which is full from the beginning and reads when it is asked to.
+    /// A socket like a service manager's, full from the start and read on request.
     private final class FullManager {
         let path: BytePath
         private let folder: TemporaryFolder
@@ -168,7 +168,7 @@ struct UnreadLogTests {
 
         deinit { close(descriptor) }
 
-        /// All that has come.
+        /// Everything received so far.
         func read() -> [String] {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while case let got = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)), got > 0 {

@@ -17,14 +17,14 @@ struct HangingVaultTests {
           do: [{ append-block: { heading: Captures, anchor: cap, text: "<{{ file.name }}>" } }]
         """
 
-    /// A home with a vault on a disk of its own.
+    /// A home with a vault on a separate disk.
     private func scene(_ configuration: String = "") async throws -> (AgentFixture, StoppingDisk) {
         let steward = try AgentFixture(configuration: configuration)
         try steward.rule(AgentFixture.sealing)
         let file: BytePath = ".config/steward/steward.yaml"
         let text = try steward.home.read(file)
         try steward.home.write(file, text.replacingOccurrences(of: "/vault, lock", with: "/disk/vault, lock"))
-        // bindfs knows no rename that replaces nothing, without which no vault can be made.
+        // bindfs does not support a rename that replaces nothing, which creating a vault needs.
         let (place, served) = (steward.path("disk"), steward.home.path.appending("served"))
         try Durable.makeDirectory(place)
         try steward.vault(["init"], password: Self.password).check()
@@ -33,7 +33,7 @@ struct HangingVaultTests {
         return (steward, try await StoppingDisk.mounted(steward, at: "disk"))
     }
 
-    /// Runs a command that is ended should it never end by itself.
+    /// Runs a command, and ends it if it does not end by itself.
     private func ask(_ steward: AgentFixture, _ words: [String]) throws -> ProgramResult {
         try steward.shell(["/usr/bin/timeout", "120", AgentFixture.binary] + words)
     }
@@ -48,7 +48,7 @@ struct HangingVaultTests {
         try await steward.until("it is well") { try ask(steward, ["health"]).output == "healthy\n" }
         disk.stopAnswering()
         let silent = "nothing answers at \(steward.path("disk/vault"))"
-        // A disk that has to start first takes its time as well.
+        // Another disk that has to spin up also takes a while.
         let told = try ask(steward, ["vault", "status"]).output
         #expect(told.contains("its disk has not answered yet") || told.contains(silent), "\(told)")
         #expect(!told.contains("there is no vault yet"))
@@ -59,7 +59,7 @@ struct HangingVaultTests {
         try await steward.until("it shows") {
             try ask(steward, ["status"]).output.contains("the vault main: a file system does not answer")
         }
-        // Said once, and by that which names the time.
+        // Reported once, by the line that includes the time.
         #expect(try ask(steward, ["health"]).output.occurrences(of: "the vault main") == 1)
         #expect(try ask(steward, ["metrics"]).output.contains("\nsteward_hanging_calls 1\n"))
         let scraped = try steward.shell([

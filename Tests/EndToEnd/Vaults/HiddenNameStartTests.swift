@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What was to be done with hidden files when the agent ended goes on where it was, whatever the next start finds.
+/// Work on hidden files that was interrupted by a stop continues where it was, whatever the next start finds.
 @Suite("Hidden files when the agent starts")
 struct HiddenNameStartTests {
     private static let password = "korrekte Pferde-Batterie"
@@ -31,7 +31,7 @@ struct HiddenNameStartTests {
         let comic = try packed([Packed(name: "1.png", bytes: picture(1))])
         try steward.moveIn("comics/deep/Coelacanthus.cbz", comic)
         var job: String?
-        // Parked, or about to be tried again.
+        // Parked, or about to be retried.
         try await steward.until("the comic waits for its vault") {
             let status = try steward.status()
             job = (status.parked + status.waiting).first?.job
@@ -48,7 +48,7 @@ struct HiddenNameStartTests {
         try await steward.start()
         _ = try steward.run(["retry", try #require(job)])
         if isBroken {
-            // What steps are is not known until the rules are.
+            // Steps are unknown until the rules are.
             #expect(try jobs(steward) == ["ready"])
         } else {
             try await steward.until("it is parked for want of its rule") {

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Hidden comics in what people are told of the agent's work.
+/// Hidden comics in reports about the agent's work.
 @Suite("Hidden comics in status and doctor")
 struct HiddenStatusTests {
     private static let password = "korrekte Pferde-Batterie"

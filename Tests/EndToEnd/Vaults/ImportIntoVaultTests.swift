@@ -25,7 +25,7 @@ struct ImportIntoVaultTests {
         #expect(try steward.files("comics").isEmpty)
         try steward.vault(["unlock"], password: Self.password).check()
         try await steward.waitForDeposits(2)
-        // A deposit goes when it is known as taken.
+        // A deposit is removed once it is recorded as taken.
         try await steward.until("no deposit waits") { try steward.numberOfDrops() == 0 }
         try steward.moveIn("comics/Heron 3.cb7", try comic(3, .sevenZip))
         try steward.moveIn("comics/again.cbz", try comic(1))
@@ -58,7 +58,7 @@ struct ImportIntoVaultTests {
         try await steward.start()
         #expect(try steward.past("comics/Heron 1.cbz").count == 1)
         try steward.vault(["unlock"], password: Self.password).check()
-        // The agent may go on with it by itself before it is asked.
+        // The agent may continue by itself before it is asked.
         try await steward.until("it is taken back") {
             _ = try steward.run(["undo", job])
             return try steward.past("comics/Heron 1.cbz").first?["state"].text == "undone"
@@ -105,8 +105,8 @@ struct ImportIntoVaultTests {
         #expect(try !steward.notes().contains("Heron"))
     }
 
-    /// While the vault is locked and while it is open: sealed and not verified, verified and without a name, taken and not
-    /// noted, noted and the source still there.
+    /// Both while the vault is locked and while it is open: sealed and not verified, verified without a name, taken and
+    /// not recorded, recorded with the source still there.
     @Test(
         "Killed wherever a comic is on its way, none is lost or there twice",
         arguments: [("sealed:2", false), ("verified:3", false), ("imported:2", true), ("noted:1", true)])
@@ -121,13 +121,13 @@ struct ImportIntoVaultTests {
         try steward.wait()
         try await steward.waitForDeposits(3)
         try await steward.until("no deposit waits") { try steward.numberOfDrops() == 0 }
-        // A source goes last, after its deposit is known as taken.
+        // A source goes last, after its deposit is recorded as taken.
         try await steward.until("no source is left") { try steward.files("comics").isEmpty }
         #expect(Set(try steward.comicsInVault().map { $0["name"].text }) == ["1.cbz", "2.cbz", "3.cbz"])
         try steward.vault(["verify"]).check()
     }
 
-    /// The third is the source's, out of sight; the ones before are the deposit's.
+    /// The third is the source's hidden rename; the ones before are the deposit's.
     @Test("Killed while its source is out of sight to be removed, nothing is left of a comic", arguments: 1...3)
     func killedInRemoval(_ number: Int) async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)

@@ -6,11 +6,11 @@ import Platform
 import TestSupport
 import Testing
 
-/// What lies about after a day's use of a vault: no password, no key, no title.
+/// After a day's use of a vault, no password, key or title is left on disk.
 @Suite("Secrets at rest")
 struct SecretsAtRestTests {
     private static let password = "quetzalcoatlus-Ünter-den-Linden-77"
-    /// Words that stand in titles, names and folders of comics, and nowhere else.
+    /// Words used in titles, names and folders of comics, and nowhere else.
     private static let words = ["Xylophagous", "Brontolith", "Zwielichtgasse", "Pterodaktylos", "Quixelbaum"]
 
     private func comic(_ number: Int, _ packing: Packing = .storedZip) throws -> [UInt8] {
@@ -86,7 +86,7 @@ struct SecretsAtRestTests {
                 return (traces + sizes).filter { contains(bytes, $0) }.map { _ in file.nameText }
             }
         }
-        // The log is folded right after what it held was forgotten.
+        // The log is checkpointed right after its contents were forgotten.
         try await steward.until("nothing tells which archives they were") { try found().isEmpty }
         try await steward.kill9()
         #expect(try found().isEmpty)
@@ -121,20 +121,20 @@ struct SecretsAtRestTests {
         #expect(named.contains("ledger.sqlite") && named.contains("agent.log"), "\(named)")
     }
 
-    /// Looks at every file that the agent has written.
+    /// Searches every file that the agent has written.
     private func search(_ steward: AgentFixture, _ when: Comment) throws {
         var secrets = (Self.words + [Self.password]).map { Array($0.utf8) }
         secrets.append(Array(Data(Self.password.utf8).base64EncodedString().utf8))
         secrets.append(Array(hexadecimal(Array(Self.password.utf8)).utf8))
-        // Passwords in the form that nobody typed, too.
+        // Also in the normalised form, which nobody typed.
         secrets.append(Array(Self.password.decomposedStringWithCanonicalMapping.utf8))
         let held = Set(try steward.json(["quarantine"]).items.map { BytePath($0["stored"].text) })
         #expect(held.count == 2, when)
         for file in try all(steward.home.path) where !held.contains(file) {
-            // What the user wrote, and what the test has staged.
+            // Files written by the user, and files staged by the test.
             let name = file.nameText
             if name == "staged" || name.hasSuffix(".yaml") { continue }
-            // What commands have shown to the person who asked for it.
+            // Output of commands, shown to the person who asked for it.
             if name.hasPrefix("out-"), file.parent == steward.home.path { continue }
             let bytes = try Descriptor(file).readAll()
             for secret in secrets where contains(bytes, secret) {
@@ -160,7 +160,7 @@ struct SecretsAtRestTests {
         }
     }
 
-    /// A process that may not be dumped keeps its files in /proc to root. To root's own processes that cannot be seen.
+    /// The /proc files of a non-dumpable process belong to root. Root's own processes cannot show that.
     @Test(
         "Neither a core dump nor another process of the same user gets the agent's memory",
         .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
@@ -176,7 +176,7 @@ struct SecretsAtRestTests {
     }
 }
 
-/// Looks at the arguments of all processes while a test runs.
+/// Watches the arguments of all processes while a test runs.
 private final class ProcessWatch: Sendable {
     private let words: [String]
     private let state = Locked()
@@ -195,7 +195,7 @@ private final class ProcessWatch: Sendable {
                         let bytes = try? Descriptor(BytePath("/proc/\(id)/cmdline")).readAll(limit: 65_536)
                     else { continue }
                     let text = String(decoding: bytes.map { $0 == 0 ? 32 : $0 }, as: UTF8.self)
-                    // What a person typed is the person's, such as `explain FILE`.
+                    // Words typed by a person, such as `explain FILE`, are allowed.
                     guard !text.contains(" explain ") else { continue }
                     for word in words where text.contains(word) { state.note(text) }
                 }

@@ -7,7 +7,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// `steward vault`, as a user sees it.
+/// `steward vault` from a user's point of view.
 @Suite("Commands on vaults")
 struct VaultCommandTests {
     @Test("A day with a vault: made, unlocked, filled, read, changed, locked by a signal")

@@ -5,8 +5,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// Vaults read by a second implementation, written from `docs/design/vault-format.md` alone (`Tests/Peers`). Its library
-/// is installed once from PyPI into the build folder; where that cannot be done these tests are skipped.
+/// Vaults read by a second implementation, written from `docs/design/vault-format.md` alone (`Tests/Peers`). Its
+/// library is installed once from PyPI into the build folder; if that is not possible, these tests are skipped.
 @Suite(
     "The vault's format, read by others",
     .enabled("Python and PyPI's cryptography are wanted (see Tests/Peers/vault-peers.sh)") {
@@ -48,11 +48,11 @@ struct VaultFormatTests {
 private enum VaultReader {
     private static let peers = Checkout.root.appending("Tests/Peers").text
 
-    /// The environment's Python; nil where there is none.
+    /// The environment's Python; nil if there is none.
     static let python = Task<String?, Never> {
         guard ProcessInfo.processInfo.environment["STEWARD_TEST_PEERS"] != "0" else { return nil }
         do {
-            // `.build/<triple>/debug/steward`: the environment outlives a clean build of one configuration.
+            // `.build/<triple>/debug/steward`: the environment survives a clean build of one configuration.
             let program = BytePath(AgentFixture.binary)
             let build = (program.real ?? program).parent.parent.parent
             let made = try execute(["/bin/sh", peers + "/vault-peers.sh", build.text + "/vault-peers"])

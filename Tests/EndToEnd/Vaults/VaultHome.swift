@@ -5,9 +5,9 @@ import Platform
 import TestSupport
 import Testing
 
-/// What the tests of vaults do to an agent's home, through the commands.
+/// Operations on an agent's home for vault tests, through the commands.
 extension AgentFixture {
-    /// A home whose vault `main` is made, with one rule for the inbox of comics.
+    /// A home with a new vault `main`, and one rule for the comics inbox.
     static func withVault(
         password: String, rule: String, configuration: String = "log: { level: debug }"
     ) throws -> AgentFixture {
@@ -26,13 +26,13 @@ extension AgentFixture {
             - import-comic: { vault: main }
         """
 
-    /// The password goes through standard input, as a script would hand it over.
+    /// Passes the password through standard input, as a script would.
     @discardableResult
     func vault(_ words: [String], password: String? = nil) throws -> Result {
         guard let password else { return try run(["vault"] + words) }
         let result = try shell(
             [Self.binary, "vault"] + words + ["--password-fd", "0"], input: password + "\n")
-        // The fixture keeps what it gave to commands; a user's terminal would not.
+        // The fixture keeps the input of commands; a user's terminal would not.
         for entry in try listDirectory(home.path) where entry.name.starts(with: "out-".utf8) {
             try Durable.remove(home.path.appending(name: entry.name))
         }

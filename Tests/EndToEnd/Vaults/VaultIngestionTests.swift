@@ -12,7 +12,7 @@ import Testing
 struct VaultIngestionTests {
     private static let password = "correct horse battery staple"
 
-    /// A page that is quickly made: noise at its front, then zeros.
+    /// A page that is cheap to make: noise followed by zeros.
     private func page(_ number: Int, size: Int) -> Packed {
         let head = picture(number)
         return Packed(name: "\(100 + number).png", bytes: head + [UInt8](repeating: 0, count: size - head.count))
@@ -70,7 +70,7 @@ struct VaultIngestionTests {
         try await scene.steward.start()
         let agent = try #require(scene.steward.processID)
         try scene.steward.shell(["prlimit", "--pid", "\(agent)", "--memlock=1048576:1048576"]).check()
-        // What it takes to derive a key is none of the deposit's.
+        // The cost of key derivation is not part of the deposit's.
         try scene.vault("unlock").check()
         try Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/\(agent)/clear_refs"))
         let before = try Self.kibibytes(agent, "VmRSS")
@@ -93,12 +93,12 @@ struct VaultIngestionTests {
         return try #require(line.flatMap { Int($0.filter(\.isNumber)) })
     }
 
-    /// Bytes of the files that a process has open and that lie in memory alone.
+    /// Total size of a process's open files that exist only in memory.
     private static func filesInMemory(of process: Int32) throws -> Int {
         let folder = "/proc/\(process)/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, name in
             let path = "\(folder)/\(name)"
-            // It may be closed meanwhile.
+            // It may have been closed meanwhile.
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path),
                 target.hasPrefix("/memfd:")
             else { return sum }
@@ -128,7 +128,7 @@ struct VaultIngestionTests {
         #expect(again.status == 1)
         #expect(again.errors.contains("\(deposit.drop)") && again.errors.contains("does not verify"), "\(again.errors)")
         #expect(try scene.names() == ["Heron 2.cbz"])
-        // Once the file is what it was, so is the comic.
+        // Restoring the file restores the comic.
         try Self.put([bytes[flipped]], at: flipped, into: path)
         try scene.vault("quarantine", "take-in", deposit.drop.description).check()
         #expect(try scene.names() == ["Heron 1.cbz", "Heron 2.cbz"])

@@ -6,10 +6,10 @@ import Platform
 import TestSupport
 import Testing
 
-/// Vaults that a crash, a power cut or a restored backup has left in need of a decision.
+/// Vaults left in need of a decision by a crash, a power cut or a restored backup.
 @Suite("Vaults that need a person")
 struct VaultMendingTests {
-    /// Puts a folder back as it was in a copy of it.
+    /// Restores a folder from a copy.
     private func restore(_ folder: BytePath, from copy: BytePath, in scene: VaultScene) throws {
         try scene.steward.shell(["rm", "-rf", folder.text]).check()
         try scene.steward.shell(["cp", "-a", copy.text, folder.text]).check()
@@ -25,7 +25,7 @@ struct VaultMendingTests {
         try scene.steward.shell(["cp", "-a", manifest.text, scene.host.text, kept.text]).check()
         try scene.vault("quarantine", "take-in").check()
         #expect(try scene.names() == ["Saga.cbz"])
-        // As if the power had gone before the record was on the disk.
+        // As if the power had failed before the record was on disk.
         try restore(manifest, from: kept.appending("manifest"), in: scene)
         try restore(scene.host, from: kept.appending(name: scene.host.name), in: scene)
 
@@ -38,7 +38,7 @@ struct VaultMendingTests {
         #expect(!others.isEmpty)
         #expect(try scene.names().isEmpty)
 
-        // A rekey would leave them behind in the old vault, which goes.
+        // A rekey would leave them behind in the old vault, which is removed.
         for arguments in [["rekey", "--dry-run"], ["rekey", "--yes"]] {
             let rekey = try scene.runVault(arguments, password: VaultScene.password, new: "new")
             #expect(rekey.status == 1 && rekey.errors.contains("adopt or discard them"))
@@ -79,7 +79,7 @@ struct VaultMendingTests {
         try Durable.replaceOwn(mark, with: before)
         let listed = try scene.vault("list").check()
         #expect(listed.output.contains("A.cbz") && listed.errors.contains("incomplete last record"))
-        // The next change goes into a new log, and nothing is said any more.
+        // The next change starts a new log, and nothing is reported any more.
         try scene.vault("rename", "A.cbz", "C.cbz").check()
         let again = try scene.vault("list").check()
         #expect(again.output.contains("C.cbz") && again.errors.isEmpty, "\(again.errors)")
@@ -110,7 +110,7 @@ struct VaultMendingTests {
         #expect(try scene.vault("verify").check().output.contains("nothing is wrong"))
     }
 
-    /// - Returns: the log that took the record, and how long it is.
+    /// - Returns: the log that took the record, and its length.
     private func renamed(_ old: String, to new: String, in scene: VaultScene) throws -> (BytePath, Int64) {
         let manifest = scene.path.appending("manifest")
         func sizes() throws -> [BytePath: Int64] {
@@ -145,7 +145,7 @@ struct VaultMendingTests {
         #expect(saga.archive.starts(with: ended.bytes))
     }
 
-    /// Into a pipe from which nobody reads before `meanwhile` has ended.
+    /// Extracts into a pipe that is not read before `meanwhile` has ended.
     private func extracted(
         in scene: VaultScene, meanwhile: () throws -> Void
     ) async throws -> (status: String, bytes: [UInt8]) {

@@ -7,7 +7,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Where passwords come from, and where they never are.
+/// Where passwords come from, and where they never appear.
 @Suite("Passwords of vaults")
 struct VaultPasswordTests {
     @Test("At a terminal a new password is asked for twice, an old one until it is right, and nothing typed is shown")
@@ -93,7 +93,7 @@ struct VaultPasswordTests {
         try session.type(VaultScene.password)
         try await session.expect("New password: ")
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") where Int32(name) != nil {
-            // Those that have gone meanwhile, or are another's, say nothing.
+            // Processes that have ended, or belong to others, are skipped.
             for file in ["cmdline", "environ"] {
                 guard let bytes = try? Descriptor(BytePath("/proc/\(name)/\(file)")).readAll() else { continue }
                 #expect(!String(decoding: bytes, as: UTF8.self).contains(VaultScene.password), "/proc/\(name)/\(file)")
@@ -104,7 +104,8 @@ struct VaultPasswordTests {
         try session.type("the next one")
         #expect(try await session.end() == 0)
         #expect(session.screen.contains("changed the slot"))
-        // What is not dumpable belongs to root in /proc: no core, and nobody else looks in (prctl(2), PR_SET_DUMPABLE).
+        // Files of a non-dumpable process belong to root in /proc: no core, and no access for others (prctl(2),
+        // PR_SET_DUMPABLE).
         let agent = try #require(scene.steward.processID)
         #expect(try FileStatus.of(BytePath("/proc/\(agent)/mem"))?.owner == 0)
         #expect(try await scene.steward.stop() == 0)
@@ -147,13 +148,13 @@ struct VaultPasswordTests {
         try await scene.steward.start()
         let agent = try #require(scene.steward.processID)
         let information = "<ComicInfo><Title>Coelacanthus granulatus</Title></ComicInfo>"
-        // Whose own bytes do not hold the words as they are: the names are UTF-16 there, the rest is compressed.
+        // An archive whose own bytes do not contain the words: its names are UTF-16, the rest is compressed.
         let archive = try packed(
             [
                 Packed(name: "Coelacanthus page of many words 1.png", bytes: picture(1)),
                 Packed(name: "ComicInfo.xml", bytes: Array(information.utf8)),
             ], .sevenZip)
-        // As long as somebody else has the vault's public key, a deposit waits: the job stays where it is.
+        // While another process holds the vault's public key, a deposit waits, and the job stays where it is.
         let key = try Descriptor(scene.path.appending("vault.pub"), O_RDWR)
         #expect(try FileLock.acquire(.exclusive, on: key))
         try scene.steward.moveIn("comics/deposit 1.cb7", archive)
@@ -163,7 +164,7 @@ struct VaultPasswordTests {
             }
             return try !scene.steward.status().waiting.isEmpty
         }
-        // What it knows of its job all the time is seen by the same way of looking.
+        // The same search finds what the agent always knows about its job.
         #expect(try holds("deposit 1.cb7", agent, scene))
         try FileLock.release(key)
         try scene.steward.run(["retry"]).check()
@@ -194,7 +195,7 @@ struct VaultPasswordTests {
                     Packed(name: "\(mark) page of many words 1.png", bytes: picture(isLocked ? 1 : 2)),
                     Packed(name: "ComicInfo.xml", bytes: Array(information.utf8)),
                 ], .storedZip)
-            // Read from the kernel behind many others, so that what is read later does not come to lie over it.
+            // Read from the kernel after many others, so that later reads do not overwrite it.
             kill(agent, SIGSTOP)
             for number in 0..<20 { try scene.steward.drop(BytePath("notes/\(mark.count) padding \(number)"), "") }
             try scene.steward.moveIn(BytePath("comics/\(mark) in its own file.cbz"), archive)
@@ -216,12 +217,12 @@ struct VaultPasswordTests {
         try await scene.steward.stop()
     }
 
-    /// Whether the process has these bytes somewhere in memory that it may write to.
+    /// Whether the process has these bytes anywhere in writable memory.
     private func holds(_ text: String, _ process: Int32, _ scene: VaultScene) throws -> Bool {
         try !found(text, process, scene).isEmpty
     }
 
-    /// The mappings of such memory that have these bytes, each with what stands around them; empty for none.
+    /// The writable mappings that contain these bytes, each with its surroundings; empty for none.
     private func found(_ text: String, _ process: Int32, _ scene: VaultScene) throws -> String {
         let script = """
             import sys

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What the agent and its commands say of vaults that are not as they should be.
+/// Messages of the agent and its commands about vaults with problems.
 @Suite("Problems of vaults")
 struct VaultProblemTests {
     @Test("An older copy that the agent holds is in every status, and in the doctor's findings, until it is accepted")

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Comics of the vault in the hands of a reader.
+/// Reading comics out of a vault.
 @Suite("Reading out of a vault")
 struct VaultReadingTests {
     private func scene(pages: Int = 4) throws -> VaultScene {

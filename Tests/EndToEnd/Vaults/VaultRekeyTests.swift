@@ -7,7 +7,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// `steward vault rekey` on vaults that are not known to be whole.
+/// `steward vault rekey` on vaults that may be damaged.
 @Suite("New keys for a vault")
 struct VaultRekeyTests {
     @Test("A manifest of before, put back, is refused, in a dry run too; nothing is destroyed, and the way out is said")

@@ -6,23 +6,24 @@ import OwnFiles
 import Platform
 import TestSupport
 
-/// A home with a vault that `steward vault` looks after, passwords in files, and comics to deposit.
+/// A home with a vault managed by `steward vault`, passwords in files, and comics to deposit.
 struct VaultScene {
     let steward: AgentFixture
     static let password = "korrekte Pferde-Batterie"
     static let wrong = "falsches Pferd"
 
-    /// - Parameter made: whether `vault init` is run.
+    /// - Parameter made: whether to run `vault init`.
     init(made: Bool = true, configuration: String = "") throws {
         steward = try AgentFixture(configuration: configuration)
         if made { try vault("init").check() }
     }
 
     var path: BytePath { steward.path("vault") }
-    /// What this host remembers of it.
+    /// This host's record of it.
     var host: BytePath { steward.home.path.appending(".local/state/steward/vaults/main") }
 
-    /// Runs `steward vault` with the password on descriptor 3 and a new one on 4: in no argument, and in no variable.
+    /// Runs `steward vault` with the password on descriptor 3 and a new one on 4, so never in an argument or a
+    /// variable.
     @discardableResult
     func vault(
         _ arguments: String..., password: String = password, new: String = ""
@@ -85,7 +86,7 @@ struct VaultScene {
 
     func isUnlocked() throws -> Bool { try answer("status").items.first?["isUnlocked"].isTrue == true }
 
-    /// Everything below the home in one text, but for what lies in the vault.
+    /// Everything below the home in one text, except for the vault's contents.
     func everythingWritten() throws -> String {
         func walk(_ folder: BytePath) throws -> String {
             try listDirectory(folder).map { entry in
@@ -100,11 +101,11 @@ struct VaultScene {
     }
 }
 
-/// A program that has a terminal of its own, and somebody who types there.
+/// A program on its own terminal, with somebody typing there.
 final class TerminalSession {
     private let master: Descriptor
     private let process: Process
-    /// All that has appeared on the terminal.
+    /// Everything that has appeared on the terminal.
     private(set) var screen = ""
 
     init(_ steward: AgentFixture, _ arguments: [String]) throws {
@@ -139,7 +140,7 @@ final class TerminalSession {
         }
     }
 
-    /// What is typed; a newline ends it.
+    /// Types a text; a newline ends the line.
     func type(_ text: String) throws {
         let bytes = Array((text + "\n").utf8)
         guard bytes.withUnsafeBytes({ write(master.raw, $0.baseAddress, $0.count) }) == bytes.count else {
@@ -147,7 +148,7 @@ final class TerminalSession {
         }
     }
 
-    /// The exit status, once all has been read that the program wrote.
+    /// The exit status, after all output of the program has been read.
     func end() async throws -> Int32 {
         try await waitUntil("the program ends") {
             _ = self.readScreen()

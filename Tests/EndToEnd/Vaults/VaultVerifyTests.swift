@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// `steward vault verify` on vaults with which something is wrong.
+/// `steward vault verify` on damaged vaults.
 @Suite("Verifying a vault")
 struct VaultVerifyTests {
     /// A vault with two slots, a comic and a deposit.
@@ -22,14 +22,14 @@ struct VaultVerifyTests {
 
     private func verify(_ scene: VaultScene) throws -> AgentFixture.Result { try scene.vault("verify") }
 
-    /// Every name and byte of the vault, and of what this host remembers of it.
+    /// Every name and byte of the vault, and of this host's record of it.
     private func everything(_ scene: VaultScene) throws -> String {
         let script =
             "find \(scene.path.text) \(scene.host.text) -printf '%p %i %m %T@\\n' -type f -exec sha256sum {} + | sort"
         return try scene.steward.shell(["sh", "-c", script]).check().output
     }
 
-    /// Does `damage`, sees that it is found and that nothing is changed by that, and takes it back.
+    /// Applies `damage`, expects it to be found without any change, and reverts it.
     private func expect(_ words: String, _ scene: VaultScene, after damage: () throws -> Void) throws {
         let steward = scene.steward
         let kept = scene.path.text + ".kept"
@@ -64,7 +64,7 @@ struct VaultVerifyTests {
         try expect("is not as this host made it", scene) { try flip(drop, at: 150) }
         try expect("of this host is gone", scene) { try Durable.remove(drop) }
         let slots = try scene.vault("slots").check().output
-        // The last of the sealed bytes: only its password could tell that it does not open any more.
+        // The last of the sealed bytes: only the password could reveal that the slot no longer opens.
         for slot in try listDirectory(vault.appending("keys")).map({ BytePath(bytes: $0.name) }) {
             #expect(slots.contains(slot.text.prefix(32)))
         }
@@ -84,7 +84,7 @@ struct VaultVerifyTests {
         #expect(try verify(scene).check().output.contains("nothing is wrong"))
     }
 
-    /// Of two password slots one opens, whichever it is: the other one is damaged where it stays the same to look at.
+    /// One of the two password slots opens, whichever it is; the other is damaged in a way that does not show.
     private func expectSlot(_ slot: BytePath, _ scene: VaultScene) throws {
         let kept = try Descriptor(slot).readAll()
         try flip(slot, at: -1)

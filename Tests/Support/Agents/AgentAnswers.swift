@@ -16,7 +16,7 @@ package struct Answer: Sendable, Equatable {
 
     package let value: Value
 
-    /// - Throws: where `text` is not one JSON document.
+    /// - Throws: if `text` is not a single JSON document.
     package init(parsing text: String) throws {
         do {
             value = Self.value(of: try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed))
@@ -46,7 +46,7 @@ package struct Answer: Sendable, Equatable {
 
     package var keys: Set<String> { if case .object(let members) = value { Set(members.keys) } else { [] } }
 
-    /// Empty for all but a text.
+    /// Empty unless the value is a text.
     package var text: String { if case .text(let text) = value { text } else { "" } }
 
     package var number: Double? { if case .number(let number) = value { number } else { nil } }
@@ -55,10 +55,10 @@ package struct Answer: Sendable, Equatable {
 }
 
 extension AgentFixture {
-    /// Writes the rules of a test that needs one file only.
+    /// Writes the rules of a test that needs only one file.
     package func rule(_ yaml: String) throws { try rule("10-test.yaml", yaml) }
 
-    /// What a command prints with `--json`.
+    /// The output of a command with `--json`.
     package func json(_ arguments: [String], status: Int32 = 0) throws -> Answer {
         let result = try run(arguments + ["--json"])
         guard result.status == status else {
@@ -74,20 +74,20 @@ extension AgentFixture {
         }
     }
 
-    /// The lines of the agent's log that hold `text`, where the configuration has `log: { format: json }`.
+    /// The lines of the agent's log that contain `text`, if the configuration has `log: { format: json }`.
     package func logged(_ text: String) throws -> [Answer] {
         try log().split(separator: "\n").filter { $0.contains(text) }.map { try Answer(parsing: String($0)) }
     }
 
-    /// The jobs that a file of a place has had, newest first, as `steward explain` tells them.
+    /// The jobs of a file of a place, newest first, as shown by `steward explain`.
     package func past(_ relative: BytePath) throws -> [Answer] {
         try json(["explain", path(relative).text])["past"].items
     }
 
-    /// How often `line` stands in the notes.
+    /// How often `line` occurs in the notes.
     package func count(_ line: String) throws -> Int { try notes().components(separatedBy: line).count - 1 }
 
-    /// Adds a place `~/Steward/NAME` to the configuration that `init` wrote.
+    /// Adds a place `~/Steward/NAME` to the configuration written by `init`.
     package func addPlace(_ name: String, kind: String = "folder") throws {
         try Durable.makeDirectory(path(BytePath(name)))
         let file: BytePath = ".config/steward/steward.yaml"
@@ -97,7 +97,7 @@ extension AgentFixture {
         try home.write(file, text.replacingCharacters(in: range, with: "\nplaces:" + line))
     }
 
-    /// The names of files that Steward makes while it works and must not leave behind, anywhere in the places.
+    /// Temporary files of Steward anywhere in the places, which it must not leave behind.
     package func leftovers() throws -> [String] {
         try places.flatMap { try files(BytePath($0)) }.map(\.nameText).filter { $0.hasPrefix(".steward-") }
     }
@@ -111,7 +111,7 @@ extension AgentFixture {
         }
     }
 
-    /// Puts a finished file into a place at once, as a download or a file manager does: with its attributes.
+    /// Moves a finished file with its attributes into a place, as a download or a file manager does.
     package func moveIn(_ relative: BytePath, _ bytes: [UInt8], _ prepare: (BytePath) throws -> Void = { _ in }) throws
     {
         let staged = try home.write("staged", bytes)

@@ -3,30 +3,30 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A home of its own for the built `steward`, and the agent in it: everything through the binary, as a user would.
+/// A separate home for the built `steward`, and the agent in it: everything goes through the binary, as for a user.
 ///
-/// Nothing here sleeps for a result: `wait()` asks the agent until nothing is pending, `until` asks for a condition.
+/// Nothing here sleeps for a result: `wait()` asks the agent until nothing is pending, `until` polls a condition.
 package final class AgentFixture: @unchecked Sendable {  // `agent` is only touched by the test's own task
     package let home: TemporaryFolder
-    /// Variables for all that the fixture starts, besides its own.
+    /// Additional variables for everything the fixture starts.
     package var variables: [String: String] = [:]
-    /// Where the agent writes its log, in place of `agent.log`.
+    /// Where the agent writes its log instead of `agent.log`.
     package var standardError: FileHandle?
-    /// What stands before `steward` in every command, so that it runs as another user.
+    /// The command prefix of every `steward` command, to run it as another user.
     private let wrapper: [String]
     private var agent: Process?
     private var hasSlot = false
     private let isSecond: Bool
 
-    /// The places that `init` makes, by name.
+    /// The places that `init` creates, by name.
     package var places: [String] { ["notes", "drafts", "comics", "dropbox", "library"] }
 
-    /// Makes the home as `steward init` does.
+    /// Creates the home as `steward init` does.
     ///
     /// - Parameters:
     ///   - configuration: lines added to `steward.yaml` (top-level keys).
-    ///   - user: whose home it is, and who runs `steward`; only root can make another than itself.
-    ///   - other: a fixture of the same test, whose places it is to have as well; both count as one of those that may run.
+    ///   - user: who owns the home and runs `steward`; only root can choose another user.
+    ///   - other: a fixture of the same test whose places it shares; both count as one running agent.
     package init(configuration: String = "", as user: TestUser? = nil, sharing other: AgentFixture? = nil) throws {
         isSecond = other != nil
         home = try TemporaryFolder("steward-e2e")
@@ -46,14 +46,15 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         if let other { try configure { $0.replacing("~/Steward/", with: other.path("").text + "/") } }
     }
 
-    /// A home in which `steward init` has run. Its configuration names the places by `~`, so copies are as good.
+    /// A home after `steward init`. Its configuration names the places by `~`, so copies work as well.
     private static let prepared = Swift.Result {
         let home = try TemporaryFolder("steward-init")
         try home.run([binary, "init"], environment: environment(of: home)).check()
         return home
     }
 
-    /// Has no vault configured: with one the agent lets no other process of its user look into it, nor trace it.
+    /// Removes the vault from the configuration: with one, the agent lets no other process of its user inspect or trace
+    /// it.
     package func giveUpVaults() throws {
         try configure { $0.replacing(/\nvaults:\n( .*\n)+/, with: "\n") }
         guard try !home.read(Self.file).contains("\nvaults:") else { throw TestFailure("a vault is left") }
@@ -80,7 +81,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         all["HOME"] = home.path.text
         all["TMPDIR"] = NSTemporaryDirectory()
         all["STEWARD_RULES"] = home.path.appending(".config/steward/rules.d").text
-        // A socket's path may hold a hundred bytes; a test's folder may have more.
+        // A socket's path has a limit of a hundred bytes; a test's folder may be longer.
         all["STEWARD_RUNTIME"] = home.path.appending("run").text
         all["TERM"] = "xterm"
         return all
@@ -104,18 +105,18 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         try home.write(BytePath(".config/steward/rules.d").appending(name), yaml)
     }
 
-    /// All notes of the vault in one text, in the order of their paths.
+    /// All notes of the vault in one text, in path order.
     package func notes() throws -> String {
         try files("notes").filter { $0.nameText.hasSuffix(".md") }
             .map { try TemporaryFolder.text($0) }.joined()
     }
 
-    /// The names in a folder of a place, without the agent's lock on the place.
+    /// The names in a folder of a place, without the agent's place lock.
     package static func names(in folder: BytePath) throws -> [ListedEntry] {
         try listDirectory(folder).filter { $0.name != PlaceLock.name }
     }
 
-    /// The absolute paths of all files below a place, sorted, without the agent's lock on it.
+    /// The absolute paths of all files below a place, sorted, without the agent's place lock.
     package func files(_ place: BytePath) throws -> [BytePath] {
         func walk(_ folder: BytePath) throws -> [BytePath] {
             try Self.names(in: folder).flatMap { entry -> [BytePath] in
@@ -137,8 +138,8 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         }
     }
 
-    /// Starts an agent that is killed at a point of its work (`FaultPoint`: `imported:2`), as by a power cut. What is run
-    /// afterwards knows nothing of it.
+    /// Starts an agent that is killed at a point of its work (`FaultPoint`: `imported:2`), as by a power cut. Later
+    /// commands are not affected.
     package func start(endingAt point: String) async throws {
         variables["STEWARD_FAULT"] = point
         defer { variables["STEWARD_FAULT"] = nil }
@@ -154,7 +155,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         }
     }
 
-    /// Starts the agent and returns at once. Only a few agents of all tests run at the same time.
+    /// Starts the agent and returns at once. Only a few agents run at the same time over all tests.
     @discardableResult
     package func launch(wrapper: [String] = []) async throws -> Process {
         if !hasSlot, !isSecond {
@@ -177,20 +178,20 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     package var processID: Int32? { agent.map(\.processIdentifier) }
 
-    /// Whether the agent, or what it was started by, has not ended.
+    /// Whether the agent, or its wrapper, is still running.
     package var isRunning: Bool { agent?.isRunning == true }
 
-    /// Waits until nothing settles, is judged or is at work.
+    /// Waits until nothing is settling, being judged or at work.
     package func wait() throws { try run(["wait"]).check() }
 
-    /// The same for agents that may have more and more to do; false where one does not come to rest.
+    /// The same for agents whose work may keep growing; false if the agent does not come to rest.
     package func rest() throws -> Bool {
         try shell(wrapper + ["/usr/bin/timeout", "300", Self.binary, "wait"]).status == 0
     }
 
-    /// SIGTERM; returns the exit status.
+    /// Sends SIGTERM; returns the exit status.
     ///
-    /// - Parameter body: what happens once the agent has said that it is stopping.
+    /// - Parameter body: runs once the agent has announced that it is stopping.
     @discardableResult
     package func stop(while body: (() throws -> Void)? = nil) async throws -> Int32 {
         guard let agent else { return 0 }
@@ -203,7 +204,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         return try await ended(agent)
     }
 
-    /// SIGKILL, in the middle of whatever it does.
+    /// Sends SIGKILL, in the middle of whatever it is doing.
     package func kill9() async throws {
         guard let agent else { return }
         kill(agent.processIdentifier, SIGKILL)
@@ -230,12 +231,12 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         try home.run(command, environment: environment, input: input)
     }
 
-    /// Asks until `condition` holds, for at most `seconds`.
+    /// Polls until `condition` holds, for at most `seconds`.
     package func until(_ what: String, seconds: Double = 60, _ condition: () throws -> Bool) async throws {
         var patience = Patience(seconds: seconds)
         var begun = ContinuousClock.now
         while try !condition() {
-            // Most conditions run a program: asked without a pause they would take the processor from the agent.
+            // Most conditions run a program: polling without a pause would take CPU time from the agent.
             let pause = Int((ContinuousClock.now - begun) / .milliseconds(1)) * 4
             guard try await patience.pause(milliseconds: min(max(pause, 20), 1_000)) else {
                 throw TestFailure("waited \(seconds) s in vain until \(what)\n\((try? log()) ?? "")")
@@ -245,7 +246,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     }
 }
 
-/// What a test could not go on without.
+/// A failure that a test cannot continue after.
 package struct TestFailure: Error, CustomStringConvertible {
     package let description: String
     package init(_ description: String) { self.description = description }

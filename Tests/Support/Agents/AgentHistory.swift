@@ -11,7 +11,7 @@ package struct LoggedLine: Decodable, Sendable {
     package let message: String
 }
 
-/// What tests read of `steward status --json`.
+/// The parts of `steward status --json` that tests read.
 package struct LoggedStatus: Decodable, Sendable {
     package struct Place: Decodable, Sendable {
         package let name: String
@@ -52,7 +52,7 @@ extension AgentFixture {
         return try text.split(separator: "\n").map { try JSONDecoder().decode(LoggedLine.self, from: Data($0.utf8)) }
     }
 
-    /// What the files of a place were judged to be, as far as a rule wanted to know: `arrived essay.md`.
+    /// How the files of a place were judged, if a rule was interested: `arrived essay.md`.
     package func judgements(_ rule: String, in place: String) throws -> [String] {
         try loggedLines().filter { $0.kind == "planned" && $0.place == place && $0.message.contains("\"\(rule)\"") }
             .map { line in

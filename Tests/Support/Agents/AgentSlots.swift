@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How many fixtures may have an agent at the same time: tests run side by side, and a machine with two processors
-/// that runs fifty agents makes every wait a long one.
+/// Limits how many fixtures have an agent at the same time: tests run in parallel, and fifty agents on a machine with
+/// two cores would make every wait a long one.
 final class AgentSlots: Sendable {
     static let shared = AgentSlots(count: 3)
 

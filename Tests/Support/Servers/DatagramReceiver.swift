@@ -3,8 +3,7 @@ import Glibc
 import Platform
 import Synchronization
 
-/// A socket that datagrams are sent to, in place of a service manager's or the journal's; a thread of its own keeps what
-/// comes.
+/// A socket that receives datagrams in place of a service manager's or the journal's; a separate thread collects them.
 package final class DatagramReceiver: Sendable {
     package let path: BytePath
     private let folder: TemporaryFolder
@@ -24,8 +23,8 @@ package final class DatagramReceiver: Sendable {
             }
         }
         guard bound == 0 else { throw Fault.system("bind", path) }
-        // It ends with the socket, and keeps nothing else of this alive. It closes it, too: where it begins late, a number
-        // that was closed before would be another's socket by then.
+        // It ends with the socket, and keeps nothing else of this object alive. It also closes the socket: if it starts
+        // late, a number closed earlier could by then belong to another socket.
         let (raw, weak) = (descriptor, Weak(self))
         Thread.detachNewThread {
             var buffer = [UInt8](repeating: 0, count: 1 << 18)
@@ -44,7 +43,7 @@ package final class DatagramReceiver: Sendable {
 
     deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// What has come, as text.
+    /// The datagrams received, as text.
     package var texts: [String] { kept.withLock { $0 }.map { String(decoding: $0, as: UTF8.self) } }
 
     package var datagrams: [[UInt8]] { kept.withLock { $0 } }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A port of this machine at which nobody listened a moment ago.
+/// A port of this machine that was free a moment ago.
 package func freePort() throws -> Int {
     let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(probe) }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ScriptedServer.Answer {
-    /// A whole answer as Anthropic's Messages API streams it, in pieces that split words.
+    /// A complete answer as Anthropic's Messages API streams it, in pieces that split words.
     ///
     /// - Parameter stop: `end_turn`, `max_tokens`, `refusal`.
     package static func message(_ text: String, stop: String = "end_turn") -> Self {
@@ -30,7 +30,7 @@ extension ScriptedServer.Answer {
         return .stream(events.map { Array($0.utf8) })
     }
 
-    /// A refusal of the service's, with its own words for it.
+    /// An error response of the service, in its own words.
     package static func complaint(
         _ status: Int, _ type: String, _ message: String = "as the test wants it", headers: [String: String] = [:]
     ) -> Self {
@@ -43,7 +43,7 @@ extension ScriptedServer.Answer {
         "event: \(type)\ndata: {\"type\":\"\(type)\"\(rest.isEmpty ? "" : "," + rest)}\n\n"
     }
 
-    /// The text as JSON has it.
+    /// The text as a JSON string.
     package static func quoted(_ text: String) -> String {
         let data = (try? JSONSerialization.data(withJSONObject: [text])) ?? Data("[\"\"]".utf8)
         return String(String(decoding: data, as: UTF8.self).dropFirst().dropLast())

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// An HTTP server on loopback that answers as its script says, byte by byte if need be, and keeps what it was asked.
-/// Speaks through plain sockets, so that an answer can be split, cut or held anywhere.
+/// An HTTP server on loopback that answers by script, byte by byte if necessary, and records its requests. It uses
+/// plain sockets, so an answer can be split, cut or held anywhere.
 package final class ScriptedServer: Sendable {
     package struct Request: Sendable {
         package var method: String
@@ -11,7 +11,7 @@ package final class ScriptedServer: Sendable {
         /// By lower-case name.
         package var headers: [String: String]
         package var body: String
-        /// What a CONNECT before it asked for.
+        /// The target of a preceding CONNECT.
         package var tunnel: String?
 
         /// The body as a JSON object.
@@ -22,11 +22,11 @@ package final class ScriptedServer: Sendable {
 
     /// How a streamed answer ends.
     package enum Ending: Sendable {
-        /// As HTTP has it.
+        /// As HTTP requires.
         case whole
-        /// The connection goes, and HTTP's last word with it.
+        /// The connection closes, without HTTP's final chunk.
         case cut
-        /// Silence, until the client goes.
+        /// Silence, until the client disconnects.
         case held
     }
 
@@ -47,7 +47,7 @@ package final class ScriptedServer: Sendable {
             return Answer(bytes: [Array((head + "\r\n" + body).utf8)], ending: .whole)
         }
 
-        /// Each piece goes out by itself.
+        /// Sends each piece separately.
         package static func stream(
             _ pieces: [[UInt8]], type: String = "text/event-stream", ending: Ending = .whole
         ) -> Answer {
@@ -80,13 +80,13 @@ package final class ScriptedServer: Sendable {
 
     package var url: String { "http://127.0.0.1:\(port)" }
     package var requests: [Request] { state.withLock(\.requests) }
-    /// How many answers the client has walked away from: held ones, and those that could not go out.
+    /// How many answers the client has abandoned: held ones, and those that could not be sent.
     package var abandoned: Int { state.withLock(\.abandoned) }
 
-    /// How many bytes of answers have gone out.
+    /// How many bytes of answers have been sent.
     package var sent: Int { state.withLock(\.sent) }
 
-    /// Gives out `answers` in their order, the last one again and again.
+    /// Returns `answers` in order, the last one repeatedly.
     package convenience init(_ answers: Answer...) throws {
         let rest = Mutex(answers)
         try self.init { _ in
@@ -94,7 +94,7 @@ package final class ScriptedServer: Sendable {
         }
     }
 
-    /// Answers each request as `answer` says; one that gets nil is hung up on.
+    /// Answers each request as `answer` says; if that is nil, closes the connection.
     package init(answer: @escaping @Sendable (Request) -> Answer?) throws {
         self.answer = answer
         state = Mutex(State())
@@ -128,14 +128,14 @@ package final class ScriptedServer: Sendable {
         }
     }
 
-    /// Nobody answers at the port from now on. The descriptor stays, because the thread that accepts may be about to
-    /// use it; a server lives as long as the process, so that a test may forget it while its address is in use.
+    /// From now on nobody answers at the port. The descriptor stays open, because the accepting thread may be about to
+    /// use it; a server lives as long as the process, so a test may drop it while its address is in use.
     package func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     private func serve(_ connection: Int32) {
         defer { close(connection) }
         guard var request = Self.read(connection) else { return }
-        // As a proxy it is its own target.
+        // As a proxy, it is its own target.
         if request.method == "CONNECT" {
             let target = request.path
             guard Self.write(Array("HTTP/1.1 200 OK\r\n\r\n".utf8), to: connection),

@@ -2,17 +2,17 @@ import Foundation
 import Glibc
 import Platform
 
-/// A TLS server of openssl's on loopback, with a certificate of its own making, that shows what it was sent.
+/// A TLS server (openssl) on loopback with its own certificate; it shows what it was sent.
 package final class TLSServer {
     package let port: Int
-    /// The certificate, which vouches for itself alone.
+    /// The self-signed certificate.
     package var certificate: BytePath { files.certificate }
     private let files: TestCertificate
     private let process: Process
 
     package var url: String { "https://127.0.0.1:\(port)" }
 
-    /// - Parameter options: more of openssl's, such as `-tls1_1`; `-www` makes it answer.
+    /// - Parameter options: additional options for openssl, such as `-tls1_1`; `-www` makes it answer.
     package init(_ options: [String] = []) throws {
         files = try TestCertificate()
         process = Process(
@@ -25,9 +25,9 @@ package final class TLSServer {
         port = try process.run { $0.firstMatch(of: /ACCEPT 127\.0\.0\.1:([0-9]+)\n/).flatMap { Int($0.output.1) } }
     }
 
-    /// Ends it; what it has shown.
+    /// Ends it; returns its output.
     package func end() -> String {
-        // A child of a pool's thread has its signals blocked, all but this one.
+        // A child started from a pool thread has all signals blocked except this one.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         let output = process.standardOutput as? Pipe

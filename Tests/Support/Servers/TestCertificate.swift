@@ -1,13 +1,13 @@
 import Platform
 
-/// A certificate for this machine that vouches for itself alone, made by openssl in a folder of its own.
+/// A self-signed certificate for this machine, created by openssl in a separate folder.
 package final class TestCertificate: Sendable {
     package let certificate: BytePath
     package let key: BytePath
     private let folder: TemporaryFolder
 
-    /// - Parameter names: who it is for.
-    /// - Throws: `TestFailure` where openssl does not make it.
+    /// - Parameter names: the subject's names.
+    /// - Throws: `TestFailure` if openssl does not create it.
     package init(_ names: String = "DNS:localhost,IP:127.0.0.1") throws {
         folder = try TemporaryFolder("tls")
         certificate = folder.path.appending("certificate.pem")

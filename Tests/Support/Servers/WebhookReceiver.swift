@@ -3,7 +3,7 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// The receiver of `Tests/Peers/webhook_receiver.py` in a process of its own, which may be killed and started again.
+/// The receiver of `Tests/Peers/webhook_receiver.py` in a separate process, which can be killed and restarted.
 package final class WebhookReceiver {
     package let port: Int
     private let log: BytePath
@@ -11,9 +11,9 @@ package final class WebhookReceiver {
     private var process: Process
 
     /// - Parameters:
-    ///   - folder: where it keeps what it has taken.
-    ///   - secret: that bodies have to be signed with; nil to take any.
-    ///   - trouble: the seed of the bad days that it has; nil for none.
+    ///   - folder: where it keeps received events.
+    ///   - secret: for verifying signatures; nil to accept any body.
+    ///   - trouble: the seed of its simulated failures; nil for none.
     package init(in folder: TemporaryFolder, secret: String? = nil, trouble: UInt32? = nil) throws {
         log = folder.path.appending("received.jsonl")
         options =
@@ -21,7 +21,7 @@ package final class WebhookReceiver {
         (process, port) = try Self.launch(log, 0, options)
     }
 
-    /// Starts it again after ``kill()``, at the same port, for which it waits where another program was given it meanwhile.
+    /// Restarts it after ``kill()`` on the same port, waiting while another program uses that.
     package func restart() async throws {
         var patience = Patience()
         while true {
@@ -34,7 +34,7 @@ package final class WebhookReceiver {
         }
     }
 
-    /// SIGKILL, in the midst of whatever it does.
+    /// Sends SIGKILL, in the middle of whatever it is doing.
     package func kill() {
         Glibc.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
@@ -42,7 +42,7 @@ package final class WebhookReceiver {
 
     deinit { if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) } }
 
-    /// The events that it has taken, in the order in which it took them.
+    /// The events it has accepted, in order.
     package func taken() throws -> [Answer] {
         guard try FileStatus.of(log) != nil else { return [] }
         let text = String(decoding: try Descriptor(log).readAll(), as: UTF8.self)
