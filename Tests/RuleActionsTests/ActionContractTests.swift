@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// What every action promises, tried on every registered one (docs/design/exactly-once.md).
+/// The contract of all actions, tested on every registered one (docs/design/exactly-once.md).
 @Suite("What every action promises") struct ActionContractTests {
     @Test("Every action has a sample here") func everyActionSample() throws {
         let names = try ActionScene().open().registry.names
@@ -24,7 +24,7 @@ import Testing
             .filter {
                 try String(contentsOf: $0, encoding: .utf8).contains(/\nstruct \w+: (DecidingAction|ExternalAction) \{/)
             }
-        // `for-each` is the engine's own.
+        // `for-each` belongs to the engine.
         #expect(actions.count == (try ActionScene().open().registry.names.count) - 1)
     }
 
@@ -56,7 +56,7 @@ import Testing
                 #expect(parameter.summary.count > 5, "\(declaration.name).\(parameter.name)")
             }
             for value in declaration.provides { #expect(value.summary.count > 5, "\(declaration.name).\(value.name)") }
-            // The examples name places that a user may well have.
+            // The examples name places that a user is likely to have.
             let example = declaration.example.replacing(/place: (archive|backup)/, with: "place: drafts")
             let (rules, diagnostics) = world.load(example)
             #expect(!diagnostics.hasErrors, "\(declaration.name): \(diagnostics.map(\.description))")
@@ -149,7 +149,7 @@ import Testing
         #expect(try scene.snapshot() == after)
     }
 
-    /// What becomes of the folder that the file lies in.
+    /// What happens to the file's folder.
     enum Fate: String, CaseIterable, Sendable { case renamed, movedAway, replaced }
 
     @Test(
@@ -175,12 +175,12 @@ import Testing
         let files = HeldFiles.fromTheTop
         files.begin(on: source, size: nil)
         do {
-            // What an action needs of its file it may have known since it was decided.
+            // The action may have learnt what it needs of its file when it decided.
             let receipt = try await action.performed(intent, step: "job.0", files: files)
             #expect(!receipt.effects.contains { $0.origin == source }, "\(receipt)")
         } catch let fault as Fault {
             #expect(fault.kind == .superseded, "\(fault.kind): \(fault.message)")
-            // A folder that was made for what could not be put there harms nobody.
+            // A leftover folder for a file that could not be put there is harmless.
             let after = try scene.snapshot().filter { $0.value != "folder" }
             #expect(after == before.filter { $0.value != "folder" })
         }
@@ -204,7 +204,7 @@ import Testing
         }
         try await deed.undo()
         let after = try scene.snapshot()
-        // What was made lies in the trash now; what it replaced is back.
+        // The new file is in the trash now; the one it replaced is back.
         for (name, text) in before where !sample.undoRewrites.contains(name) {
             #expect(after[name] == text, "\(name) is \(after[name] ?? "gone"), was \(text)")
         }

@@ -8,7 +8,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// Each action killed between any two of its system calls, in a process of its own, and recovered by the next.
+/// Each action is killed between any two of its system calls, in a separate process, and recovered by the next.
 @Suite("Actions that are killed") struct ActionCrashTests {
     static let samples = ActionSample.all.filter { $0.action != "run" }
 
@@ -41,7 +41,7 @@ import Testing
     func whereverUndoKilled(
         _ sample: ActionSample
     ) async throws {
-        // What is made once and stays, the trash of another file system, is not to be counted.
+        // The other file system's trash folder is created once and stays, so it is not counted.
         let first = try sample.scene()
         try await perform(sample, in: first)
         try await finishUndo(sample, in: first)
@@ -56,7 +56,7 @@ import Testing
         try await finishUndo(sample, in: done)
         #expect(try done.snapshot() == wanted, "not recorded, it is asked for again")
         let points = Int(try done.home.read("points")) ?? 0
-        // Taking a row out of a database passes none.
+        // Deleting a row from a database passes no points.
         #expect(points > 0 || sample.action == "index-capture")
         for number in 1..<(points + 1) {
             let scene = try sample.scene()
@@ -107,7 +107,7 @@ import Testing
         try scene.home.write("intent.json", intent)
     }
 
-    /// The next life: what was begun is looked at, and done again where it was not done.
+    /// The next run: begun work is examined, and repeated if it was not done.
     private func finish(_ sample: ActionSample, in scene: ActionScene) async throws {
         let world = try scene.open()
         try await world.notes.recover()
@@ -120,7 +120,7 @@ import Testing
     }
 }
 
-/// What the process that is killed does.
+/// What the killed process does.
 enum CrashChild {
     /// - Returns: how many points were passed.
     static func perform(_ name: String, in home: String, killedAt number: Int) async throws -> Int {

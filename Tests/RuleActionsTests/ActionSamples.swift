@@ -7,32 +7,32 @@ import Rules
 import TestSupport
 import Testing
 
-/// For every registered action at least one file and one `do:` entry, on which ``ActionContract`` tries what all
-/// actions promise. An action that none is written for here is tried by the example in its declaration.
+/// At least one file and one `do:` entry for every registered action, on which ``ActionContract`` tests the contract.
+/// An action without an entry here is tested with the example in its declaration.
 struct ActionSample: Sendable, CustomTestStringConvertible {
     let action: String
     var variant = ""
     var file: BytePath = "Idea 1.md"
     var content = Array("Buy milk\n".utf8)
     let entry: String
-    /// Files that stand there before.
+    /// Files that exist before.
     var before: [(BytePath, String)] = []
-    /// Copies of the file that lie there before.
+    /// Copies of the file that exist before.
     var copies: [BytePath] = []
-    /// What undo does not bring back byte by byte: a review's answers are open again.
+    /// Files that undo does not restore byte by byte: a review's answers are open again.
     var undoRewrites: Set<String> = []
-    /// Makes a change of a person's to what the action made.
+    /// Makes a person's change to the action's result.
     var edit: @Sendable (ActionScene, Deed) throws -> Void = { scene, deed in
         try write(deed.target ?? scene.path("dropbox"), "somebody else wrote this\n")
     }
 
     var testDescription: String { variant.isEmpty ? action : "\(action), \(variant)" }
 
-    /// Sets the scene.
+    /// Creates the scene.
     func scene() throws -> ActionScene {
         let scene = try ActionScene()
         let path = try scene.home.write(BytePath("dropbox").appending(file), content)
-        // What is packed says when the file was changed; in all scenes that is the same.
+        // A packed file includes its mtime, so it is the same in all scenes.
         try Descriptor(path).setTimes(accessed: nil, modified: 1_795_000_000_000_000_000)
         for (path, text) in before { try scene.home.write(path, text) }
         for path in copies { try scene.home.write(path, content) }
@@ -56,7 +56,7 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
             Packed(name: "Album/disc 2/two.txt", bytes: Array("two\n".utf8)),
         ])) ?? []
 
-    /// The receiver has got what was published.
+    /// The receiver has received the published event.
     private static let delivered: @Sendable (ActionScene, Deed) throws -> Void = { scene, deed in
         try Ledger.open(directory: scene.path("state")).ledger.writeBlocking { transaction in
             guard var event = try transaction.delivery(deed.step) else { throw TestFailure("nothing was published") }
@@ -67,14 +67,14 @@ struct ActionSample: Sendable, CustomTestStringConvertible {
 
     static let all = written + unwritten
 
-    /// What a person does in a step, or planning takes apart, has tests of its own: `ConfirmTests`, `ForEachTests`.
+    /// Actions answered by a person, or expanded by planning, have separate tests: `ConfirmTests`, `ForEachTests`.
     static let others: Set<String> = ["confirm", "for-each"]
 
     private static let unwritten: [ActionSample] = {
         let declared = (try? ActionScene().open().registry.definitions.map(\.declaration)) ?? []
         let known = others.union(written.map(\.action))
         return declared.filter { !known.contains($0.name) }.map {
-            // The examples name places that a user may well have.
+            // The examples name places that a user is likely to have.
             ActionSample(
                 action: $0.name, variant: "by its example",
                 entry: $0.example.replacing(/place: (archive|backup)/, with: "place: drafts"))

@@ -13,10 +13,10 @@ import RuleActions
 import Rules
 import TestSupport
 
-/// Places, a trash and a state folder for one test; ``open(_:)`` makes what the agent makes when it starts in them.
+/// Places, a trash and a state folder for one test; ``open(_:)`` creates what the agent creates when it starts in them.
 final class ActionScene: Sendable {
     let home: TemporaryFolder
-    /// A place on another file system, where this machine has one.
+    /// A place on another file system, if this machine has one.
     let far: BytePath
 
     init() throws {
@@ -31,7 +31,7 @@ final class ActionScene: Sendable {
         try? emptyFarTrash()
     }
 
-    /// The trash of the other file system is everybody's: takes away what came from here.
+    /// The other file system's trash is shared: removes only files that came from here.
     private func emptyFarTrash() throws {
         let trash = far.parent.appending(".Trash-\(getuid())")
         guard far.parent != home.path, try FileStatus.of(trash) != nil else { return }
@@ -58,8 +58,8 @@ final class ActionScene: Sendable {
 
     func exists(_ relative: BytePath) throws -> Bool { try FileStatus.of(path(relative)) != nil }
 
-    /// What a person sees: every file and folder of the places and the trash, with content, mode and tags, and what is in
-    /// the outbox; of a trash's information only that it is there, for it tells the time.
+    /// What a person sees: every file and folder of the places and the trash, with content, mode and tags, plus the
+    /// outbox. The content of trash info files is left out, because it includes the time.
     func snapshot() throws -> [String: String] {
         var found: [String: String] = [:]
         for (name, root) in ["notes", "drafts", "dropbox", "library", "trash", "state/captures/photos"].map({
@@ -76,7 +76,8 @@ final class ActionScene: Sendable {
         return found
     }
 
-    /// ``snapshot()`` with every byte of the state folder, the ledger included; not the index that SQLite's readers share.
+    /// ``snapshot()`` with every byte of the state folder, including the ledger but not the index shared by SQLite's
+    /// readers.
     func everything() throws -> [String: String] {
         var found = try snapshot()
         for (key, text) in try Self.tree(path("state")) where !key.hasSuffix("-shm") { found["state/\(key)"] = text }
@@ -104,7 +105,7 @@ final class ActionScene: Sendable {
                 found[name] =
                     "\(String(status.mode, radix: 8)) \(try ContentHash.of(file)) \(tags.joined(separator: " "))"
             case .link:
-                // Where the scene lies differs from one to the next.
+                // The path of the scene differs between scenes.
                 let text = try FileManager.default.destinationOfSymbolicLink(atPath: path.text)
                 found[name] = "link to \(BytePath(text).nameText)"
             case .other:
@@ -115,22 +116,22 @@ final class ActionScene: Sendable {
     }
 }
 
-/// What the actions act through, opened on the folders of an ``ActionScene``: one life of the agent.
+/// Everything actions work with, opened on the folders of an ``ActionScene``: one run of the agent.
 struct ActionWorld: Sendable {
     struct Options: Sendable {
         var patience = NoteTimeouts()
         var run = RunPolicy(isAllowed: true, timeout: 20)
         var notify = NotifyPolicy()
-        /// The program that unpacks comics; nil for the one that was built.
+        /// The program that unpacks comics; nil for the built one.
         var unpacker: BytePath?
         var vaults = VaultKeeper()
-        /// What is done about links in the notes.
+        /// How links in the notes are treated.
         var links = Root.Links.never
-        /// Variables for reviews that ask a model; there is no key and no server but what they name.
+        /// Variables for reviews that ask a model; keys and servers are only those named here.
         var models: [String: String] = [:]
-        /// Where events can be published; nil for the one target `hub`.
+        /// Where events can be published; nil for the single target `hub`.
         var targets: [PublishTarget]?
-        /// How long a model is waited for.
+        /// How long to wait for a model.
         var modelPatience = Duration.seconds(600)
 
         init() {
@@ -192,7 +193,7 @@ struct ActionWorld: Sendable {
         registry = StandardActions.registry(services)
     }
 
-    /// A webhook at which nobody listens.
+    /// A webhook without a listener.
     static func hub(_ name: String = "hub") throws -> PublishTarget {
         guard let url = URL(string: "https://127.0.0.1:1/in") else { throw TestFailure("no URL") }
         return PublishTarget(name: name, kind: .webhook, url: url)
@@ -200,7 +201,7 @@ struct ActionWorld: Sendable {
 
     /// Reads `- ENTRY` as the only step of a rule.
     func load(_ entry: String) -> ([Rule], [Diagnostic]) {
-        // What cannot be taken back asks for an age; it stands last, so that it moves no line.
+        // Actions that cannot be undone require an age; it comes last, so that it moves no line.
         let text = "- rule: Sample\n  in: dropbox\n  do:\n    - \(entry)\n  where: { age: \"> 1ms\" }\n"
         return RuleDirectories.parse(
             file: "10-sample.yaml", bytes: Array(text.utf8), registry: registry, places: places, timeZone: Self.zone)
@@ -214,7 +215,7 @@ struct ActionWorld: Sendable {
         return step.action
     }
 
-    /// What an action is told of a file of the dropbox, as the runner would tell it.
+    /// The input for a file of the dropbox, as the runner would pass it.
     func input(
         _ path: BytePath, step: String = "job.0", adding values: Values = [:], attempt: Int = 0
     ) throws -> StepInput {
@@ -273,7 +274,7 @@ struct Deed: Sendable {
 }
 
 extension HeldFiles {
-    /// Reaches everything from the top of the file system, as a job's files outside of all places are reached.
+    /// Reaches everything from the file system's root, like a job's files outside all places.
     static var fromTheTop: HeldFiles { HeldFiles { try HeldFiles.root("/", holding: $0) } }
 }
 
@@ -284,7 +285,7 @@ extension RuleAction {
 
     func decided(_ input: StepInput) async throws -> String { try LedgerJSON.encode(try await intent(for: input)) }
 
-    /// As the ledger gets it, without the texts that it names.
+    /// As the ledger stores it, without the texts it refers to.
     func named(_ input: StepInput, _ texts: NamedTexts) async throws -> String {
         try LedgerJSON.encode(try await intent(for: input), naming: texts)
     }
@@ -302,8 +303,8 @@ extension RuleAction {
     }
 
     /// - Parameters:
-    ///   - resumes: as after a crash in the midst of it.
-    ///   - file: where the job's file lies now.
+    ///   - resumes: as after a crash halfway.
+    ///   - file: where the job's file is now.
     func undone(
         _ json: String, _ receipt: Receipt, step: String, resumes: Bool = false, file: FileReference? = nil
     ) async throws -> Receipt {

@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// Names and values that come from outside: bytes that are no text, and paths that would lead elsewhere.
+/// Names and values from outside: bytes that are not text, and paths that would lead elsewhere.
 @Suite("Names and values from outside") struct HostileNameTests {
     static let names: [[UInt8]] = [
         Array(repeating: UInt8(ascii: "n"), count: 255),
@@ -129,7 +129,7 @@ import Testing
         try Durable.makeDirectory(scene.path("outside"))
         symlink("../outside", scene.path("drafts/link").text)
         for (folder, kind) in [
-            // The file is not at fault for the links of a place, whoever names them.
+            // The file is not to blame for the links of a place, whoever names them.
             ("link", Fault.Kind.failed), ("link/deeper", .failed),
             ("\"{{ front.v | default: none }}\"", .failed), ("\"{{ front.v | default: none }}/deeper\"", .failed),
         ] {

@@ -39,7 +39,7 @@ import Testing
         try ExtendedAttributes.set(attribute, value.map { Array($0.utf8) }, on: Descriptor(bench.path(path)))
     }
 
-    /// What is done about the file as it is now, and nothing when it is looked at once more.
+    /// The actions on the file in its current state; another look must cause none.
     private func process(_ bench: Bench? = nil) async throws -> [String] {
         let bench = bench ?? self.bench
         bench.script.forget()
@@ -128,7 +128,7 @@ import Testing
         #expect(try await process() == [])
     }
 
-    /// A step that sets tags itself, as the action `tag` does.
+    /// A step that sets tags itself, like the action `tag`.
     private func setsOwnTag(_ value: String, _ name: String, saysWhich: Bool = true) {
         bench.script.perform(name) { intent, context in
             let file = try context.files.present(intent.file)

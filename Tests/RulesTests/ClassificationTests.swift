@@ -4,24 +4,24 @@ import Rules
 import TestSupport
 import Testing
 
-/// What is done about a rule whose conditions hold, by what has happened to the file and what the ledger holds of it. Reads no
-/// file: all that a verdict goes by is a value.
+/// The verdict on a rule whose conditions hold, by what happened to the file and what the ledger knows of it. Reads no
+/// file: everything a verdict depends on is a value.
 @Suite("What is done about a rule whose conditions hold") struct ClassificationTests {
-    /// What the ledger holds of the file.
+    /// What the ledger knows of the file.
     enum Past {
         /// Nothing.
         case unknown
-        /// The rule was in force, and did not want it.
+        /// The rule was in force, and did not match.
         case unmatched
-        /// The rule was in force, wanted it, and had a job for it.
+        /// The rule was in force, matched, and had a job for it.
         case had
-        /// It wanted it; there is no such job any more, or never was one.
+        /// It matched; the job no longer exists, or never did.
         case wanted
-        /// It was judged before the rule came.
+        /// It was judged before the rule existed.
         case older
-        /// The agent has put it there.
+        /// The agent put it there.
         case own
-        /// The rule was to do it when it arrived, and has not.
+        /// The rule was due to run when it arrived, and has not.
         case owed
     }
 
@@ -29,13 +29,13 @@ import Testing
         let on: String
         let past: Past
         let news: News
-        /// As what the rule is asked.
+        /// The event the rule is asked about.
         let event: FileEvent
         let expected: Decision.Verdict?
         var existing = "skip"
         var baseline = ChangeClassifier.Baseline.normal
         var isLate = false
-        /// Nil where the rule looks at no attribute.
+        /// nil if the rule looks at no attribute.
         var attribute: (before: String, now: String)?
         var isTouched = true
 
@@ -50,7 +50,7 @@ import Testing
     private static let hour = Timestamp(nanoseconds: 3_600_000_000_000)
 
     static let cases: [Case] = [
-        // What happens is what the rule is about.
+        // The rule is about the event that happens.
         Case(on: "arrived", past: .unknown, news: .happened(.arrived), event: .arrived, expected: .runs(.happened)),
         Case(on: "changed", past: .had, news: .happened(.changed), event: .changed, expected: .runs(.happened)),
         Case(on: "renamed", past: .had, news: .happened(.renamed), event: .renamed, expected: .runs(.happened)),
@@ -66,10 +66,10 @@ import Testing
         Case(
             on: "arrived", past: .unmatched, news: .happened(.renamed), event: .arrived, expected: .runs(.firstMatch)),
         Case(on: "arrived", past: .had, news: .happened(.changed), event: .arrived, expected: nil),
-        // A rule that is newer has found it there; so has one where the agent has put it there.
+        // A newer rule found it already there; the same if the agent put it there.
         Case(on: "arrived", past: .older, news: .happened(.changed), event: .arrived, expected: nil),
         Case(on: "arrived", past: .own, news: .happened(.changed), event: .arrived, expected: nil),
-        // What was owed is done as what it was owed, once, and instead of what has happened.
+        // An owed event runs as that event, once, and instead of the one that happened.
         Case(
             on: "arrived", past: .owed, news: .happened(.changed), event: .arrived,
             expected: .runs(.owed(owed))),
@@ -91,10 +91,10 @@ import Testing
         Case(
             on: "arrived", past: .had, news: .due(scheduled: ["R": hour]), event: .scheduled,
             expected: .runs(.scheduled(hour))),
-        // Its schedule makes it no arrival.
+        // Its schedule does not make it an arrival.
         Case(on: "arrived", past: .unmatched, news: .due(scheduled: ["R": hour]), event: .arrived, expected: nil),
         Case(on: "arrived", past: .had, news: .due(scheduled: ["S": hour]), event: .scheduled, expected: nil),
-        // What was there before.
+        // Files that existed before.
         Case(
             on: "arrived", past: .unknown, news: .happened(.arrived), event: .arrived, expected: .passes(.placeIsNew),
             baseline: .first),
@@ -104,7 +104,7 @@ import Testing
         Case(
             on: "arrived", past: .unknown, news: .happened(.arrived), event: .arrived, expected: .passes(.ledgerLost),
             existing: "process", baseline: .silent),
-        // Attributes: what a rule looks at, and nothing else, is news to it.
+        // Attributes: only those a rule looks at are news to it.
         Case(
             on: "changed", past: .had, news: .touched, event: .changed, expected: .runs(.happened),
             attribute: ("a", "b")),
@@ -121,7 +121,7 @@ import Testing
         Case(
             on: "changed", past: .had, news: .touched, event: .changed, expected: nil, baseline: .silent,
             attribute: ("a", "b")),
-        // Somebody asks.
+        // Requested by a person.
         Case(
             on: "arrived", past: .had, news: .asked(rules: nil, again: true, as: .arrived), event: .arrived,
             expected: .runs(.asked)),
@@ -131,7 +131,7 @@ import Testing
         Case(
             on: "arrived", past: .had, news: .asked(rules: ["R"], again: true, as: .arrived), event: .scheduled,
             expected: nil),
-        // Nothing has happened: why, for people.
+        // Nothing has happened: the reason, for people.
         Case(on: "arrived", past: .had, news: .nothing, event: .arrived, expected: .passes(.hadByRule)),
         Case(on: "arrived", past: .own, news: .nothing, event: .arrived, expected: .passes(.ownWrite)),
         Case(on: "arrived", past: .unmatched, news: .nothing, event: .arrived, expected: .passes(.unchanged)),
@@ -141,7 +141,7 @@ import Testing
             on: "arrived", past: .wanted, news: .nothing, event: .arrived, expected: .passes(.judgedBefore),
             existing: "process"),
         Case(on: "arrived", past: .older, news: .nothing, event: .arrived, expected: .runs(.time), isLate: true),
-        // Nobody has read it.
+        // It has not been read.
         Case(on: "arrived", past: .unknown, news: .unread, event: .arrived, expected: nil),
     ]
 

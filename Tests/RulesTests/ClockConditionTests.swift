@@ -81,14 +81,14 @@ import Testing
                 let length = Int.random(in: 1..<95, using: &random) * 900
                 window = ClockWindow(hours: [.init(start: start, end: (start + length) % 86_400)], in: timeZone)
             }
-            // Half of the moments lie near a change of the clock.
+            // Half of the moments are near a clock change.
             var base = Self.monday + Double(Int.random(in: 0..<31_536_000, using: &random))
             if round % 4 < 2, let set = timeZone.nextChange(after: Int(base)) {
                 base = Double(set) - Double(Int.random(in: 0..<100_000, using: &random))
             }
             let start = Timestamp(seconds: base.rounded(.down))
             let before = window.holds(start)
-            // Everything that these windows and zones do is done at a full minute.
+            // All transitions of these windows and zones fall on a full minute.
             var moment = Int(base) / 60 * 60 + 60
             let end = moment + 9 * 86_400
             while moment < end, window.holds(Timestamp(seconds: Double(moment))) == before { moment += 60 }

@@ -172,7 +172,7 @@ import Testing
     @Test("A time farther than nanoseconds can tell has an age") func timeFartherNanoseconds() throws {
         for (seconds, condition) in [(-10_000_000_000, "age: \"> 7d\""), (10_000_000_000, "age: \"< 7d\"")] {
             let time = timespec(tv_sec: seconds, tv_nsec: 0)
-            // A file system that cannot keep such a time takes the nearest.
+            // A file system that cannot store such a time uses the nearest.
             let path = folder.path.appending("other/note.md")
             #expect(utimensat(AT_FDCWD, path.text, [time, time], 0) == 0)
             #expect(try holds(condition, "note.md"))

@@ -54,7 +54,7 @@ import Testing
         let key = example.prefix { $0 != ":" }
         let others = ["rule: R", "in: other", "where: { extension: md }", "do: [trash]"]
             .filter { !$0.hasPrefix(key + ":") }
-        // `otherwise` is a rule of its own.
+        // `otherwise` counts as a second rule.
         #expect(try rules((others + [example]).joined(separator: "\n")).count == (key == "otherwise" ? 2 : 1))
     }
 

@@ -15,7 +15,7 @@ import Testing
         place = PlaceInfo(name: "other", kind: .folder, root: folder.path)
     }
 
-    /// What `explain` shows of the condition, and whether it holds; nil where that cannot be told.
+    /// What `explain` shows of the condition, and whether it holds; nil if that is unknown.
     private func look(
         _ condition: String, _ path: BytePath = "a.txt", isRead: Bool = true
     ) throws -> (held: Bool?, seen: String) {

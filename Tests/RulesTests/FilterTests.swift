@@ -4,7 +4,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// What each filter makes of a value, as a table.
+/// The result of each filter, as a table.
 @Suite("Filters") struct FilterTests {
     private static let berlin = Zone(identifier: "Europe/Berlin") ?? .gmt
     private static let values: Values = [
@@ -96,10 +96,10 @@ import Testing
             ("{{ leap | plus: 4 years | date: %F }}", "2028-02-29"),
             ("{{ '2026-01-31' | plus: 1 month | date: %F }}", "2026-02-28"),
             ("{{ due | plus: 2 years 3 months | date: %F }}", "2029-03-01"),
-            // The night in which the clock is put forward has 23 hours.
+            // The day of the change has 23 hours.
             ("{{ begun | plus: 1 day | plus: 1 day | date: '%F %H:%M' }}", "2026-03-30 00:00"),
             ("{{ begun | plus: 48h | date: '%F %H:%M' }}", "2026-03-30 01:00"),
-            // A time that the clock has skipped stays as it was written.
+            // A time skipped by the clock stays as written.
             (
                 "{{ shown }} {{ shown | date: '%F %T%z %s' }}",
                 "2026-03-29T02:30:00+01:00 2026-03-29 02:30:00+01:00 1774747800"

@@ -116,7 +116,7 @@ import Testing
         """
     }
 
-    /// What was done, once the files have been looked at in this order.
+    /// The actions after the files have been looked at in this order.
     private func process(_ paths: String..., in place: String = "inbox") async throws -> [String] {
         bench.script.forget()
         for path in paths { try await bench.process(BytePath(path), in: place) }

@@ -213,7 +213,7 @@ struct ForEachTests {
         #expect(try await bench.onlyJob().state == .undone)
     }
 
-    /// Each line leaves one line in `effects`, and the process is killed with the third: before it, or after.
+    /// Each line leaves one line in `effects`, and the process is killed at the third: before or after it.
     private static func bench(_ folder: BytePath, _ script: Script, killed: String) throws -> Bench {
         let effects = folder.appending("effects")
         script.perform("a") { intent, context in

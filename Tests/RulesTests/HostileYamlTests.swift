@@ -64,7 +64,7 @@ import Testing
         for number in 0..<1_000 {
             var bytes = good
             if number.isMultiple(of: 4) {
-                // A letter of the comment that the file begins with.
+                // A letter of the comment at the start of the file.
                 bytes[Int.random(in: 2..<24, using: &random)] = .random(in: 0x61...0x7A, using: &random)
                 if check(bytes) { taken += 1 } else { refused += 1 }
                 continue
@@ -84,7 +84,7 @@ import Testing
             }
             if check(bytes) { taken += 1 } else { refused += 1 }
         }
-        // Of those changed anywhere a tenth gets a byte that is no UTF-8 as its last change.
+        // A tenth of those changed anywhere get a non-UTF-8 byte as their last change.
         #expect(taken >= 250 && refused > 20, "\(taken) taken, \(refused) refused")
     }
 
@@ -104,11 +104,11 @@ import Testing
             }
             if check((isComment ? [UInt8(ascii: "#")] : []) + bytes) { taken += 1 } else { refused += 1 }
         }
-        // Nine tenths of the 400 that may hold any byte have twenty of them or more: no UTF-8.
+        // Nine tenths of the 400 that may contain any byte have at least twenty of them: not UTF-8.
         #expect(taken >= 100 && refused > 300, "\(taken) taken, \(refused) refused")
     }
 
-    /// - Returns: whether nothing is wrong with it.
+    /// - Returns: whether it is valid.
     @discardableResult
     private func check(_ bytes: [UInt8]) -> Bool {
         let found = diagnostics(bytes)

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Gives what a test says, and counts how often it is asked.
+/// Returns the test's findings, and counts the calls.
 final class KnownFindings: ContentInspector {
     private let findings: ContentFindings
     private let asked = Mutex<[ContentAspect]>([])

@@ -1,16 +1,16 @@
 import CCmarkGfm
 import Testing
 
-/// What a reader of CommonMark and GFM makes of a text.
+/// How a CommonMark and GFM parser reads a text.
 struct MarkdownReading: Equatable {
-    /// The kinds of its blocks, each with how deep it stands.
+    /// The kinds of its blocks, each with its depth.
     var blocks: [String] = []
-    /// Raw HTML, in blocks and in lines.
+    /// Raw HTML, in blocks and inline.
     var html: [String] = []
     /// Addresses.
     var links: [String] = []
     var pictures: [String] = []
-    /// The kinds of everything within lines, and all their text.
+    /// The kinds of all inline elements, and all their text.
     var inlines: Set<String> = []
     var text = ""
 
@@ -20,7 +20,7 @@ struct MarkdownReading: Equatable {
     }()
 
     init(_ markdown: String) {
-        // Two texts that nobody has read would be alike.
+        // Two unparsed texts would be equal.
         guard Self.isRegistered, let parser = cmark_parser_new(CMARK_OPT_DEFAULT | CMARK_OPT_FOOTNOTES) else {
             Issue.record("cmark gives no parser")
             return

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("What a name is made of") struct NamePatternTests {
-    /// The values of a name; nil where it does not match.
+    /// The values of a name; nil if it does not match.
     private func match(_ pattern: String, _ name: BytePath) throws -> Values? {
         let set = RuleSet([try rule(where: "name-like: \"\(pattern)\"")])
         let facts = FileFacts(

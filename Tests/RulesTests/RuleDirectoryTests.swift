@@ -78,7 +78,7 @@ import Testing
                 "in: other\n  do: [import-comic: { into: nowhere }]", "3:30",
                 "`into` of `import-comic`: there is no vault `nowhere`"
             ),
-            // What else is wrong with it is for the machine's agent to say.
+            // Other errors are reported by the machine's agent.
             ("in: box\n  do: [trsh]", "2:7", "unknown place `box`"),
         ])
     func othersRule(rest: String, position: String, lack: String) throws {
@@ -91,7 +91,7 @@ import Testing
         #expect(loaded.diagnostics.count == 1 && warning.severity == .warning)
         #expect(warning.message == "this agent ignores the rule `Box`: \(lack)")
         #expect("\(warning.line):\(warning.column)" == position && warning.file.hasSuffix("/etc/10-a.yaml"))
-        // For the machine's own agent, and in a folder of one's own, it is a mistake.
+        // For the machine's own agent, and in a user's own folder, it is an error.
         #expect(load(folder).diagnostics.hasErrors && load(folder, others: "home").diagnostics.hasErrors)
     }
 
@@ -134,7 +134,7 @@ import Testing
                 loaded.diagnostics.first?.message.hasPrefix("this agent keeps using the earlier version of this file")
                     == true)
         }
-        // It was gone in between.
+        // It was missing in between.
         try folder.write("etc/20-b.yaml", "- rule: [")
         loaded = load(folder, others: "etc", before: loaded.machineRules)
         #expect(loaded.rules.map(\.name) == ["a", "c"])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("The index of rules") struct RuleIndexTests {
-    /// Every rule asked by itself, without the index.
+    /// Evaluates every rule directly, without the index.
     private func naive(_ set: RuleSet, _ facts: FileFacts) throws -> [String] {
         var names: [String] = []
         for rule in set.rules where rule.places.contains(facts.place) && rule.events.contains(facts.event) {
@@ -58,7 +58,7 @@ import Testing
                 place: places()[0], path: BytePath(name), status: nil, event: .arrived, now: Timestamp(seconds: 0),
                 content: .unread)
             for rule in set.rules {
-                // The one stops at what decides, the other asks every part.
+                // The first stops as soon as the answer is known, the second evaluates every part.
                 let (found, told) = (rule.condition.outlook(unread), rule.condition.explained(unread, block: nil))
                 #expect(found.held == told.held && found.next == nil, "\(rule.name) \(name)")
             }

@@ -213,7 +213,7 @@ struct SafeMarkdownTests {
         for round in 0..<8_000 {
             let template = Self.templates[round % Self.templates.count]
             let (v, w) = (Self.hostile(&random), Self.hostile(&random))
-            // A value that is empty in the end leaves an empty block, as it should.
+            // A value that ends up empty leaves an empty block, as it should.
             guard [v, w].allSatisfy({ SafeText.withoutControls($0).contains { $0 != " " } }) else { continue }
             for target in Target.allCases {
                 let text = try render(template, ["v": v, "w": w], as: target)

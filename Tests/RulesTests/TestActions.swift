@@ -83,7 +83,7 @@ let registry = ActionRegistry([
 
 let utc = Zone.gmt
 
-/// Places whose roots lie in `root`.
+/// Places with their roots in `root`.
 func places(in root: BytePath = "/places") -> [PlaceInfo] {
     [("notes", PlaceKind.notes), ("drafts", .drafts), ("comics", .inbox), ("dropbox", .dropbox), ("other", .folder)].map
     {
@@ -97,7 +97,7 @@ func parse(_ text: String, places known: [PlaceInfo] = places()) -> ([Rule], [Di
         file: "rules.d/10-x.yaml", bytes: Array(text.utf8), registry: registry, places: known, timeZone: utc)
 }
 
-/// The rules of a text that must be valid.
+/// The rules of a valid text.
 func rules(_ text: String, places known: [PlaceInfo] = places()) throws -> [Rule] {
     let (rules, diagnostics) = parse(text, places: known)
     if diagnostics.hasErrors { throw Fault(.usage, diagnostics.map(\.description).joined(separator: "\n")) }
@@ -109,7 +109,7 @@ func complaints(_ text: String) -> [String] {
     parse(text).1.map { "\($0.line):\($0.column) \($0.message)" + ($0.hint.map { "; \($0)" } ?? "") }
 }
 
-/// A text's only rule with this `where`.
+/// The only rule of a text with this `where`.
 func rule(where condition: String, in place: String = "other", places known: [PlaceInfo] = places()) throws -> Rule {
     let indented = condition.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n")
     let text = "- rule: R\n  in: \(place)\n  where:\n\(indented)\n  do: [trash]\n"

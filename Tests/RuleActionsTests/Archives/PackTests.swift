@@ -23,7 +23,7 @@ import Testing
         try scene.home.write("dropbox/à la carte.bin", content)
         let deed = try await world.run("pack: { format: \(format), place: drafts }", on: "à la carte.bin")
         #expect(deed.target == scene.path(BytePath("drafts/à la carte.bin.\(format)")))
-        // What packs so well is taken for a bomb where it comes from elsewhere.
+        // Data this compressible would be treated as a bomb if it came from outside.
         guard size < 1 << 20 else { return }
         try scene.home.write(
             BytePath("dropbox/packed.\(format)"), try Descriptor(try #require(deed.target)).readAll())
@@ -116,7 +116,7 @@ import Testing
             #expect(try !scene.exists("drafts/a.txt.zip") && !scene.exists("dropbox/a.txt"))
             #expect(try listDirectory(scene.path("trash/files")).count == 1)
         } else {
-            // There is nothing to put into the trash, so that the step is not done.
+            // There is nothing to put in the trash, so the step is not done.
             let fault = await #expect(throws: Fault.self) { _ = try await pack() }
             #expect(fault?.kind == .superseded && fault?.message == "\(file) is gone")
             #expect(try await content() == "content")

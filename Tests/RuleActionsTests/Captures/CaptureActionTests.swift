@@ -21,7 +21,7 @@ import Testing
     @Test("What changed since it was judged is not stored") func whatChangedSinceItWasJudgedIsNotStored() async throws {
         try scene.home.write("dropbox/idea.md", "Buy milk\n")
         let input = try world.input("idea.md")
-        // As long as it was: only its bytes tell.
+        // The same length as before, so that only its bytes differ.
         try scene.home.write("dropbox/idea.md", "Buy mint\n")
         let action = try world.action("index-capture")
         let fault = await #expect(throws: Fault.self) { try await action.decided(input) }
@@ -59,7 +59,7 @@ import Testing
         try runProgram(["/bin/cp", "-a", folder.text, aside.text]).check()
         let fault = await #expect(throws: Fault.self) {
             try await world.captures.use { store in
-                // It was looked at before, and is another folder when the capture is committed.
+                // It was checked before, and is a different folder when the capture is committed.
                 try exchange(folder, aside)
                 return try await store.add(.note("second"), key: "job.2")
             }
@@ -93,7 +93,7 @@ import Testing
         #expect(deed.receipt.values["capture.text"] == .text(text))
         #expect(deed.receipt.values["capture.time"] == .date(ActionWorld.arrival))
         #expect(try await world.captures.use { try await $0.contains(key: "job.0") })
-        // The file stays: what becomes of it is the next step's.
+        // The file stays: what happens to it is up to the next step.
         #expect(try scene.home.read(BytePath("dropbox/\(name)")) == content)
     }
 
@@ -130,7 +130,7 @@ import Testing
         let capture = try await world.run(steps[0].action, on: "a.md")
         let block = try await world.run(steps[1].action, on: "a.md", step: "job.1", adding: capture.receipt.values)
         #expect(capture.receipt.values["capture.moment"] == .text("today"))
-        // The capture's own day in UTC, which is not that of its local time in the anchor.
+        // The capture's day in UTC, which differs from that of its local time in the anchor.
         #expect(block.receipt.values["note.path"] == .text("capture/2026/2026-11/2026-11-20.md"))
         #expect(block.receipt.values["block.anchor"] == .text("cap-0045"))
         #expect(try scene.home.read("notes/capture/2026/2026-11/2026-11-20.md").hasSuffix("^cap-0045\nRain\n"))

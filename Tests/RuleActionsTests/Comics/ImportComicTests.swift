@@ -9,7 +9,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// `import-comic` beyond what every action promises.
+/// `import-comic` beyond the common contract.
 @Suite("Importing comics")
 struct ImportComicTests {
     private static func information(_ fields: String) -> Packed {

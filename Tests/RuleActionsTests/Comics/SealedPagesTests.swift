@@ -8,12 +8,12 @@ import Platform
 import TestSupport
 import Testing
 
-/// Pages and thumbnails of sealed comics, each read by itself.
+/// Pages and thumbnails of sealed comics, each read separately.
 @Suite("Pages out of a vault")
 struct SealedPagesTests {
     private static let entry = "import-comic: { vault: main }"
 
-    /// Large enough that each page lies in parts of the sealed object that no other needs.
+    /// Large enough for each page to be in separate parts of the sealed object.
     private static let size = 200_000
 
     private func sealed(_ name: BytePath, _ bytes: [UInt8], in scene: VaultScene) async throws -> ComicEntry {
@@ -149,7 +149,7 @@ struct SealedPagesTests {
             try SealedMetadata.thumbnail(nil, of: entry.id, in: $0) { throw TestFailure("it was sealed") }
         }
         #expect(cover?.page.flatMap { ImageHeader.read($0.bytes) }?.format == .jpeg && cover?.count == 50)
-        // Of a comic of so many pages only the cover was sealed.
+        // For a comic with this many pages only the cover was sealed.
         let page = try await scene.service.use {
             try SealedMetadata.thumbnail(49, of: entry.id, in: $0, worker: { try builtWorker() })
         }

@@ -10,7 +10,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// `import-comic` into a vault, cut off where it hurts: done once.
+/// `import-comic` into a vault, interrupted at critical points: done once.
 @Suite("A crash while a comic is imported into a vault")
 struct VaultImportCrashTests {
     @Test("A crash after sealing, before anything was noted: found by its key, and the source goes")
@@ -59,11 +59,11 @@ struct VaultImportCrashTests {
             let copy = scene.scene.path("vault.copy")
             try runProgram(["/bin/cp", "-a", vault.text, copy.text]).check()
             if !isLocked { try await scene.unlock() }
-            // As a life ends between the note and the source's removal.
+            // As if a run had ended between the record and the source's removal.
             _ = try await world.action("import-comic: { vault: main, source: keep }").performed(
                 intent.replacing("\"remove\"", with: "\"keep\""), step: "job.0")
             await scene.service.lock(.stop)
-            // Older than the note.
+            // From before the record.
             try runProgram(["/bin/mv", vault.text, scene.scene.path("vault.old").text]).check()
             try runProgram(["/bin/mv", copy.text, vault.text]).check()
             let action = try world.action(VaultScene.entry)
@@ -138,7 +138,7 @@ struct VaultImportCrashTests {
         return (try await world.action(VaultScene.entry).decided(world.input("a.cbz")), world)
     }
 
-    /// What the action does before it notes anything.
+    /// What the action does before it records anything.
     private func importComic(_ bytes: [UInt8], _ scene: VaultScene) async throws {
         _ = try await scene.service.importComic(
             VaultComic(

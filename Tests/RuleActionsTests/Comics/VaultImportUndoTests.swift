@@ -10,7 +10,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// `import-comic` into a vault, taken back.
+/// Undo of `import-comic` into a vault.
 @Suite("Undo of an import into a vault")
 struct VaultImportUndoTests {
     @Test("Undo takes a comic out of the unlocked vault and puts it back, byte for byte")

@@ -9,7 +9,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// An ``ActionScene`` with a vault called `main`, which a key file opens: that costs no time.
+/// An ``ActionScene`` with a vault called `main`, opened by a key file, which takes no time.
 final class VaultScene: Sendable {
     let scene: ActionScene
     let service: VaultService
@@ -17,7 +17,7 @@ final class VaultScene: Sendable {
     private static let information = Packed(
         name: "ComicInfo.xml",
         bytes: Array("<ComicInfo><Title>The Gate</Title><Series>Saga</Series><Number>7</Number></ComicInfo>".utf8))
-    /// What is run where a test says nothing else.
+    /// The default action of the tests.
     static let entry = "import-comic: { vault: main }"
 
     init() throws {
@@ -31,25 +31,25 @@ final class VaultScene: Sendable {
 
     static func credential() throws -> Credential { try .keyFile(SecretBytes(ContentHash(of: [1]).bytes)) }
 
-    /// A comic of one series, another one for each number.
+    /// A comic of one series, a different one for each number.
     static func comic(_ number: Int = 1, _ packing: Packing = .storedZip, pages: Int = 2) throws -> [UInt8] {
         let pictures = (1...pages).map { Packed(name: "\($0).png", bytes: picture(number * 100 + $0)) }
         return try packed(pictures + [information], packing)
     }
 
-    /// A value of the comic that a step has left.
+    /// A value about the comic in the step's receipt.
     static func text(_ receipt: Receipt, _ name: String) -> String {
         receipt.values["comic.\(name)"]?.shown(.gmt) ?? ""
     }
 
-    /// One life of an agent; the vault is as it was left.
+    /// One run of an agent; the vault is as it was left.
     func open() throws -> ActionWorld {
         var options = ActionWorld.Options()
         options.vaults = VaultKeeper([service])
         return try scene.open(options)
     }
 
-    /// Returns when all deposits have been looked at.
+    /// Returns when all deposits have been examined.
     func unlock() async throws {
         try await service.unlock(Self.credential())
         try await waitUntil("deposits are taken in") { await !self.service.isIngesting }
@@ -72,7 +72,7 @@ final class VaultScene: Sendable {
     }
 }
 
-/// As the agent judges deposits.
+/// Judges deposits like the agent.
 private struct WorkerJudge: DepositJudge {
     func judge(_ deposit: DropContent) throws -> DropVerdict {
         let worker = try builtWorker()

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// `move`, `copy`, `rename` and `write-note`: where a name is taken, and across file systems.
+/// `move`, `copy`, `rename` and `write-note` with taken names, and across file systems.
 @Suite("Where a file comes to lie") struct FilePlacementTests {
     private let scene: ActionScene
     private let world: ActionWorld
@@ -176,7 +176,7 @@ import Testing
         let deed = try await world.run(entry, on: "a.txt")
         let made = deed.receipt.values["target.path"]
         #expect(made != nil && made != .text(older.text))
-        // Before the receipt was written down, the agent ended; the older file was moved on.
+        // The agent ended before the receipt was written; the older file was moved on.
         try Durable.remove(older)
         let after = try scene.snapshot()
         guard case .done(let receipt) = try await deed.action.recovered(deed.intent, step: deed.step) else {

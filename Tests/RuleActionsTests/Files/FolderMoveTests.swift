@@ -203,7 +203,7 @@ import Testing
         #expect(try FileStatus.of(target) == nil)
     }
 
-    /// All of them may stand beside each other.
+    /// Names that can all exist side by side.
     private static let names: [[UInt8]] = [
         Array("cafe\u{301}".utf8), Array("caf\u{e9}".utf8), Array("\u{1112}\u{1161}\u{11ab}".utf8),
         Array("ka\u{9bf}".utf8), Array("a\\b".utf8), Array("plain".utf8),

@@ -9,7 +9,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// A file system gives the inode of a temporary file to the next one as soon as it is gone.
+/// A file system reuses the inode of a temporary file as soon as it is gone.
 @Suite("Files that got the inode of a temporary one") struct FreedInodeTests {
     private let scene: ActionScene
 
@@ -23,7 +23,7 @@ import Testing
         try world.ledger.readBlocking { try $0.staged().map(\.path) }
     }
 
-    /// What the ledger says after a try of which the temporary file is gone, whose inode `file` has now.
+    /// The ledger's entry after a try whose temporary file is gone, and whose inode now belongs to `file`.
     private func claim(_ file: BytePath, _ world: ActionWorld, isBirthKnown: Bool = true) throws {
         let found = try Descriptor(file).identity()
         if isBirthKnown, found.born == nil { try Test.cancel("this file system tells no births") }
@@ -85,7 +85,7 @@ import Testing
         let other = try await world.run("pack: { place: drafts, name: a.txt.zip }", on: "b/a.txt", step: "job.1")
         let action = try world.action("pack: { place: drafts, source: trash }")
         let intent = try await action.decided(world.input("a.txt"))
-        // On a file system that tells no births nothing else is known.
+        // On a file system without birth times nothing else is known.
         try claim(try #require(other.target), world, isBirthKnown: false)
         guard case .notDone = try await action.recovered(intent, step: "job.0") else {
             Issue.record("somebody's archive is taken for the product")
@@ -119,7 +119,7 @@ import Testing
         let fault = #expect(throws: Fault.self) {
             _ = try HeldFiles.fromTheTop.copy(source, expecting: ContentHash(of: Array("content".utf8)), to: [target]) {
                 try world.journal.recordStaged($0, $1, step: "job.0")
-                // While it is copied.
+                // While it is being copied.
                 if $1 != nil { try write(source, "changed") }
             }
         }
@@ -133,7 +133,7 @@ import Testing
         let file = try scene.home.write("drafts/a.txt", "content")
         let temporary = scene.path("drafts/.steward-desk-0123456789abcdef")
         try world.journal.recordStaged(temporary, Descriptor(file).identity(), step: "job.0")
-        // It had a second name for a moment, on a file system without another way to take only a free one.
+        // It briefly had a second name, on a file system with no other way to take only a free one.
         #expect(link(file.text, temporary.text) == 0)
         try await world.notes.recover()
         #expect(try names("drafts") == ["a.txt"])

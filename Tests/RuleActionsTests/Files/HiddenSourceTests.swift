@@ -9,7 +9,7 @@ import Testing
 
 @testable import FileActions
 
-/// Files of which the ledger does not hold the name: once one is gone, nobody knows what it was called.
+/// Files whose names the ledger does not hold: once such a file is gone, its name is unknown.
 @Suite("Files with hidden names that are taken away") struct HiddenSourceTests {
     @Test(
         "What a kill has left of one that was copied and was to go is found out of sight and goes",
@@ -65,16 +65,16 @@ import Testing
         #expect(try scene.home.read(BytePath("dropbox").appending(name: slot.name)) == "content")
     }
 
-    /// The intent with a trash on the other file system, into which the file has to be copied.
+    /// The intent with a trash on the other file system, so that the file has to be copied there.
     private func farTrash(_ intent: String, _ input: StepInput, _ scene: ActionScene) throws -> String {
         let slot = try TrashedFile(of: input, in: TrashCan(home: scene.path("trash"))).slot
         return HiddenLife.moving(slot, toTrashIn: scene.far, in: intent)
     }
 }
 
-/// A life of an agent that hides the names in the dropbox.
+/// A run of an agent that hides the names in the dropbox.
 enum HiddenLife {
-    /// Begins it as the agent does: with a look at what is there.
+    /// Starts like the agent, with a scan of what is there.
     static func begin(_ world: ActionWorld) throws {
         let (names, map, dropbox) = (world.ledger.names, world.journal.places, world.places[2])
         names.hide { place, _ in place == dropbox.name }
@@ -91,7 +91,7 @@ enum HiddenLife {
         names.setLearned(dropbox.name)
     }
 
-    /// An intent whose trash lies elsewhere.
+    /// An intent with its trash elsewhere.
     static func moving(_ slot: BytePath, toTrashIn folder: BytePath, in intent: String) -> String {
         let other = folder.appending("Trash/files").appending(name: slot.name)
         return intent.replacingOccurrences(of: slot.description, with: other.description)
@@ -99,7 +99,7 @@ enum HiddenLife {
 }
 
 extension FileEffect {
-    /// Where something was moved to.
+    /// The destination of a move.
     var destination: BytePath? {
         if case .moved(_, let path, _, _) = self { path } else { nil }
     }
@@ -110,7 +110,7 @@ extension RuleAction {
         StepContext(jobID: "job", stepID: step, attempt: 0, files: .fromTheTop)
     }
 
-    /// As the ledger gets it.
+    /// As the ledger stores it.
     func decided(_ input: StepInput, hiding names: HiddenNames) async throws -> String {
         try LedgerJSON.encode(try await intent(for: input), hiding: names)
     }

@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// What a receipt says of a file that a step has made.
+/// What a receipt says about a file that a step created.
 @Suite("What a step has made")
 struct MadeEffectTests {
     @Test("State and content are of the very file that the step staged; of another under its name there is no receipt")

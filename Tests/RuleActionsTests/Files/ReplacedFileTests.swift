@@ -8,7 +8,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// What `exists: replace` has put into the trash for a step that comes to nothing, or that is undone.
+/// Files that `exists: replace` put in the trash for a step that comes to nothing, or is undone.
 @Suite("Files that were to be replaced") struct ReplacedFileTests {
     private let scene: ActionScene
 
@@ -21,7 +21,7 @@ import Testing
         try listDirectory(scene.path(place)).map { BytePath.escape($0.name) }.sorted()
     }
 
-    /// Nobody, not even root, gives such a file another name.
+    /// Makes a file immutable: not even root can rename it then.
     private func setImmovable(_ path: BytePath, _ isImmovable: Bool) throws -> Bool {
         guard geteuid() == 0, Editor.has("chattr") else { return false }
         return try runProgram(["chattr", isImmovable ? "+i" : "-i", path.text]).status == 0
@@ -45,7 +45,7 @@ import Testing
         #expect(try !scene.exists("trash/files") || names("trash/files").isEmpty)
         #expect(try !scene.exists("trash/info") || names("trash/info").isEmpty)
         #expect(try world.ledger.readBlocking { try $0.staged() }.isEmpty)
-        // Once it can be done it is.
+        // It is done as soon as it can be.
         #expect(try setImmovable(file, false))
         let deed = try await world.run(entry, on: "a.txt")
         #expect(try scene.home.read("drafts/a.txt") == "new")
@@ -60,7 +60,7 @@ import Testing
         "convert: { command: [cp, \"{{ convert.input }}\", \"{{ convert.output }}\"], to: txt, place: drafts, exists: replace }",
     ]
 
-    /// A life of the agent that ends when the old file is in the trash, and the new one has not got its name.
+    /// A run of the agent that ends when the old file is in the trash and the new one has not got its name.
     private func crashAfterTrash(_ entry: String) async throws {
         try scene.home.write("drafts/a.txt", "old")
         do {
@@ -82,7 +82,7 @@ import Testing
     @Test("After a crash it is back before the step is decided anew, which may not come to pass", arguments: entries)
     func crash(_ entry: String) async throws {
         try await crashAfterTrash(entry)
-        // The person is quicker than the agent.
+        // The person is faster than the agent.
         try Durable.remove(scene.path("dropbox/a.txt"))
         let world = try scene.open()
         try await world.notes.recover()
@@ -92,7 +92,7 @@ import Testing
             return
         }
         #expect(try scene.home.read("drafts/a.txt") == "old")
-        // What a program left goes with its next try.
+        // A program's leftovers are removed by the next try.
         #expect(try entry.hasPrefix("convert") || names("drafts") == ["a.txt"])
         #expect(try names("trash/files").isEmpty && names("trash/info").isEmpty)
         #expect(try world.journal.noted(step: "job.0") == nil)
@@ -125,7 +125,7 @@ import Testing
         #expect(try scene.home.read("drafts/a.txt") == "old")
         let again = try await deed.action.undone(deed.intent, deed.receipt, step: deed.step, resumes: true)
         #expect(again.effects.count == 1)
-        // Not renamed for a moment either.
+        // It was not renamed even briefly.
         #expect(try FileStatus.of(scene.path("drafts/a.txt"))?.fingerprint == before?.fingerprint)
     }
 

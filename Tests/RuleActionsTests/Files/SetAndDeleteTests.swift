@@ -116,7 +116,7 @@ import Testing
         "set: { mode: \"0600\" }", "tag: { add: [x] }", "write-attributes: { set: { user.xdg.tags: x } }",
     ]
 
-    /// Whether the file is as the step has left it.
+    /// Whether the file is as the step left it.
     private func isMarked(_ path: BytePath, _ entry: String) throws -> Bool {
         if entry.hasPrefix("set") { return try FileStatus.of(path)?.mode == 0o600 }
         return try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(path)) == Array("x".utf8)
@@ -225,7 +225,7 @@ import Testing
         ]) func otherNames(entry: String) async throws
     {
         let action = try world.action(entry)
-        // It got its other name before the step was planned, or after.
+        // It was renamed before or after the step was planned.
         let intent = try await action.decided(world.input("a.txt"))
         let before = try FileStatus.of(file)
         link(file.text, scene.path("drafts/b.txt").text)

@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// Two files are to get one name, and both are decided before either has it: what `exists` says holds for the second.
+/// Two files want the same name, and both are decided before either has it: the second follows `exists`.
 @Suite("Names that are taken between decision and deed") struct TakenNameTests {
     private let scene: ActionScene
     private let world: ActionWorld
@@ -15,7 +15,7 @@ import Testing
         world = try scene.open()
     }
 
-    /// What is made of a file, and, where it lies there, its content.
+    /// What is created from a file and, if it is there, its content.
     enum Verb: String, CaseIterable, Sendable {
         case move, copy, hardLink, symbolicLink, pack, convert, unpack
 
@@ -111,7 +111,7 @@ import Testing
         #expect(try scene.snapshot() == before)
         #expect(deed.receipt.summary.contains("x (7) is there already"), "\(deed.receipt.summary)")
         #expect(deed.receipt.values["target.name"] == .text("x (7)"))
-        // Else it gets the first that is free.
+        // Otherwise it gets the first free one.
         try scene.home.write("dropbox/g", "no content of theirs")
         let other = try await world.run(verb.entry("same"), on: "g", step: "job.1")
         #expect(other.target == scene.path("drafts/x (2)"))

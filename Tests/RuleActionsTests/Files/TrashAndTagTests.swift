@@ -47,7 +47,7 @@ import Testing
         let trashed = try TrashedFile(of: input, in: services.trash)
         try Durable.makeDirectory(trashed.slot.parent)
         try FileManager.default.copyItem(atPath: file.text, toPath: trashed.slot.text)
-        // As an agent of before has it out of sight.
+        // As an earlier version hides it.
         #expect(throws: CancellationError.self) {
             try input.files.removeSource(file, expecting: trashed.hash) { throw CancellationError() }
         }
@@ -107,7 +107,7 @@ import Testing
         let own = top.appending(".Trash-\(getuid())")
         let shared = top.appending(".Trash")
         #expect(try TrashCan.trash(atTopOf: open) == own)
-        // An administrator's, where it is safe.
+        // One created by an administrator, where that is safe.
         mkdir(shared.text, 0o777)
         #expect(try TrashCan.trash(atTopOf: open) == own, "without the sticky bit others could take it away")
         chmod(shared.text, 0o1777)
@@ -118,7 +118,7 @@ import Testing
         rmdir(shared.text)
         symlink("/tmp", shared.text)
         #expect(try TrashCan.trash(atTopOf: open) == own)
-        // What somebody else has put at the user's own name is not the user's.
+        // Anything others have put at the user's own name does not belong to the user.
         symlink("/tmp", own.text)
         #expect(try TrashCan.trash(atTopOf: open) == nil)
         unlink(own.text)
@@ -236,7 +236,7 @@ import Testing
         _ = try await world.run("tag: { add: [one] }", on: "a.txt")
         let deed = try await world.run("move: { place: far }", on: "a.txt", step: "job.1")
         let tags = try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(try #require(deed.target)))
-        // An older tmpfs takes none.
+        // An older tmpfs does not support it.
         let isTold = deed.receipt.summary.contains("does not keep the attribute user.xdg.tags")
         #expect(tags == (isTold ? nil : Array("one".utf8)), "\(deed.receipt.summary)")
         #expect(try listDirectory(scene.path("dropbox")).isEmpty)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NoteActions
 
-/// Waiting for people who have a note open, alone.
+/// Waiting for people who have a note open, in isolation.
 @Suite("Waiting for people who have a note open") struct EditorTimeoutTests {
     private let folder: TemporaryFolder
     private let note: BytePath

@@ -15,7 +15,7 @@ struct FrontMatterCase: Decodable, CustomTestStringConvertible, Sendable {
     let name: String
     let note: String
     let lines: Int
-    /// Whether a capture takes its time from there.
+    /// Whether a capture takes its time from it.
     let time: Bool
     /// In the A4 format, whose fences are narrower.
     let a4: Int
@@ -42,7 +42,7 @@ struct FrontMatterParityTests {
     @Test("A draft", arguments: FrontMatterCase.all)
     func drafts(_ example: FrontMatterCase) {
         let body = DraftExport(example.note, fallbackTitle: "").markdown
-        // What is given away has no byte order mark.
+        // An export has no byte order mark.
         let isWhole = example.note.utf8.count - body.utf8.count == (example.note.hasPrefix("\u{FEFF}") ? 3 : 0)
         #expect((isWhole ? 0 : lines(before: body.utf8.count, of: example)) == example.lines)
     }
@@ -62,7 +62,7 @@ struct FrontMatterParityTests {
         #expect(lines(before: split.body.count, of: example) == example.a4)
     }
 
-    /// How many lines stand before the last `count` bytes.
+    /// The number of lines before the last `count` bytes.
     private func lines(before count: Int, of example: FrontMatterCase) -> Int {
         let bytes = Array(example.note.utf8)
         let head = bytes[..<(bytes.count - count)]

@@ -8,7 +8,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// Appending to a note: what it becomes, and what is refused.
+/// Appending to a note: the result, and what is refused.
 @Suite("Appending to a note") struct NoteAppendTests {
     static let start = "# Inbox\n\n## Captures\n\n^cap-0800\nold\n"
 
@@ -107,7 +107,7 @@ import Testing
     @Test("A file that is too long for a note is refused before it is read") func tooLong() async throws {
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", Self.start)
-        // A terabyte of hole, which nobody could read in this life of the test.
+        // A hole of a terabyte, far too large to read during this test.
         try Descriptor(note, O_RDWR).truncate(to: 1 << 40)
         let world = try scene.open()
         let fault = await #expect(throws: Fault.self) { try await world.notes.append(world.request("new")) }

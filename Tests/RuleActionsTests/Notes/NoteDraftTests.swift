@@ -7,7 +7,7 @@ import Testing
 
 @testable import NoteActions
 
-/// What is known of a note's text from one write to the next, alone.
+/// What is remembered of a note's text between writes, in isolation.
 @Suite("A note from one write to the next") struct NoteDraftTests {
     private static let start = "---\nkind: day\n---\n# Day\n\n## Captures\n\n^cap-0930\nold\n\n## Later\n\nread\n"
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import NoteActions
 
-/// A note was written, and then the ledger could not be: its disk was full. What comes next must find the block.
+/// A note was written, but then the ledger could not be, because its disk was full. The next write must find the block.
 @Suite("Writes whose end the ledger does not hold") struct NoteEndingTests {
     private let scene: ActionScene
     private let world: ActionWorld
@@ -26,7 +26,7 @@ import Testing
     private var text: String { get throws { try scene.home.read("notes/inbox.md") } }
     private var isOpen: Bool { get throws { try world.ledger.readBlocking { try !$0.openNoteWrites(note).isEmpty } } }
 
-    /// A write whose end the ledger does not take.
+    /// A write whose end the ledger refuses.
     private func unended(_ write: (@escaping (LedgerTransaction, [NoteBlockRecord]) throws -> Void) throws -> Void)
         throws
     {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import NoteActions
 
-/// Where no lease can be had: a changed copy takes the note's place (docs/design/notes.md).
+/// Without a lease, a changed copy replaces the note (docs/design/notes.md).
 @Suite("Notes that are exchanged") struct NoteExchangeTests {
     private let scene: ActionScene
     private let world: ActionWorld
@@ -72,7 +72,7 @@ import Testing
                 try exchange.append([world.request("new")], to: note, world.journal.files(), quietFor: 0)
             }
         }
-        // What is to come cannot be noted while the ledger is held.
+        // The next version cannot be recorded while the ledger is locked.
         let backups = scene.path("state/backups")
         try await waitUntil("the note has been read and its copy kept") {
             try FileStatus.of(backups) != nil && !listDirectory(backups).isEmpty
@@ -170,7 +170,7 @@ import Testing
     }
 }
 
-/// What the process that is killed does.
+/// What the killed process does.
 enum ExchangeChild {
     static func exchange(_ world: ActionWorld) -> ExchangedNote {
         ExchangedNote(journal: world.journal, device: "desk", backups: world.home.appending("state/backups"))

@@ -195,7 +195,7 @@ import Testing
         #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0931"])
     }
 
-    /// A look that has read a save, and has yet to keep what it means, when the next save comes and is looked at.
+    /// A look has read a save, and has not yet recorded what it means, when the next save arrives and is looked at.
     @Test("A save that comes while the one before is looked at is judged after it") func saveComesBefore() async throws
     {
         try await append("one", 0)
@@ -208,7 +208,7 @@ import Testing
         try await waitUntil("the first save has been read") { try reading.hasBeenRead() }
         try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed by hand\n")
         let second = Task { try await world.notes.noteWasSaved(note) }
-        // Nobody reads it before the first is done; who did would have to get the time for it.
+        // Nobody reads it before the first is done; a second reader would need time to do so.
         _ = try reading.hasBeenRead()
         for _ in 0..<20 where try !reading.hasBeenRead() { try await Task.sleep(for: .milliseconds(20)) }
         writer.end()
@@ -218,20 +218,20 @@ import Testing
         #expect(try text == NoteAppendTests.start + "typed by hand\n")
     }
 
-    /// Between the end of the lease and the commit that the write is done somebody may read, change and save the note.
+    /// Between the end of the lease and the commit of the write, somebody may read, change and save the note.
     @Test("A save that comes before the write is known to be done has held its block") func saveComesBeforeWrite()
         async throws
     {
         let home = scene.home
         let block = "\n^cap-0930\ntext\n"
-        // Called in the transaction that ends the write, which begins when the lease has gone.
+        // Called in the transaction that ends the write, which begins after the lease is released.
         let saving = LedgerHooks(
             begin: { _ in },
             end: { _, _ in
                 let text = try home.read("notes/inbox.md")
                 try home.write("notes/inbox.md", text + "typed by hand\n")
             })
-        // Where another test's child still had the note open it would be exchanged, and nobody saves in between.
+        // If another test's child still had the note open, it would be exchanged, with no time for a save in between.
         try await letGo(note)
         _ = try await world.notes.append(world.request("text", step: "job0.0", token: "cap-0930"), saving)
         let held = try text

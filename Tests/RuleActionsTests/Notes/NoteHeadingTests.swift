@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// What undo leaves of a heading that was made for a block.
+/// What undo leaves of a heading that was created for a block.
 @Suite("Taking back a heading that was made for a block") struct NoteHeadingTests {
     private let scene: ActionScene
     private let world: ActionWorld

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NoteActions
 
-/// Random histories of which the truth is known, against the decision table (docs/design/stale-buffers.md).
+/// Random histories with known truth, against the decision table (docs/design/stale-buffers.md).
 @Suite("Random histories of a note") struct NoteMemoryModelTests {
     @Test("No block is lost unless somebody removed it and none comes back that somebody held and removed")
     func blockLostUnless() {
@@ -19,7 +19,7 @@ import Testing
                 return
             }
         }
-        // Each outcome has to have come about often, or the histories prove nothing.
+        // Each outcome has to occur often, or the histories prove nothing.
         #expect(judged.putBack > 1000 && judged.keptOut > 1000 && judged.held > 1000, "\(judged)")
         #expect(judged.restarts > 1000 && judged.undecided > 100, "\(judged)")
     }
@@ -40,27 +40,27 @@ import Testing
         }
     }
 
-    /// One note, its agent, and people with editors and scripts who write it as well.
+    /// One note, its agent, and people with editors and scripts who also write to it.
     private struct History {
         struct Buffer {
-            /// Which loading it is of.
+            /// The load it belongs to.
             var number = 0
             var sight = NoteSight(tokens: [], lines: [])
-            /// The blocks that this buffer has ever had in it.
+            /// The blocks that this buffer has ever contained.
             var had: Set<String> = []
             /// Those of them that one of its saves held, or that had been held when it was loaded.
             var held: Set<String> = []
         }
 
         var note = NoteSight(tokens: [], lines: [1, 2, 3])
-        /// What the note was saved from, as it was then.
+        /// The buffer the note was saved from, as it was then.
         var saved: Buffer?
         var editors: [Buffer]
         var known = NoteSight(tokens: [], lines: [])
         var memory = NoteMemory()
-        /// What somebody else's version has held that was looked at, and that the note was made from.
+        /// Blocks held by somebody else's version that was looked at and that the note is based on.
         var held: Set<String> = []
-        /// What somebody has once taken out: it may stay out when it came back with another's buffer.
+        /// Blocks that somebody once removed: they may stay out if they came back with another's buffer.
         var removed: Set<String> = []
         var nextLine: UInt64 = 10
         var nextBlock = 0
@@ -96,7 +96,7 @@ import Testing
         mutating func load(_ index: Int) {
             told.append("editor \(index) loads \(note.tokens.sorted())")
             loads += 1
-            // Whoever loads what somebody took a block out of goes on with that.
+            // Loading a version without a block continues with that removal.
             editors[index] = Buffer(
                 number: loads, sight: note, had: note.tokens.union(saved?.had ?? []),
                 held: note.tokens.intersection(held).union(saved?.held ?? []))
@@ -119,7 +119,7 @@ import Testing
             nextLine += 1
         }
 
-        /// The ledger is all that is left.
+        /// Only the ledger is left.
         mutating func restart() {
             memory = NoteMemory(
                 version: memory.version, blocks: Array(memory.blocks.values), lines: memory.lines,
@@ -140,11 +140,11 @@ import Testing
             if !memory.wiped.isEmpty { write([]) }
         }
 
-        /// What the agent does under the lease: it compares, and what it puts back goes in with what is new.
+        /// The agent's work under the lease: it compares, and adds the blocks to put back along with the new ones.
         private mutating func write(_ new: [String]) {
             let back = memory.wiped.map(\.token)
             if !back.isEmpty { told.append("the agent puts back \(back)") }
-            // Nobody has held what comes back, since it came.
+            // Nobody has held a block since it was put back.
             held.subtract(back)
             for token in back {
                 for index in editors.indices { editors[index].held.remove(token) }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import NoteActions
 
-/// Notes that get another name between the beginning and the end of a write.
+/// Notes that are renamed between the beginning and the end of a write.
 @Suite("Notes that are moved away while they are written") struct NoteMovedTests {
     private let scene: ActionScene
     private let world: ActionWorld
@@ -29,7 +29,7 @@ import Testing
         guard rename(note.text, archive.text) == 0 else { throw Fault.system("rename", note) }
     }
 
-    /// What comes of it once no child of another test keeps the note open.
+    /// The result once no child of another test keeps the note open.
     private func unlessBusy(_ write: () throws -> InPlaceFile.Attempt) throws -> InPlaceFile.Attempt {
         for _ in 0..<4_000 {
             let attempt = try write()

@@ -9,17 +9,17 @@ import Testing
 
 @testable import NoteActions
 
-/// Writes into a note that a crash tore, in every way that a disk can tear them.
+/// Writes into a note torn by a crash, in every way that a disk can tear them.
 @Suite("Notes that a crash tore") struct NoteRecoveryTests {
     static let notes = [
         NoteAppendTests.start,
-        // The block goes into the middle, so that the old tail must be known as well.
+        // The block goes into the middle, so the old tail must be known as well.
         "# Inbox\n\n## Captures\n\n^cap-0800\nold\n\n## Later\n\nto read, and to think about for a while\n",
         "# Inbox\r\n\r\n## Captures\r\n\r\none\r\n",
         "",
     ]
 
-    /// A write that was begun, and what its note was and is to be.
+    /// A write that was begun, with the note before and after it.
     private struct Begun {
         let scene: ActionScene
         let world: ActionWorld
@@ -38,13 +38,13 @@ import Testing
             tail = (common, Array(before[common...]), Array(after[common...]))
         }
 
-        /// Lets the note hold `bytes`, and looks at the write.
+        /// Makes `bytes` the note's content, and examines the write.
         func recover(_ bytes: [UInt8]) throws -> NoteRecovery.Finding {
             try begin(bytes)
             return try recover()
         }
 
-        /// Lets the note hold `bytes`.
+        /// Makes `bytes` the note's content.
         func begin(_ bytes: [UInt8]) throws {
             try Data(bytes).write(to: URL(fileURLWithPath: path.text))
             guard let status = try FileStatus.of(path) else { throw TestFailure("no note") }
@@ -93,7 +93,7 @@ import Testing
             let zeros = [UInt8](repeating: 0, count: new.count - length)
             #expect(try begun.recover(Array(begun.before[..<position] + new[..<length] + zeros)) == .mended)
             #expect(try begun.now == begun.after)
-            // The beginning may be what is missing.
+            // The beginning may be the missing part.
             let head = [UInt8](repeating: 0, count: length)
             let torn = Array(begun.before[..<position] + head + new[length...])
             #expect(try begun.recover(torn) == (torn == begun.after ? .done : .mended))

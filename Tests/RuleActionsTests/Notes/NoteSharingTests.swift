@@ -43,7 +43,7 @@ import Testing
         #expect(try await world.notes.append(world.request("new")) == "cap-0930")
         #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
         #expect(String(decoding: try reader.readAll(), as: UTF8.self) == NoteAppendTests.start)
-        // A copy of what was replaced is kept.
+        // A copy of the replaced version is kept.
         let copy = BytePath("state/backups/\(ContentHash(of: NoteAppendTests.start.utf8))")
         #expect(try scene.home.read(copy) == NoteAppendTests.start)
     }
@@ -70,7 +70,7 @@ import Testing
         let scene = try ActionScene()
         try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let beside = scene.path(BytePath("notes/\(lock)"))
-        // emacs' lock is a link to nowhere.
+        // emacs' lock is a dangling link.
         symlink("user@host.123", beside.text)
         var options = ActionWorld.Options()
         options.patience.editor = 60
@@ -100,17 +100,17 @@ import Testing
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         var options = ActionWorld.Options()
-        // A program that another test starts has the note open for a moment.
+        // A program started by another test briefly has the note open.
         options.patience.open = 60
         let world = try scene.open(options)
         let ledger = world.ledger
         let hold = DispatchSemaphore(value: 0)
         let isHeld = DispatchSemaphore(value: 0)
-        // While the ledger is held the write cannot be begun: it stops with the lease in its hand.
+        // While the ledger is locked, the write cannot begin: it stops with the lease held.
         Thread.detachNewThread {
             try? ledger.writeBlocking { _ in
                 isHeld.signal()
-                // Not for ever: where the test has failed meanwhile, what waits for the ledger has to come to its end.
+                // With a timeout: if the test has failed meanwhile, everything that waits for the ledger has to finish.
                 _ = hold.wait(timeout: .now() + 180)
             }
         }
@@ -125,7 +125,7 @@ import Testing
         #expect(try scene.home.read("notes/inbox.md") == saved + "\n## Captures\n\n^cap-0930\nnew\n")
     }
 
-    /// While the ledger is held, an append has the lease, and an `echo >>` waits for it.
+    /// While the ledger is locked, an append has the lease, and an `echo >>` waits for it.
     private func besideAWaitingAppender(
         limit: Duration?, untilTheKernelEndsIt isLong: Bool = false,
         _ check: (InPlaceFile.Attempt, String, ActionWorld) throws -> Void
@@ -150,7 +150,7 @@ import Testing
             try inPlace.append([world.request("new")], to: note, world.journal.files())
         }
         let shell = try await BlockingPool("beside").run {
-            // Also where it fails, so that what waits for the ledger comes to its end.
+            // Also on failure, so that everything that waits for the ledger finishes.
             defer { hold.signal() }
             try world.untilLeased(note)
             let shell = try Shell("echo 'a line of the shell' >> \"$0\"", note.text)

@@ -16,13 +16,12 @@ extension ActionWorld {
             heading: "Captures", token: token, content: content, atEndOfFile: false, starter: "")
     }
 
-    /// Waits until this process holds a lease on the file, by /proc/locks.
+    /// Waits until this process holds a lease on the file, according to /proc/locks.
     ///
     /// - Parameters:
-    ///   - word: `BREAKING` to wait until somebody waits for it to be given back.
-    ///   - process: who that is, for the message if it does not.
-    /// Blocks. On a pool that other tests keep for longer than the kernel has others wait for a lease, the moment would pass
-    /// unseen.
+    ///   - word: `BREAKING` to wait until a process waits for the lease to be released.
+    ///   - process: that process, for the message if it does not. Blocks: on a pool kept busy by other tests for longer
+    ///     than the kernel's lease-break time, the moment would be missed.
     func untilLeased(_ path: BytePath, _ word: String = "LEASE", by process: Int32? = nil) throws {
         let end = ContinuousClock.now + .seconds(120)
         while try !isLeased(path, word) {
@@ -41,7 +40,7 @@ extension ActionWorld {
     }
 }
 
-/// Keeps the ledger's one writer from everybody else for a time.
+/// Locks the ledger's only writer for a time.
 final class LedgerHold: Sendable {
     private let ledger: Ledger
     private let isHeld = DispatchSemaphore(value: 0)
@@ -51,7 +50,7 @@ final class LedgerHold: Sendable {
     init(_ ledger: Ledger) { self.ledger = ledger }
 
     /// - Parameters:
-    ///   - condition: holds it only while this is so, which is asked again and again.
+    ///   - condition: holds the lock only while this is true; polled.
     ///   - tries: after which it gives up.
     /// - Returns: whether it is held.
     @discardableResult
@@ -64,7 +63,8 @@ final class LedgerHold: Sendable {
                     guard try condition(transaction) else { return false }
                     hasBegun.withLock { $0 = true }
                     isHeld.signal()
-                    // Not for ever: where the test has failed meanwhile, what waits for the ledger has to come to its end.
+                    // With a timeout: if the test has failed meanwhile, everything that waits for the ledger has to
+                    // finish.
                     _ = isOver.wait(timeout: .now() + 180)
                     return true
                 }
@@ -84,8 +84,8 @@ final class LedgerHold: Sendable {
     func end() { isOver.signal() }
 }
 
-/// Tells that somebody has read a file and closed it, or, by `IN_ACCESS`, that somebody has read in it: a process that
-/// another test starts keeps what was open until it runs its program, and closes it late.
+/// Reports that a file has been read and closed or, by `IN_ACCESS`, read from: a process started by another test keeps
+/// open files until its exec, and closes them late.
 final class ReadWatch {
     private let descriptor: Int32
 
@@ -104,7 +104,7 @@ final class ReadWatch {
     }
 }
 
-/// A shell that runs until its script ends, or until it is told to go on (its `read`).
+/// A shell that runs until its script ends, or until it is told to continue (its `read`).
 final class Shell: Sendable {
     private let process: Process
     private let input = Pipe()
@@ -125,5 +125,5 @@ final class Shell: Sendable {
     }
 }
 
-/// How often `part` stands in `text`.
+/// How often `part` occurs in `text`.
 func count(_ part: String, in text: String) -> Int { text.components(separatedBy: part).count - 1 }

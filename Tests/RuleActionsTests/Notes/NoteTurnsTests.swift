@@ -5,7 +5,7 @@ import Testing
 
 @testable import NoteActions
 
-/// The order in which notes get their turns, alone.
+/// The order in which notes get their turns, in isolation.
 @Suite("The order in which notes get their turns") struct NoteTurnsTests {
     private typealias Turns = NoteTurns<Int, String, Memory>
 
@@ -14,7 +14,7 @@ import Testing
         let seen = Mutex<[Int]>([])
     }
 
-    /// What was worked on together, and a door that the first of it waits at.
+    /// What was processed together, with a gate at which the first one waits.
     private final class Record: Sendable {
         let batches = Mutex<[[Int]]>([])
         let isOpen = Mutex(false)
@@ -98,7 +98,7 @@ import Testing
         try await waitUntil("the second waits") { turns.waits(on: "/n.md") == 1 }
         record.open()
         #expect(try await [first.value, second.value] == ["answer 1", "answer 2"])
-        // The turns end after the last answer; whoever asks before that still belongs to them.
+        // The turns end after the last answer; a request before that still belongs to them.
         try await waitUntil("the turns have ended") { turns.isAtRest }
         #expect(try await ask(3) == "answer 3")
         #expect(found.withLock { $0 } == [[], [1], []])

@@ -7,9 +7,9 @@ import Testing
 
 @testable import NoteActions
 
-/// Trying again to put back what a save has lost, alone.
+/// Retries of putting back blocks lost by a save, in isolation.
 @Suite("Trying again what a save has lost") struct SavedNotesTests {
-    /// Its folder goes with it.
+    /// Its folder is deleted with it.
     private let scene: ActionScene
     private let world: ActionWorld
     private let note: BytePath

@@ -16,7 +16,7 @@ import Testing
         try scene.home.write("dropbox/a.txt", "content")
     }
 
-    /// A program that keeps what it is given.
+    /// A program that keeps its input.
     private func mailer(status: Int = 0) throws -> ActionWorld {
         let program = try scene.home.write(
             "sendmail",

@@ -147,7 +147,7 @@ import Testing
         await #expect(throws: Fault.self) { try await output(script, more: ", timeout: 1s, in: file") }
         let child = try #require(Int32(try scene.home.read("dropbox/child").trimmingCharacters(in: .newlines)))
         try await waitUntil("it has ended") {
-            // Its new parent may not have waited for it yet; a process that has ended has no memory any more.
+            // Its new parent may not have reaped it yet; a process that has ended has no memory any more.
             let status = try? String(contentsOfFile: "/proc/\(child)/status", encoding: .utf8)
             return status?.contains("VmSize") != true
         }
@@ -158,7 +158,7 @@ import Testing
     {
         let text = try await output("[sh, -c, \"yes & echo $! > child; exit 0\"]", more: ", in: file")
         #expect(text.hasPrefix("y\n") || text.isEmpty)
-        // Nobody reads what it prints any more, and that ends it.
+        // Nobody reads its output any more, and that ends it.
         let child = try #require(Int32(try scene.home.read("dropbox/child").trimmingCharacters(in: .newlines)))
         try await waitUntil("it has ended") {
             let status = try? String(contentsOfFile: "/proc/\(child)/status", encoding: .utf8)
@@ -170,7 +170,7 @@ import Testing
         let status = try await output("[grep, -E, \"^Sig(Blk|Ign)\", /proc/self/status]")
         let masks = status.split(separator: "\n").map { UInt64($0.suffix(16), radix: 16) }
         #expect(masks.count == 2)
-        // Those from 32 on are the C library's own.
+        // Signals from 32 on belong to the C library.
         for mask in masks { #expect(mask.map { $0 & 0x7FFF_FFFF } == 0, "\(status)") }
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Answers as a script says, and remembers what it was asked to send.
+/// Answers by script, and records what it was asked to send.
 final class ScriptedSender: EventSender {
     private let script: @Sendable (OutgoingEvent) async -> SendOutcome
     private let state = Mutex<(sent: [OutgoingEvent], under: Int, most: Int)>(([], 0, 0))
@@ -17,7 +17,7 @@ final class ScriptedSender: EventSender {
     }
 
     var sent: [OutgoingEvent] { state.withLock { $0.sent } }
-    /// How many were under way at the same time at most.
+    /// The maximum number in flight at the same time.
     var most: Int { state.withLock { $0.most } }
 
     func send(_ event: OutgoingEvent) async -> SendOutcome {
@@ -34,7 +34,7 @@ final class ScriptedSender: EventSender {
     func unreachable() async -> String? { nil }
 }
 
-/// An outbox in a ledger on the disk, and couriers for it.
+/// An outbox in a ledger on disk, and couriers for it.
 protocol CourierScene {
     var folder: TemporaryFolder { get }
     var outbox: Outbox { get }
@@ -67,7 +67,7 @@ extension CourierScene {
         outbox.wake(event.lane)
     }
 
-    /// As a courier leaves it whose calendar said so.
+    /// As left by a courier whose calendar showed this time.
     func writeUpdated(_ id: String, _ time: Timestamp) async throws {
         let database = try DatabaseQueue(path: folder.path.appending("ledger.sqlite").text)
         try await database.write {

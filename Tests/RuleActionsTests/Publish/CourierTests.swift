@@ -206,7 +206,7 @@ import Testing
         try await waitUntil("it is under way") { sender.sent.count == 1 }
         #expect(try await state("a.0") == .sending)
         await courier.stop(patience: 0.05)
-        // On a busy disk the stop leaves it to itself before the ledger has been told.
+        // On a slow disk, the shutdown leaves it to finish before the ledger has been told.
         try await until("a.0", .waiting)
         try await add("b.0")
         #expect(sender.sent.count == 1, "nothing is begun any more")
@@ -226,7 +226,7 @@ import Testing
         try await courier.start()
         try await until("a.0", .delivered)
         #expect(sender.sent.map(\.attempt) == [2])
-        // And one of which the agent was not told that it had been begun.
+        // And one whose start was not reported to the agent.
         let event = DeliveryRecord(
             id: "b.0", job: "b", target: "hub", path: "", event: "e", key: "k", hash: ContentHash(of: Array("{}".utf8)),
             size: 2)

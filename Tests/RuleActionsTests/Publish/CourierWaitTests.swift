@@ -126,7 +126,7 @@ import Testing
     @Test("A calendar that was set back holds an event up no longer than its wait was to be")
     func setBack() async throws {
         try await add("a.0")
-        // A calendar that went years ahead, and a moment to wait by it.
+        // A calendar that jumped years ahead, and a time to wait for by it.
         let time = Timestamp.now().adding(seconds: 1e8)
         try await ledger.write { transaction in
             var event = try #require(try transaction.delivery("a.0"))

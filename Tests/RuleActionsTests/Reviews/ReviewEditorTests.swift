@@ -7,9 +7,9 @@ import Rules
 import TestSupport
 import Testing
 
-/// Editors that leave nothing beside a draft: they are known by what they keep elsewhere, or by their processes.
+/// Editors that leave nothing beside a draft are recognised by files elsewhere, or by their processes.
 @Suite("Editors that leave nothing beside a draft") struct ReviewEditorTests {
-    /// A process of that name, made of another program.
+    /// A process with that name, running another program.
     private final class Impostor {
         private let process: Process
         private let input = Pipe()
@@ -26,7 +26,7 @@ import Testing
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
             try process.run()
-            // For a moment a process has its new name and no arguments yet, as an editor without a file.
+            // For a moment a process has its new name and no arguments yet, like an editor without a file.
             let words = "/proc/\(process.processIdentifier)/cmdline"
             for _ in 0..<3_000 {
                 guard let found = FileManager.default.contents(atPath: words),
@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        /// It has its arguments for a moment before it has opened its file.
+        /// It has its arguments a moment before it has opened its file.
         func waitUntilOpen(_ path: BytePath) {
             let folder = "/proc/\(process.processIdentifier)/fd"
             for _ in 0..<3_000 {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Runs an editor beside a draft whose findings are ticked; gives what the review says then.
+    /// Runs an editor beside a draft with ticked findings; returns what the review says then.
     private func fault(
         _ name: String, of program: String, _ arguments: [String], in folder: BytePath = "dropbox", mark: String = "x"
     ) async throws -> Fault? {

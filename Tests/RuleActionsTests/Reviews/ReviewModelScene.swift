@@ -3,7 +3,7 @@ import Platform
 import Rules
 import TestSupport
 
-/// A draft that a model is asked about, and the model: a server on loopback that speaks as Anthropic's does.
+/// A draft that a model is asked about, and the model: a loopback server that speaks like Anthropic's.
 struct ReviewModelScene {
     static let draft = "We met in order to talk.\n\nThe rain fell on the old town.\n"
     static let entry = "review: { passes: [quick, advisors, council], advisors: [editor, academic] }"
@@ -30,7 +30,7 @@ struct ReviewModelScene {
         server = other.server
     }
 
-    /// With answers as a sensible model gives them.
+    /// With the answers of a sensible model.
     init(_ draft: String = Self.draft) throws { try self.init(draft, answer: Self.sensible) }
 
     var variables: [String: String] { ["TK_BASE_URL": server.url, "TK_API_KEY": Self.key] }
@@ -45,7 +45,7 @@ struct ReviewModelScene {
     var text: String { get throws { try scene.home.read("dropbox/Idea 1.md") } }
     var hasSidecar: Bool { get throws { try scene.exists("dropbox/Idea 1.review.md") } }
 
-    /// Puts marks before the blocks of the sidecar, in their order.
+    /// Puts marks before the blocks of the sidecar, in order.
     func answer(_ marks: String...) throws {
         try write(scene.path("dropbox/Idea 1.review.md"), ReviewSample.answer(try sidecar, marks))
     }
@@ -58,7 +58,7 @@ struct ReviewModelScene {
 
     static func isCouncil(_ request: ScriptedServer.Request) -> Bool { request.body.contains(#""points""#) }
 
-    /// Of a council's call: whether it is the academic who speaks.
+    /// In a council's call: whether the academic is speaking.
     static func isAcademic(_ request: ScriptedServer.Request) -> Bool {
         request.body.contains("a senior researcher and a referee")
     }

@@ -9,8 +9,8 @@ import TKCore
 import TestSupport
 import Testing
 
-/// The action `review` where a rule has advisors read the draft: what they say comes into the sidecar, is paid for once,
-/// and nothing of it touches the draft.
+/// The action `review` with a rule whose advisors read the draft: their remarks go into the sidecar, are paid for once,
+/// and never touch the draft.
 @Suite("A draft that advisors read", .timeLimit(.minutes(30))) struct ReviewModelTests {
     private typealias Scene = ReviewModelScene
 
@@ -56,10 +56,10 @@ import Testing
         try await world.run(others, on: Scene.file, step: "third.0")
         #expect(scene.server.requests.count == 4)
         #expect(try scene.sidecar.contains("Read by editor, copywriter") && !scene.sidecar.contains("## Council"))
-        // Back to those before: their answers have been paid for.
+        // Back to the earlier advisors: their answers have been paid for.
         try await world.run(Scene.entry, on: Scene.file, step: "fourth.0")
         #expect(try scene.server.requests.count == 4 && scene.sidecar.contains("## Council"))
-        // Another model reads for itself; without any, what was found goes.
+        // Another model reads again; without any, the findings are dropped.
         let variables = scene.variables.merging(["TK_MODEL": "claude-other"]) { $1 }
         try await scene.open(variables).run(Scene.entry, on: Scene.file, step: "fifth.0")
         #expect(scene.server.requests.count == 7)
@@ -75,7 +75,7 @@ import Testing
         try await world.run(Scene.entry, on: "Idea 1.review.md", step: "other.0")
         #expect(scene.server.requests.isEmpty)
         #expect(try scene.hasSidecar && !scene.scene.exists("dropbox/Idea 1.review.review.md"))
-        // The next save of the draft has it read.
+        // The next save of the draft triggers a reading.
         try await world.run(Scene.entry, on: Scene.file, step: "third.0")
         #expect(scene.server.requests.count == 3)
     }
@@ -165,11 +165,11 @@ import Testing
         try await world.run(Scene.entry, on: Scene.file)
         try scene.answer("-", "-", "-")
         try await world.run(Scene.entry, on: "Idea 1.review.md")
-        // Read anew: the model says the same, and the quick pass, too.
+        // Read again: the model and the quick pass say the same.
         try write(scene.scene.path("dropbox/Idea 1.md"), Scene.draft + "\nMore of it.\n")
         try await world.run(Scene.entry, on: Scene.file, step: "other.0")
         #expect(try scene.server.requests.count == 6 && scene.sidecar.contains("No findings, 3 skipped."))
-        // And the quick pass by itself.
+        // And the quick pass alone.
         try await world.run("review", on: Scene.file, step: "third.0")
         #expect(try scene.sidecar.contains("No findings, 3 skipped."))
     }
@@ -273,7 +273,7 @@ import Testing
     }
 }
 
-/// What the process that is killed does.
+/// What the killed process does.
 enum ReviewCrashChild {
     /// - Returns: how many points were passed.
     static func perform(_ entry: String, in home: String, at url: String, killedAt number: Int) async throws -> Int {

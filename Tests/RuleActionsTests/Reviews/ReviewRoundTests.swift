@@ -7,7 +7,7 @@ import Testing
 
 /// A round of a review without files: answers go in by their marks, findings come out with stable names.
 @Suite("A round of a review") struct ReviewRoundTests {
-    /// Finds each `bad` and proposes `good`; each `odd` it only remarks upon.
+    /// Finds each `bad` and proposes `good`; for each `odd` it only makes a remark.
     static let pass: ReviewRound.Pass = { draft, muted in
         let text = Array(draft.scalars)
         var counts: [String: Int] = [:]

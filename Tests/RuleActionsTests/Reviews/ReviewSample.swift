@@ -21,7 +21,7 @@ enum ReviewSample {
         return (json, answer(text, ["x", "-"]))
     }()
 
-    /// The sidecar with its blocks' marks changed, in their order.
+    /// The sidecar with its blocks' marks changed, in order.
     static func answer(_ sidecar: String, _ marks: [String]) -> String {
         var marks = marks[...]
         return sidecar.split(separator: "\n", omittingEmptySubsequences: false).map { line in

@@ -12,7 +12,7 @@ import Testing
     static let draft: BytePath = "dropbox/Idea 1.md"
     static let sidecar: BytePath = "dropbox/Idea 1.review.md"
 
-    /// A draft that has been reviewed, and the world it was done in.
+    /// A draft that has been reviewed, and its world.
     private func reviewed(_ text: String = ReviewSample.draft) async throws -> (ActionScene, ActionWorld) {
         let scene = try ActionScene()
         try scene.home.write(Self.draft, text)
@@ -89,7 +89,7 @@ import Testing
         let fault = await #expect(throws: Fault.self) { try await action.decided(world.input("Idea 1.review.md")) }
         #expect(fault?.kind == .transient && fault?.message.contains(lock.nameText) == true, "\(fault?.message ?? "")")
         #expect(try scene.snapshot() == before)
-        // vim says in the swap file itself when everything is saved.
+        // vim itself records in the swap file when everything is saved.
         if editor == "vim" {
             swap[1007] = 0
             try Data(swap).write(to: URL(fileURLWithPath: lock.text))
@@ -170,7 +170,7 @@ import Testing
         let world = try scene.open()
         let fault = await #expect(throws: Fault.self) { try await world.run("review", on: "Idea 1.md") }
         #expect(fault?.kind == .failed && fault?.message.contains("in the way") == true)
-        // By itself it is a draft like any other.
+        // Alone, it is a draft like any other.
         try await world.run("review", on: "Idea 1.review.md")
         #expect(try scene.exists("dropbox/Idea 1.review.review.md"))
     }
@@ -219,7 +219,7 @@ import Testing
         #expect(try scene.home.read(BytePath("dropbox/.tk/reviews/Idea 1.review.\(hash).md")) == before)
         #expect(try scene.home.read(Self.draft) == ReviewSample.draft)
         #expect(try listed(scene) == ["Idea 1.md", "Idea 1.review.md"])
-        // From then on answers are taken.
+        // From then on answers are accepted.
         try answer(scene, "x", "-")
         try await world.run("review", on: "Idea 1.review.md", step: "other.0")
         #expect(try scene.home.read(Self.draft) == ReviewSample.accepted)
@@ -245,7 +245,7 @@ import Testing
         let text = "\u{FEFF}" + (try scene.home.read(Self.sidecar))
         for gone in [Self.draft, Self.sidecar] { try Durable.remove(scene.path(gone)) }
         try scene.home.write(BytePath("dropbox/\(name)"), text)
-        // A folder is no draft, whatever its name.
+        // A folder is not a draft, whatever its name.
         try Durable.makeDirectory(scene.path("dropbox/Idea 2"))
         let before = try scene.snapshot()
         let fault = await #expect(throws: Fault.self) { try await world.run("review", on: BytePath(name)) }
@@ -314,7 +314,7 @@ import Testing
         let world = try scene.open()
         let deed = try await world.run("review: { ignore: [wordy] }", on: "Idea 1.md")
         #expect(deed.receipt.values["review.findings"] == .integer(0))
-        // Other settings are another review of the same text.
+        // Different settings make a different review of the same text.
         let other = try await world.run("review", on: "Idea 1.md", step: "other.0")
         #expect(other.receipt.values["review.findings"] == .integer(2))
     }

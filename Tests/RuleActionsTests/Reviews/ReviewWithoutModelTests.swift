@@ -9,7 +9,7 @@ import TKCore
 import TestSupport
 import Testing
 
-/// The action `review` where advisors cannot be asked, do not answer, or refuse to.
+/// The action `review` when advisors cannot be asked, do not answer, or refuse.
 @Suite("A review whose advisors cannot be asked", .timeLimit(.minutes(30))) struct ReviewWithoutModelTests {
     private typealias Scene = ReviewModelScene
 
@@ -22,7 +22,7 @@ import Testing
                 && scene.sidecar.contains("1 finding."))
         #expect(deed.receipt.summary.contains(line) && scene.server.requests.isEmpty)
         let before = try scene.scene.snapshot()
-        // Answering is no reason to look for a model, and changes nothing of the debt.
+        // Answering is no reason to look for a model, and does not change the pending reading.
         try scene.answer("-")
         try await scene.open().run(Scene.entry, on: "Idea 1.review.md", step: "other.0")
         #expect(try scene.server.requests.isEmpty && scene.scene.snapshot() != before)
@@ -84,7 +84,7 @@ import Testing
         (options.models, options.modelPatience) = (scene.variables, .milliseconds(300))
         try await scene.scene.open(options).run(Scene.entry, on: Scene.file)
         #expect(try scene.sidecar.contains("> No advisor has read this text: no answer came within 0.3 seconds"))
-        // On a busy machine the patience ends before the question has arrived.
+        // On a busy machine the timeout expires before the question has arrived.
         #expect(try scene.server.requests.count <= 1 && scene.sidecar.contains("1 finding."))
     }
 

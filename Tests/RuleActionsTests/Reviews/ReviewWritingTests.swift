@@ -32,7 +32,7 @@ import Testing
 
     @Test("Not the version that somebody has saved right after it, which is news")
     func savedByOthers() throws {
-        // As editors save: another file under the name, as long as ours, and as old.
+        // As editors save: another file under the name, as long and as old as ours.
         let print = try #require(try FileStatus.of(path)).fingerprint
         let saved = try folder.write("saved", "- [x] one")
         var times = [timespec](repeating: timespec(), count: 2)

@@ -17,7 +17,7 @@ struct PlaceClaimTests {
         let claims: PlaceClaims
         let map: PlaceMap
 
-        /// Who else looks after the place.
+        /// The other agent that holds the place.
         func other(_ name: String = "p0") throws -> PlaceHolder? {
             guard let place = map[name: name], let folder = try FolderIdentity.open(place.root) else {
                 throw TestFailure("there is no place \(name)")
@@ -65,7 +65,7 @@ struct PlaceClaimTests {
         try Durable.makeDirectory(temporary.path.appending("a"))
         #expect(try two.other() == nil)
         #expect(try one.other() == PlaceHolder(state: "/two"))
-        // The first has given back what it held of the folder that is away.
+        // The first has released its claim on the absent folder.
         let third = try claimant("three", "away")
         #expect(try third.other() == nil)
     }
@@ -88,7 +88,7 @@ struct PlaceClaimTests {
         #expect(try two.other() == PlaceHolder(state: "/one"))
         one.claims.release()
         try await waitUntil("it is free") { try two.other() == nil }
-        // Whoever comes with a place around it comes first.
+        // An agent whose place encloses another comes first.
         let three = try claimant("three", "a")
         #expect(try three.other() == nil)
         try await waitUntil("the inner one waits") { try two.other() == PlaceHolder(state: "/three") }
@@ -103,7 +103,7 @@ struct PlaceClaimTests {
     }
 }
 
-/// What a listener was told.
+/// The notifications of a listener.
 private final class Told: Sendable {
     private let all = Mutex<[String]>([])
     var names: [String] { all.withLock { $0 } }

@@ -30,7 +30,7 @@ struct RuleTermTests {
         try await bench.jobs().map { "\($0.rule) \($0.event) \($0.path)" }.sorted()
     }
 
-    /// Puts both rules in force, and plans for what was judged by the first alone; the paths of those files.
+    /// Puts both rules in force, and plans for files judged by the first alone; returns their paths.
     private func putBothInForce(_ since: Timestamp) async throws -> [BytePath] {
         let before = bench.planner.ruleSet
         try bench.setRules(Self.one + Self.two)

@@ -4,7 +4,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// Thousands of files that lay there do not keep waiting what arrives.
+/// Thousands of backlog files do not delay new ones.
 @Suite("Jobs of what lay there, and of what arrives", .timeLimit(.minutes(30)))
 struct RunningBacklogTests {
     private let folder: TemporaryFolder
@@ -26,7 +26,7 @@ struct RunningBacklogTests {
         await bench.submit(try await bench.judge.judge(try bench.place(), path, isBacklog: isBacklog))
     }
 
-    /// A paused bench with a backlog of which most is in the ledger alone.
+    /// A paused bench with a backlog that is mostly in the ledger only.
     private func paused() async throws -> Bench {
         let bench = try bench()
         try await bench.runner.setPaused(true)

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// Adds one line to a file, exactly once: which steps have done so stands in files of their own.
+/// Adds one line to a file, exactly once; separate files record which steps have done so.
 private struct Stamp: RuleAction {
     struct Intent: Codable, Sendable { var file: BytePath }
 
@@ -16,8 +16,8 @@ private struct Stamp: RuleAction {
         provides: [ValueSpec("stamp.mark", "The mark.")], example: "stamp")
 
     let folder: BytePath
-    /// Where the process is killed: `before` or `after` the effect, after the `undo`, or nowhere. With `gone` and `locked`
-    /// undo fails, for good and as things are.
+    /// Where the process is killed: `before` or `after` the effect, after the `undo`, or nowhere. With `gone` and
+    /// `locked` undo fails, permanently or temporarily.
     let killed: String
 
     func intent(for input: StepInput) async throws -> Intent { Intent(file: input.file.absolute) }
@@ -67,14 +67,14 @@ struct RunningCrashTests {
             more: [ActionDefinition(Stamp.self) { _ in Stamp(folder: folder, killed: killed) }])
     }
 
-    /// What the process does that is killed.
+    /// What the killed process does.
     static func live(_ folder: String, killed: String) async throws {
         let bench = try bench(BytePath(folder), killed: killed)
         try bench.write("inbox/x", "X")
         try await bench.process("x")
     }
 
-    /// The next life: the effect is there once, the job goes on to its end, and nothing is news.
+    /// The next run: the effect exists once, the job finishes, and nothing is news.
     private func check(_ folder: TemporaryFolder) async throws {
         let script = Script()
         let bench = try Self.bench(folder.path, killed: "", script)
@@ -209,7 +209,7 @@ struct RunningCrashTests {
         try bench.ledger.names.learn("inbox", "x")
         bench.ledger.names.setLearned("inbox")
         try await bench.runner.takeUp()
-        // Its own next try may be at work on it already, and is not waited for.
+        // Its own retry may already be in progress, and is not waited for.
         try await waitUntil("it is undone") { try await bench.onlyJob().state == .undone }
         #expect(try await bench.ledger.read { try $0.jobsBeingUndone() }.isEmpty)
     }

@@ -71,7 +71,7 @@ struct RunningFailureTests {
     func atWork() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: a } } }")
         let ledger = bench.ledger
-        // Once only: on a busy machine the job's own time to be tried again comes before the request below.
+        // Only once: on a busy machine the job's own retry comes before the request below.
         let isFull = Flag()
         script.perform("a") { _, context in
             if isFull.claim() { throw Fault(.transient, "the disk is full") }

@@ -59,7 +59,7 @@ import Testing
         try await see("Met", bench)
         try bench.write("inbox/Old/1.jpg", "one")
         let passing = PassingRules(bench.planner.ruleSet, since: .now())
-        // The file system's clock is a coarse one.
+        // The file system's clock is coarse.
         try await waitUntil("time has passed there") {
             try bench.write("tick", "")
             let tick = try FileStatus.of(folder.path.appending("tick"))

@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// Each in a process of its own: a call that hangs is seen by all that runs beside it.
+/// Each in a separate process: a hanging call affects everything that runs beside it.
 @Suite("What was begun where nothing answers any more", .timeLimit(.minutes(30)))
 struct RunningHangingTests {
     private static let rules = """
@@ -36,7 +36,7 @@ struct RunningHangingTests {
         try await first.begin(try #require(try await first.jobs().first { $0.rule == "Far" }), "far")
         let (lanes, gate) = (BlockingPool("silent", threads: 4, perBulkhead: true), DispatchSemaphore(value: 0))
         script.recover("far") { _, _ in
-            // What writes notes makes its calls in their name.
+            // Code that writes notes makes its calls in their bulkhead.
             try await Bulkhead.$current.withValue(isNotes ? Bulkhead("the note n.md") : Bulkhead.current) {
                 try await lanes.run { gate.wait() }
             }

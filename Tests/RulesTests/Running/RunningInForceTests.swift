@@ -5,8 +5,8 @@ import Rules
 import TestSupport
 import Testing
 
-/// What a job's next step does is what the rule files and the configuration say when it is carried out. What stands in the
-/// ledger says which step of which rule it is, and nothing more.
+/// A job's next step follows the rule files and the configuration at the time it runs. The ledger only says which step
+/// of which rule it is.
 @Suite("Steps by the rules in force")
 struct RunningInForceTests {
     let folder: TemporaryFolder
@@ -22,7 +22,7 @@ struct RunningInForceTests {
 
     private func bench(_ yaml: String) throws -> Bench { try Bench(folder.path, script, rules: yaml) }
 
-    /// A job that waits, planned by a rule.
+    /// A waiting job, planned by a rule.
     private func wait(_ yaml: String) async throws -> Bench {
         let bench = try bench(yaml)
         try bench.write("inbox/x", "X")
@@ -30,14 +30,14 @@ struct RunningInForceTests {
         return bench
     }
 
-    /// Changes the ledger as whoever holds a backup can.
+    /// Changes the ledger as anyone with a backup can.
     private func forge(_ sql: String) throws {
         let path = folder.path.appending("state/ledger.sqlite")
         let result = try runProgram(["sqlite3", path.text, sql], in: folder.path)
         guard result.status == 0 else { throw TestFailure(result.errors) }
     }
 
-    /// Begins the next life, with these rules.
+    /// Begins the next run, with these rules.
     private func next(_ yaml: String) async throws -> Bench {
         let bench = try bench(yaml)
         try await bench.runner.start()
@@ -91,7 +91,7 @@ struct RunningInForceTests {
     @Test("A step that an earlier version of steward has planned is found in its rule")
     func earlierVersion() async throws {
         _ = try await wait(Self.rule("{ probe: { name: a } }, { probe: { name: b, text: two } }"))
-        // As it wrote them: the arguments alone.
+        // In that version's format: the arguments alone.
         try forge("UPDATE step SET arguments = substr(arguments, instr(arguments, ' ') + 1)")
         let bench = try await next(Self.rule("{ probe: { name: a } }, { probe: { name: b, text: two } }"))
         #expect(try await bench.onlyJob().state == .done)
@@ -143,7 +143,7 @@ struct RunningInForceTests {
     @Test("A waiting job's file is looked for where its place lies now, whatever the ledger says")
     func anotherPlace() async throws {
         _ = try await wait(Self.first)
-        // As earlier versions wrote it, with a folder of somebody's choice.
+        // In the format of earlier versions, with a folder chosen by somebody else.
         try forge("UPDATE job SET file = replace(file, '\"place\":', '\"root\":\"/tmp/evil\",\"place\":')")
         let bench = try await next(Self.first)
         #expect(try await bench.onlyJob().state == .done)

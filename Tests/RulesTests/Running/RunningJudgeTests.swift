@@ -279,9 +279,9 @@ struct RunningJudgeTests {
         #expect(try await id() == first)
         let others = try await [
             id("S"), id(does: "probe: { text: x }"), id(in: "in"), id("R", "a", "B"), id("R", "b"),
-            // Of the place and the path together.
+            // From the place and the path together.
             id(in: "in", "boxa"),
-            // Names that no text tells apart.
+            // Names that cannot be told apart as text.
             id("R", BytePath(bytes: [0xFE])), id("R", BytePath(bytes: [0xFF])),
         ]
         #expect(Set(others + [first]).count == others.count + 1)

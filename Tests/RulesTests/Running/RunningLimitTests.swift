@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How many steps of one kind of work are carried out at the same time.
+/// How many steps of one kind of work run at the same time.
 @Suite("Limits of each kind of work") struct RunningLimitTests {
     let folder: TemporaryFolder
     let script = Script()
@@ -15,7 +15,7 @@ import Testing
     @Test(
         "However many files wait for slow work, quick work is done, and all goes on after a pause", arguments: [0, 1])
     func slowWork(quickSteps: Int) async throws {
-        // Slow from the beginning, or only when a quick step is done.
+        // Slow from the beginning, or only after a quick step.
         let before = String(repeating: "{ probe: { name: first } }, ", count: quickSteps)
         let rules = """
             - { rule: Slow, in: inbox, where: { name: "s*" }, do: [\(before){ probe: { name: slow } }] }
@@ -35,7 +35,7 @@ import Testing
             return Receipt("x")
         }
         let slow = 150
-        // Judging may take its time; what is slow waits for nothing but the quick one.
+        // Judging may be slow; the slow work waits only for the quick one.
         try await bench.runner.setPaused(true)
         for number in 0..<slow {
             try bench.write(BytePath("inbox/s\(number)"), "\(number)")

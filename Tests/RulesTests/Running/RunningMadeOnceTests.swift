@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Counts how often it is made.
+/// Counts how often it is created.
 private struct Counted: RuleAction {
     struct Intent: Codable, Sendable {}
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Rules
 
-/// A file that changes before a rule has dealt with it has arrived for that rule when it is dealt with.
+/// A file that changes before its rule has run still arrives for that rule when it runs.
 @Suite("Files that change before their job has run", .timeLimit(.minutes(30)))
 struct RunningOverdueTests {
     private let folder: TemporaryFolder
@@ -80,7 +80,7 @@ struct RunningOverdueTests {
         let job = try await first.onlyJob()
         try first.write("inbox/x", "two")
         #expect(try await first.see("x") == .news(.changed, jobs: []))
-        // What the runner does first; the crash comes before the rest.
+        // The runner's first action; the crash comes before the rest.
         #expect(await first.executor.run(job.id) == .superseded)
         #expect(try await ended(first) == ["R arrived superseded"])
         let next = try bench()
@@ -199,7 +199,7 @@ struct RunningOverdueTests {
         #expect(script.lines.last?.hasPrefix("perform take y") == true)
     }
 
-    /// What happens after a folder got another name, and another file came under the old one.
+    /// What happens after a folder was renamed, and another file took the old name.
     enum Turn: String, CaseIterable {
         case judgeNewName, judgeOldName, runJob
 

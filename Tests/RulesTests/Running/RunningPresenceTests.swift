@@ -158,7 +158,7 @@ struct RunningPresenceTests {
         bench.script.decide("p") { _ in _ = try Descriptor(out.root) }
         try bench.write("inbox/c.txt", "C")
         try await bench.process("c.txt")
-        // It looks again all the while.
+        // It keeps looking.
         try await waitUntil("it waits for the place") {
             let job = try await bench.jobs().first { $0.path == "c.txt" }
             return job?.state == .waiting && job?.problem?.hasPrefix("the place out is away") == true
@@ -180,13 +180,13 @@ struct RunningPresenceTests {
         #expect(job.state == .waiting && job.problem?.hasPrefix("the place inbox is away") == true)
         try rename("away", "inbox")
         await bench.runner.submit([(job.id, job.place, job.path)])
-        // It looks again all the while: a try that began before the place was back comes first.
+        // It keeps looking: a try that began before the place was back comes first.
         try await waitUntil("it has gone on") { try await bench.jobs().first { $0.path == "c.txt" }?.state == .done }
     }
 }
 
 extension PlacePresence {
-    /// That of the next life.
+    /// The presence of the next run.
     fileprivate static func fresh(_ bench: Bench) -> PlacePresence {
         EffectJournal(ledger: bench.ledger, places: bench.journal.places).presence
     }

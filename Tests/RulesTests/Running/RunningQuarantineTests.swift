@@ -18,7 +18,7 @@ struct RunningQuarantineTests {
 
     // MARK: To another file system
 
-    /// A folder for quarantine on another file system than the places.
+    /// A quarantine folder on another file system than the places.
     private func elsewhere() throws -> TemporaryFolder {
         let far: TemporaryFolder
         do {
@@ -103,7 +103,7 @@ struct RunningQuarantineTests {
 
     private func bench() throws -> Bench { try Bench(folder.path, script, rules: Self.following) }
 
-    /// Leaves a job whose file is on its way, as far as the ledger knows.
+    /// Leaves a job whose file is being moved, according to the ledger.
     private func begin() async throws {
         let bench = try bench()
         try bench.write("inbox/x", "X")

@@ -56,7 +56,7 @@ struct RunningRunnerTests {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: arrive } } }")
         let barrier = Barrier(4)
         script.perform("arrive") { _, _ in
-            // Returns only when four are here: one after the other they would wait for ever.
+            // Returns only when four have arrived; run one after the other they would wait forever.
             await barrier.arrive()
             return Receipt("arrived")
         }
@@ -73,7 +73,7 @@ struct RunningRunnerTests {
         let crowd = Crowd()
         script.perform("p") { _, _ in
             crowd.enter()
-            // The first waits for a second, or nothing would tell them from one at a time.
+            // The first waits for a second, otherwise this would look like one at a time.
             try await waitUntil("there are two") { crowd.most > 1 }
             for _ in 0..<20 { await Task.yield() }
             crowd.leave()
@@ -254,7 +254,7 @@ struct RunningRunnerTests {
         try bench.write("inbox/x", "X")
         await bench.submit(try await bench.see("x"))
         await began.arrive()
-        // `drain` waits for the step, so it is let go only when another job shows that nothing begins any more.
+        // `drain` waits for the step, so it is released only when another job shows that nothing new begins.
         async let drained: Void = bench.runner.drain()
         var number = 0
         try await waitUntil("nothing begins any more") {
@@ -330,7 +330,7 @@ struct RunningRunnerTests {
     }
 }
 
-/// How many are inside, and how many were at most.
+/// How many are inside, and the maximum so far.
 final class Crowd: Sendable {
     private let counts = Mutex((now: 0, most: 0))
 
@@ -348,7 +348,7 @@ final class Crowd: Sendable {
     func leave() { counts.withLock { $0.now -= 1 } }
 }
 
-/// True for the first who asks.
+/// True for the first caller.
 final class Flag: Sendable {
     private let isClaimed = Mutex(false)
 
@@ -360,7 +360,7 @@ final class Flag: Sendable {
     }
 }
 
-/// Lets nobody go on before `count` have arrived.
+/// Blocks until `count` callers have arrived.
 actor Barrier {
     private var missing: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

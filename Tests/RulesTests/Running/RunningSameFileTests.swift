@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// One file may be judged under two names at once; it is one file all the same.
+/// A file judged under two names at once is still one file.
 @Suite("One file under two names", .timeLimit(.minutes(30)))
 struct RunningSameFileTests {
     private let folder: TemporaryFolder
@@ -25,7 +25,7 @@ struct RunningSameFileTests {
                 """)
     }
 
-    /// Which of two judgements of one file comes to its end first, when both have read the ledger before.
+    /// Which of two judgements of one file finishes first, when both have read the ledger before.
     enum Order: String, CaseIterable, Sendable { case oldNameFirst, newNameFirst }
 
     @Test("A folder that is renamed exactly as its file is judged has its job once", arguments: Order.allCases)
@@ -78,7 +78,7 @@ struct RunningSameFileTests {
         for path: BytePath in ["a", "b", "c"] { #expect(Self.event(try await bench.see(path)) == .arrived) }
         unlink(name("a"))
         unlink(name("b"))
-        // The one that is left has one name now, before anybody has missed the others.
+        // The remaining one has a single name now, before the others have been missed.
         #expect(try await bench.see("c") == .touched)
         rename(name("c"), name("d"))
         #expect(Self.event(try await bench.see("d")) == .renamed)
@@ -104,7 +104,7 @@ struct RunningSameFileTests {
         try await bench.see("old")
         try Durable.remove(bench.path("inbox/old"))
         try bench.write("inbox/new", "new")
-        // As where the file system has given it the same inode, and knows no time of birth.
+        // As when the file system has reused its inode, and has no birth times.
         let now = try #require(try FileStatus.of(bench.path("inbox/new")))
         try await bench.ledger.write { transaction in
             guard var old = try transaction.file("inbox", "old") else { throw TestFailure("no row") }

@@ -8,7 +8,7 @@ import Rules
 import Synchronization
 import TestSupport
 
-/// What the `probe` action of a bench does, by the name that the rule gives it, and what it was asked to do.
+/// What the `probe` action of a bench does, by the name in the rule, and a record of its calls.
 final class Script: Sendable {
     typealias Decide = @Sendable (StepInput) async throws -> Void
     typealias Perform = @Sendable (Probe.Intent, StepContext) async throws -> Receipt
@@ -49,7 +49,7 @@ final class Script: Sendable {
     func undo(_ name: String) -> Undo? { state.withLock { $0.undo[name] } }
 }
 
-/// An action whose every part a test can write; without a script it notes that it ran, and nothing more.
+/// An action whose every part a test can define; without a script it only records that it ran.
 struct Probe: RuleAction {
     struct Intent: Codable, Sendable, Equatable {
         var name: String
@@ -71,7 +71,7 @@ struct Probe: RuleAction {
     let arguments: Arguments
     let script: Script
 
-    /// What begins so is of a kind of work of which a bench has less at a time.
+    /// Names with this prefix use a kind of work with a lower limit.
     var work: WorkKind { name.hasPrefix("slow") ? .process : Self.declaration.work }
 
     func intent(for input: StepInput) async throws -> Intent {
@@ -104,7 +104,7 @@ struct Probe: RuleAction {
 }
 
 /// The engine over real files and a real ledger: `inbox`, `notes` and `out` below one folder. Another bench over the
-/// same folder is the next life of the agent.
+/// same folder is the next run of the agent.
 final class Bench: Sendable {
     let folder: BytePath
     let script: Script
@@ -118,12 +118,12 @@ final class Bench: Sendable {
     let runner: Runner
     let registry: ActionRegistry
 
-    /// How many steps of a bench are carried out at a time, and how many of the slow ones.
+    /// How many steps of a bench run at a time, and how many of the slow ones.
     static let limit = 8
     static let slowLimit = 2
 
     static func places(_ folder: BytePath) -> [PlaceInfo] {
-        // The one name begins as another does.
+        // One name is a prefix of another.
         [("inbox", PlaceKind.inbox), ("notes", .notes), ("out", .folder), ("in", .folder)].map {
             PlaceInfo(name: $0.0, kind: $0.1, root: folder.appending($0.0))
         }
@@ -193,7 +193,7 @@ final class Bench: Sendable {
         }
     }
 
-    /// As where a rule keeps the names of a place's files out of the ledger.
+    /// As with a rule that keeps the names of a place's files out of the ledger.
     func hideNames(in place: String = "inbox") {
         let places = journal.places
         ledger.names.hide { name, _ in name == place }
@@ -207,7 +207,7 @@ final class Bench: Sendable {
 
     func path(_ relative: BytePath) -> BytePath { folder.appending(relative) }
 
-    /// Writes a file by a new inode, as most editors do: `inbox/a.txt`.
+    /// Writes a file with a new inode, as most editors do: `inbox/a.txt`.
     func write(_ relative: BytePath, _ text: String) throws {
         let temporary = folder.appending("writing-\(randomHex(4))")
         let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL)
@@ -241,7 +241,7 @@ final class Bench: Sendable {
         await runner.submit(jobs)
     }
 
-    /// Looks at a file and waits until what follows is done.
+    /// Looks at a file and waits until everything that follows is done.
     @discardableResult
     func process(_ path: BytePath, in place: String = "inbox") async throws -> ChangeClassifier.Verdict {
         let verdict = try await see(path, in: place)
@@ -250,7 +250,7 @@ final class Bench: Sendable {
         return verdict
     }
 
-    /// Has the first step of a job begun, as far as the ledger knows, as a crash leaves it.
+    /// Marks the first step of a job as begun in the ledger, as a crash leaves it.
     func begin(_ job: JobRecord, _ name: String) async throws {
         let file = try place(job.place).root.appending(job.path)
         let intent = Probe.Intent(name: name, text: "", file: file, hash: job.hash)
@@ -270,7 +270,7 @@ final class Bench: Sendable {
     }
 }
 
-/// Has each line of the log heard where it is written, on the thread of who writes it.
+/// Passes each log line to a test where it is written, on the writer's thread.
 struct HeardLog: LogHandler {
     let hear: @Sendable (String) -> Void
     var metadata: Logger.Metadata = [:]

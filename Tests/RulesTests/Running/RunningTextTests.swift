@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-/// Writes a long text in place of another; undo writes the other again.
+/// Writes a long text in place of another; undo restores the other.
 private struct Scribe: RuleAction {
     struct Intent: Codable, Sendable {
         let file: BytePath

@@ -6,7 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// An undo is work like any other: it has a state, waits for what passes, is shown, and ends without a person.
+/// An undo is work like any other: it has a state, waits for transient obstacles, is shown, and finishes without a
+/// person.
 @Suite("Undoing as a job")
 struct RunningUndoTests {
     let folder: TemporaryFolder
@@ -16,7 +17,7 @@ struct RunningUndoTests {
 
     private static let rules = "- { rule: R, in: inbox, do: [{ probe: { name: a } }, { probe: { name: b } }] }"
 
-    /// A job that is done, in an agent that runs.
+    /// A finished job, in a running agent.
     private func done() async throws -> (Bench, JobRecord) {
         let bench = try Bench(folder.path, script, rules: Self.rules)
         try await bench.runner.start()
@@ -25,7 +26,7 @@ struct RunningUndoTests {
         return (bench, try await bench.onlyJob())
     }
 
-    /// Has a step's undo fail a few times.
+    /// Makes a step's undo fail a few times.
     private func hinder(_ name: String, _ times: Int, _ fault: Fault) {
         let left = Mutex(times)
         script.undo(name) {

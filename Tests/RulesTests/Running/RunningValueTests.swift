@@ -28,7 +28,7 @@ struct RunningValueTests {
         #expect(try path("{{ v }}", ["v": " . ./x"]) == "-x")
         #expect(try path("{{ v }}{{ w }}", ["v": "", "w": ".."]) == "")
         #expect(try path("{{ v }}", ["v": "a\u{0}b\nc\u{1B}[2Jd\u{202E}e"]) == "a b c [2Jde")
-        // Under an accent they are other characters, and the same bytes.
+        // With a combining accent they are different characters but the same bytes.
         #expect(try path("{{ v }}", ["v": "a/\u{301}b"]).utf8.elementsEqual("a-\u{301}b".utf8))
         #expect(try path("{{ v }}", ["v": ".\u{301}bashrc"]).utf8.elementsEqual("\u{301}bashrc".utf8))
         #expect(try path("x-{{ v }}.md", ["v": "Saga 1.5"]) == "x-Saga 1.5.md")

@@ -7,8 +7,7 @@ import Testing
 
 @testable import Rules
 
-/// People answer, retry, undo and pause when what is asked for is in the ledger, and the job's thread has yet to come back
-/// from it.
+/// People answer, retry, undo and pause when their request is in the ledger but the job's thread has not returned yet.
 @Suite("Jobs that are asked for while their threads are on their way back", .timeLimit(.minutes(30)))
 struct RunningWorstMomentTests {
     private let folder: TemporaryFolder
@@ -18,7 +17,7 @@ struct RunningWorstMomentTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// What is done from within the log lines that tell of a job's end.
+    /// Runs code from within the log lines that report a job's end.
     private final class Moment: Sendable {
         private let state = Mutex((sign: "", act: (@Sendable () async throws -> Void)?.none))
         let failures = Mutex<[String]>([])
@@ -28,7 +27,7 @@ struct RunningWorstMomentTests {
             state.withLock { $0 = (sign, act) }
         }
 
-        /// Holds the thread until all is done.
+        /// Blocks the thread until everything is done.
         func hear(_ line: String) {
             let (sign, act) = state.withLock { ($0.sign, $0.act) }
             guard let act, line.contains(sign) else { return }
@@ -49,7 +48,7 @@ struct RunningWorstMomentTests {
         return (bench, moment)
     }
 
-    /// Has the second step fail whenever its file is new to it.
+    /// Makes the second step fail the first time for each file.
     private func failOnce(_ fault: @escaping @Sendable (StepContext) async throws -> Fault) {
         let seen = Mutex<Set<String>>([])
         script.perform("b") { intent, context in

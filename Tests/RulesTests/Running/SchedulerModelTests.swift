@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The scheduler in all orders of events")
 struct SchedulerModelTests {
-    /// How many histories there are: a second of a free core for three thousand.
+    /// The number of histories: three thousand take a second on an idle core.
     private static let histories = Thoroughness.isWhole ? 1_000_000 : 100_000
 
     @Test("Whoever asks for a job when is heard, no job is lost, and no limit or order is broken")
@@ -23,7 +23,7 @@ struct SchedulerModelTests {
         #expect(found.isEmpty, "\(found.prefix(5).joined(separator: "\n"))")
     }
 
-    /// - Returns: what was wrong first, if anything was.
+    /// - Returns: the first problem, if any.
     private static func complaints(_ seed: UInt64, _ count: Int) -> [String] {
         for history in 0..<count {
             let own = seed &+ UInt64(history)

@@ -2,8 +2,8 @@ import Platform
 
 @testable import Rules
 
-/// A ledger, threads and people around a scheduler, who do something in any order. Whatever the scheduler asks for is done
-/// later, in two parts: what is read or written, and what is told of it. In between anything may come.
+/// A ledger, threads and people around a scheduler, acting in any order. Every effect the scheduler requests is delayed
+/// and split in two: reading or writing, and reporting back. Anything can happen in between.
 struct SchedulerWorld {
     enum State { case ready, waiting, asking, undoing, over }
 
@@ -13,7 +13,8 @@ struct SchedulerWorld {
         var isBacklog = false
         var isBehindBacklog = false
         var state = State.ready
-        /// Whether it has been begun, was asked for by a person, or follows another: then its file's order does not bind it.
+        /// Whether it has been begun, was requested by a person, or follows another: then its file's order does not
+        /// apply.
         var isLate = false
     }
 
@@ -31,20 +32,20 @@ struct SchedulerWorld {
 
     var scheduler = Scheduler(limits)
     var rows: [Row] = []
-    /// In the order in which they were planned, as they were then.
+    /// In planning order, as they were then.
     var planned: [Scheduler.Job] = []
     var doing: [Doing] = []
     var atWork: Set<Int> = []
     var now = ContinuousClock.now
     var places = 2
     private var dice: UInt64
-    /// Whether all that is run now succeeds.
+    /// Whether everything succeeds from now on.
     var isCalm = false
     var complaints: [String] = []
 
     init(seed: UInt64) { dice = seed }
 
-    /// A number below that, by chance: quicker than the library's way, of which a debug build makes much.
+    /// A random number below this: faster than the library's, which is slow in a debug build.
     mutating func number(_ below: Int) -> Int {
         dice &+= 0x9E37_79B9_7F4A_7C15
         let mixed = (dice ^ (dice >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -104,7 +105,7 @@ struct SchedulerWorld {
 
     mutating func plan() {
         var row = Row(file: number(4), isBacklog: chance(40))
-        // As the ledger does: what its file has in the backlog comes with it.
+        // As in the ledger: it pulls along its file's jobs in the backlog.
         if !row.isBacklog {
             for other in rows.indices where rows[other].file == row.file && rows[other].state == .ready {
                 if rows[other].isBacklog { row.isBehindBacklog = true }
@@ -147,7 +148,7 @@ struct SchedulerWorld {
 
     // MARK: What the scheduler has asked for
 
-    /// Does one of the things that are to be done.
+    /// Carries out one of the pending effects.
     mutating func goOn() {
         if !planned.isEmpty, doing.isEmpty || chance(30) {
             return happened(scheduler.submit([planned.removeFirst()], areReady: true))
@@ -213,7 +214,7 @@ struct SchedulerWorld {
             rows[number].state = .waiting
             return .heldUp(by: [Self.ids[self.number(number)]])
         case 4 where rows.count < 12:
-            // Behind what has come meanwhile.
+            // Behind jobs that arrived meanwhile.
             rows.append(Row(file: rows[number].file, isLate: true))
             return .over(then: [job(rows.count - 1)])
         default: return .over(then: [])
@@ -222,7 +223,7 @@ struct SchedulerWorld {
 
     // MARK: What must hold
 
-    /// A job that is ready is known, or the ledger is to be asked for it, or somebody is about to submit it.
+    /// Every ready job is known, or the ledger is about to be read for it, or somebody is about to submit it.
     mutating func requireKnown() {
         if scheduler.left > 0 { return }
         for number in rows.indices where rows[number].state == .ready && !scheduler.knows(Self.ids[number]) {
@@ -239,7 +240,7 @@ struct SchedulerWorld {
         }
     }
 
-    /// When nobody disturbs any more, everything comes to its end.
+    /// Without further disturbance, everything finishes.
     mutating func calmDown() {
         isCalm = true
         happened(scheduler.setPaused(false))

@@ -6,8 +6,8 @@ import Testing
 struct TurnsTests {
     private typealias Keys = Turns<String>
 
-    /// How a turn ends, how it was asked for meanwhile, and whether it is ready again: at once, once asked after its wait,
-    /// once asked for now.
+    /// How a turn ends, how it was requested meanwhile, and whether it is ready again: at once, after its wait, or on
+    /// request.
     @Test(
         "Who asks for what is at work gets another turn, however this one ends",
         arguments: [

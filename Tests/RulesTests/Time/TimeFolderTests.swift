@@ -34,7 +34,7 @@ struct TimeFolderTests {
         return judge(time).mightWant(path, in: try time.bench.place("inbox"), status)
     }
 
-    /// As the agent does where the settler says that it stands still.
+    /// As the agent does when the settler reports that it has settled.
     private func see(_ path: BytePath, _ time: TimeBench) async throws {
         guard case .news(let jobs) = try await judge(time).judge(try time.bench.place("inbox"), path) else { return }
         await time.bench.runner.submit(jobs.map { ($0.id, $0.place, $0.path) }, areReady: true)

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Takes the file away, as far as the engine knows; only notes that it was to.
+/// Removes the file, as far as the engine knows; it only records the call.
 private struct Take: RuleAction {
     struct Intent: Codable, Sendable, Equatable { let file: BytePath }
 
@@ -34,7 +34,7 @@ private struct Take: RuleAction {
 struct TimeHeldTests {
     private let folder: TemporaryFolder
     private let clock: MovedClock
-    /// By how much the calendar's clock was set since it began.
+    /// How far the calendar clock was set since the start.
     private let offset = Offset()
     private let seen: SeenClock
 
@@ -122,7 +122,7 @@ struct TimeHeldTests {
     func young() async throws {
         let time = try await bench("- { rule: Young, in: inbox, where: { age: \"< 10d\" }, do: take }")
         try await setClock(100 * day, time)
-        // It came while nobody looked on.
+        // It arrived while nobody was watching.
         try time.write("inbox/a.txt", age: 50 * day)
         try await time.bench.process("a.txt")
         #expect(time.ran.isEmpty)

@@ -24,7 +24,7 @@ struct TimeLateTests {
         "- { rule: Old, in: inbox, where: { extension: jpg, age: \"> 1h\" }, do: { probe: { name: old } } }"
     private static let both = "\(make)\n\(old)"
 
-    /// A bench whose `make` makes `made.jpg` in the place, and does that before the ledger is told.
+    /// A bench whose `make` creates `made.jpg` in the place before the ledger is told.
     private func bench(
         _ rules: String, _ clock: MovedClock? = nil, before: @escaping @Sendable () -> Void = {}
     ) async throws -> TimeBench {
@@ -57,7 +57,7 @@ struct TimeLateTests {
 
     @Test("So it does where it was made long before the ledger could be told")
     func toldLate() async throws {
-        // No file system knows a time as late as that.
+        // No file system can store such a late time.
         let clock = MovedClock(Timestamp.now().adding(seconds: 365 * day))
         let time = try await bench(Self.both, clock) { clock.advance(2 * hour) }
         try time.write("inbox/a.raw")
@@ -196,7 +196,7 @@ struct TimeLateTests {
         clock.advance(15)
         #expect(try Durable.renameNew(time.bench.path("inbox/a.bin"), to: time.bench.path("inbox/a.txt")))
         for name in ["a.txt", "a.bin"] as [BytePath] { try await time.bench.process(name) }
-        // Where no file system tells that it is the same file, it has only just come.
+        // Unless the file system shows that it is the same file, it has only just arrived.
         try await time.pass(minute)
         #expect(time.ran == ["perform r a.txt"])
     }
@@ -233,13 +233,13 @@ struct TimeLateTests {
         try time.write("inbox/a.txt", "one")
         try await time.bench.process("a.txt")
         _ = try time.bench.journal.presence.look(at: time.bench.place())
-        // Of another folder the file that is called so is read: it may be the same.
+        // In another folder, the file of that name is read: it may be the same.
         try time.bench.write("other/a.txt", "two")
         let (root, aside, other) = (time.bench.path("inbox"), time.bench.path("aside"), time.bench.path("other"))
         #expect(rename(root.text, aside.text) == 0)
         #expect(rename(other.text, root.text) == 0)
         let opened = try OpenedFile(root.appending("a.txt"))
-        // That the place is away cannot be noted yet.
+        // The absence of the place cannot be recorded yet.
         let (isHeld, goOn, ledger) = (Mark(), DispatchSemaphore(value: 0), time.bench.ledger)
         defer { goOn.signal() }
         let holding = Task {
@@ -262,7 +262,7 @@ struct TimeLateTests {
     }
 }
 
-/// Tells whether somebody has opened a file.
+/// Reports whether somebody has opened a file.
 private final class OpenedFile: Sendable {
     private let queue: Descriptor
 

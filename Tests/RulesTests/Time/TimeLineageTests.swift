@@ -35,14 +35,14 @@ struct TimeLineageTests {
         try listDirectory(folder.path.appending(place)).map { BytePath(bytes: $0.name) }.sorted()
     }
 
-    /// As the agent does with all that comes to be.
+    /// As the agent does with all new files.
     private func see(_ time: TimeBench) async throws {
         for place in ["inbox", "out"] {
             for name in try names(place) { try await time.bench.process(name, in: place) }
         }
     }
 
-    /// Lets days go by, of which each has what came to be at its end judged.
+    /// Lets days pass, judging the new files at the end of each.
     private func pass(_ days: Int, _ time: TimeBench) async throws {
         for _ in 0..<days {
             try await time.pass(day)
@@ -119,7 +119,7 @@ struct TimeLineageTests {
         #expect(time.ran == ["perform here a+1"])
     }
 
-    /// - Parameter place: where the copy is made: in its own place, where its birth is not known, or in another.
+    /// - Parameter place: where the copy is created: in its own place, where its birth time is unknown, or in another.
     @Test(
         "A copy that nobody has read stays one under another name, and when it is touched", arguments: ["inbox", "out"])
     func renamedAndTouched(place: String) async throws {
@@ -140,7 +140,7 @@ struct TimeLineageTests {
         for name in ["z", "a+1"] as [BytePath] { try await time.bench.process(name, in: place) }
         let after = try #require(try await known("z"))
         #expect(after.hash == nil && after.fingerprint.modified != before.fingerprint.modified)
-        // Without its birth nobody can tell before it is read.
+        // Without a birth time this is unknown until it is read.
         if before.birthTime != nil { #expect(after.arrived == before.arrived) }
         time.bench.script.forget()
         try await pass(1, time)

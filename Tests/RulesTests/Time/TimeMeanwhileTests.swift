@@ -31,7 +31,7 @@ struct TimeMeanwhileTests {
         }
     }
 
-    /// - Parameter ask: when it is entered: before the ledger is asked what there is of the file, or after that.
+    /// - Parameter ask: when it is entered: before the ledger is asked for the file's state, or after that.
     @Test(
         "Of a file that is too large nothing stays due, but what is entered meanwhile is not lost",
         arguments: Entry.allCases, [1, 2])
@@ -79,7 +79,7 @@ struct TimeMeanwhileTests {
         #expect(
             try await due().contains { $0.kind == entry.kind(old, night, now) && (entry != .becomes || $0.due > now) })
 
-        // What would stay would wake the agent for ever.
+        // A remaining row would wake the agent forever.
         #expect(try await planner.judgeDue(Self.path, in: small) { true } == .met([]))
         #expect(try await due() == [])
         #expect(time.ran == [])

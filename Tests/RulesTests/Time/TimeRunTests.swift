@@ -53,7 +53,7 @@ struct TimeRunTests {
                 try time.write(BytePath("inbox").appending(name))
                 try await time.bench.process(name)
             }
-            // Of a link that is made elsewhere no event tells.
+            // A link created elsewhere causes no event.
             #expect(link(time.bench.path("inbox/a.txt").text, time.bench.path("elsewhere").text) == 0)
             #expect(chmod(time.bench.path("inbox/b.txt").text, 0o640) == 0)
             try await time.pass(15 * hour + 1)
@@ -125,7 +125,7 @@ struct TimeRunTests {
         #expect(time.ran.count == 1)
         try await time.jump(-days * day)
         #expect(time.ran.count == 1)
-        // For the day whose run the wrong clock has had already there is no second one.
+        // The wrong clock has already run this day's schedule, so there is no second run.
         try await time.pass(3 * day)
         #expect(time.ran.count == (days == 1 ? 3 : 4))
         try await time.jump(-days * day)
@@ -152,7 +152,7 @@ struct TimeRunTests {
         let end = time.adding(seconds: 365 * day)
         var last = time
         var runs = 0
-        // As the keeper does: woken at the next time, it asks for the latest that is due.
+        // Like the keeper: woken at the next time, it asks for the latest that is due.
         while time < end {
             time = try #require(schedule.next(after: last, anchor: clock.now))
             let due = try #require(schedule.latest(upTo: time, anchor: clock.now))
@@ -231,7 +231,7 @@ struct TimeRunTests {
         #expect(time.ran.count == 1)
         for boot in 1...3 {
             let now = clock.now
-            // Another version makes another job.
+            // A different version gives a different job.
             try time.write("inbox/a.txt", "version \(boot)")
             try await time.bench.process("a.txt")
             clock.now = Timestamp(nanoseconds: Int64(boot) * 777_000_000_000)
@@ -295,7 +295,7 @@ struct TimeRunTests {
         }
         await wake
         try await time.wake()
-        // One that was being dealt with just when the rule was edited is asked for again in half a minute.
+        // One being processed just as the rule was edited is retried after half a minute.
         try await time.jump(60)
         #expect(time.ran.count == 40)
         #expect(Set(time.ran.compactMap { $0.split(separator: " ").last }).count == 40)

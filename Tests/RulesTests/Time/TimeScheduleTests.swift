@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Schedules and clocks on the wall")
 struct TimeScheduleTests {
-    /// A point in time by UTC: `2026-03-29 01:00`.
+    /// A UTC time: `2026-03-29 01:00`.
     private func utcTime(_ text: String) throws -> Timestamp {
         try #require(DateFormat.date(.text(text), .gmt))
     }
@@ -29,7 +29,7 @@ struct TimeScheduleTests {
             // At midnight: the day begins at one.
             ("America/Santiago", "2026-09-06", "00:30", "2026-09-06 04:00"),
             ("America/Santiago", "2026-04-04", "23:30", "2026-04-05 02:30"),
-            // A day that was left out.
+            // A skipped day.
             ("Pacific/Apia", "2011-12-30", "03:00", "2011-12-30 10:00"),
         ])
     func odd(_ name: String, _ day: String, _ clock: String, _ expected: String) throws {
@@ -97,7 +97,7 @@ struct TimeScheduleTests {
         #expect(schedule.latest(upTo: try utcTime("2026-12-01"), anchor: anchor) == (try utcTime("2026-11-30 10:00")))
         #expect(
             schedule.next(after: try utcTime("2026-11-30 10:00"), anchor: anchor) == (try utcTime("2026-12-07 10:00")))
-        // A clock that was put back behind where it began.
+        // A clock that was put back behind the start.
         let before = try utcTime("2026-10-20")
         #expect(schedule.latest(upTo: before, anchor: anchor) == (try utcTime("2026-10-19 10:00")))
         #expect(schedule.next(after: before, anchor: anchor) == (try utcTime("2026-10-26 10:00")))

@@ -23,7 +23,7 @@ final class MovedClock: Sendable {
     func advance(_ seconds: Double) { now = now.adding(seconds: seconds) }
 }
 
-/// An alarm that only notes what it is set to.
+/// An alarm that only records its settings.
 final class NotedAlarm: WallAlarm {
     private let noted = Mutex<Timestamp?>(nil)
 
@@ -38,7 +38,7 @@ let minute = 60.0
 let hour = 3_600.0
 let day = 86_400.0
 
-/// A bench with a keeper of time. Another over the same folder and clock is the next life of the agent.
+/// A bench with a time keeper. Another over the same folder and clock is the next run of the agent.
 final class TimeBench: Sendable {
     let bench: Bench
     let clock: MovedClock
@@ -79,13 +79,13 @@ final class TimeBench: Sendable {
         try await rest()
     }
 
-    /// The alarm goes off, if its time has come; returns when all that follows is done.
+    /// Fires the alarm if its time has come; returns when everything that follows is done.
     func wake() async throws {
         await keeper.wake()
         try await rest()
     }
 
-    /// Lets so many seconds go by, and what becomes due in them be done at its time.
+    /// Lets this many seconds pass, processing everything due at its time.
     func pass(_ seconds: Double) async throws {
         let end = clock.now.adding(seconds: seconds)
         while let next = alarm.time, next <= end {
@@ -96,7 +96,7 @@ final class TimeBench: Sendable {
         clock.now = end
     }
 
-    /// The clock says another time all at once, as after a suspend or when it is set.
+    /// The clock jumps to another time, as after a suspend or when it is set.
     func jump(_ seconds: Double) async throws {
         clock.advance(seconds)
         alarm.set(nil)
@@ -119,7 +119,7 @@ final class TimeBench: Sendable {
         try await wake()
     }
 
-    /// Writes a file whose content was last changed so many seconds before the clock's now.
+    /// Writes a file whose content was last changed this many seconds before the clock's current time.
     func write(_ path: BytePath, _ text: String = "x", age seconds: Double = 0) throws {
         try bench.write(path, text)
         try setModified(path, clock.now.adding(seconds: -seconds))
@@ -127,7 +127,7 @@ final class TimeBench: Sendable {
 
     func setModified(_ path: BytePath, _ time: Timestamp) throws {
         let whole = Int(time.nanoseconds / 1_000_000_000)
-        // UTIME_OMIT: the time of access stays.
+        // UTIME_OMIT: the access time stays.
         var times = [
             timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2),
             timespec(tv_sec: whole, tv_nsec: Int(time.nanoseconds % 1_000_000_000)),
