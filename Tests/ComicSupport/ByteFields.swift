@@ -3,25 +3,25 @@ import Foundation
 import Platform
 import TestSupport
 
-/// A number in `count` bytes, lowest first.
+/// A number in `count` bytes, little-endian.
 package func little(_ value: some BinaryInteger, _ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
 }
 
-/// A number in `count` bytes, highest first.
+/// A number in `count` bytes, big-endian.
 package func big(_ value: some BinaryInteger, _ count: Int) -> [UInt8] { little(value, count).reversed() }
 
 /// The CRC-32 of ZIP, RAR and 7z.
 package func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 { CRC32.of(Array(bytes)) }
 
-/// The CRC-32 of two runs of bytes after one another, from their checksums and the second's length.
+/// The CRC-32 of two concatenated runs of bytes, from their checksums and the second's length.
 package func checksum(_ first: UInt32, then second: UInt32, length: Int) -> UInt32 {
     CRC32.combined(first, second, length: Int64(length))
 }
 
 /// The bytes as a raw deflate stream.
 package func deflated(_ bytes: [UInt8]) throws -> [UInt8] {
-    // libarchive writes a gzip header of ten bytes before it and a trailer of eight behind it.
+    // libarchive adds a gzip header of ten bytes and a trailer of eight.
     Array(try filtered(bytes, archive_write_add_filter_gzip).dropFirst(10).dropLast(8))
 }
 
@@ -77,7 +77,7 @@ package func deflatedZeros(runs: Int) -> (stream: [UInt8], count: Int) {
     }
     copies(min(runs, 8 + runs % 8))
     if runs >= 16 {
-        // Eight of them end at the bit of a byte at which they began.
+        // Eight of them end at the same bit offset in a byte at which they began.
         copies(8)
         let eight = out.suffix(13)
         for _ in 0..<(runs / 8 - 2) { out += eight }
@@ -87,7 +87,7 @@ package func deflatedZeros(runs: Int) -> (stream: [UInt8], count: Int) {
     return (out, 1 + 258 * runs)
 }
 
-/// The checksum of so many zeros.
+/// The checksum of this many zeros.
 package func checksumOfZeros(_ count: Int) -> UInt32 {
     var sum: UInt32 = 0
     var unit = checksum([0])

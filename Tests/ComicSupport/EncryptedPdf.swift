@@ -1,7 +1,7 @@
 import Foundation
 
-/// A PDF of one page, encrypted with AES-128 (standard handler, revision 4), made by qpdf 11: its owner's password is
-/// `owner`, its user's `secret`, or none, so that everybody can open it.
+/// A one-page PDF, encrypted with AES-128 (standard handler, revision 4), created by qpdf 11: its owner password is
+/// `owner`, its user password `secret`, or none, so that everybody can open it.
 package func encryptedPdf(needsPassword: Bool) -> [UInt8] {
     Array(Data(base64Encoded: needsPassword ? locked : reserved, options: .ignoreUnknownCharacters) ?? Data())
 }

@@ -4,10 +4,10 @@ import OwnFiles
 import Platform
 import TestSupport
 
-/// A shell script in the worker's place: the archive is its descriptor 3, the agent listens on 4.
+/// A shell script in the worker's place: the archive is its descriptor 3, the agent reads from 4.
 ///
-/// - Parameter failsAlways: what does not fit its libraries does; else it is itself with what the agent tries it with, a
-///   file in memory or nothing.
+/// - Parameter failsAlways: if true it behaves as if it did not match its libraries; otherwise it runs the real worker
+///   for the agent's sample, which is a file in memory or nothing.
 package func fakeWorker(
     _ script: String, in folder: TemporaryFolder, failsAlways: Bool = false
 ) throws -> BytePath {
@@ -16,7 +16,7 @@ package func fakeWorker(
     let path = try folder.write(
         BytePath("fake-\(randomHex(4))"), "#!/bin/bash\n\(failsAlways ? "" : sound)\(script)\n")
     guard chmod(path.text, 0o755) == 0 else { throw TestFailure("cannot make \(path) a program") }
-    // A process that another test starts meanwhile holds a copy of every descriptor until its exec, and a file that is
+    // A process started by another test meanwhile holds a copy of every descriptor until its exec, and a file that is
     // open for writing cannot be executed.
     let file = try Descriptor(path)
     while Lease.probeWriters(file) == .busy { usleep(1000) }

@@ -1,10 +1,10 @@
-/// An archive that means harm, lies, or is broken, and what must come of it.
+/// An archive that is malicious, lies, or is broken, and the expected result.
 package struct HostileComic: Sendable, CustomStringConvertible {
     package let name: String
-    /// What a strict validation may say: `accepted`, or the reason of the refusal. More than one where it is
-    /// libarchive's to choose.
+    /// The possible results of a strict validation: `accepted`, or the reason for refusal. More than one if it depends
+    /// on libarchive.
     package let words: [String]
-    /// The only bytes that a page which is taken may have.
+    /// The only bytes that an accepted page may have.
     package let contents: [[UInt8]]
     package let make: @Sendable () throws -> [UInt8]
 
@@ -31,7 +31,7 @@ package struct HostileComic: Sendable, CustomStringConvertible {
 package enum RawFormat: String, CaseIterable, Sendable {
     case zip, tar, sevenZip, rar4, rar5
 
-    /// - Returns: nil where the format cannot hold such a name.
+    /// - Returns: nil if the format cannot hold such a name.
     package func pack(_ entries: [(name: [UInt8], bytes: [UInt8])]) -> [UInt8]? {
         switch self {
         case .zip: return RawZip(entries.map { RawZip.Entry($0.name, $0.bytes) }).bytes

@@ -41,7 +41,7 @@ extension HostileComic {
 
     private static let page = picture(1, size: 33)
 
-    /// A page and so many entries that are none.
+    /// A page and this many entries that are not pages.
     private static func zipCrowd(_ count: Int) -> [UInt8] {
         let first = RawZip.Entry("1.png", picture(1))
         let other = RawZip.Entry("a.txt", [])

@@ -1,5 +1,5 @@
 extension HostileComic {
-    /// Names that lead out of the archive, or only look so, in every format.
+    /// Names that lead out of the archive, or only seem to, in every format.
     package static var names: [HostileComic] {
         spellings.flatMap { label, name, words in
             RawFormat.allCases.compactMap { format in
@@ -28,7 +28,7 @@ extension HostileComic {
             ("drive", "C:/2.png", ["absolute-path"]),
             ("drive with a backslash", "C:\\2.png", ["absolute-path"]),
             ("drive without a slash", "c:2.png", ["absolute-path"]),
-            // Where the format lets libarchive turn `\` into `/`, it is judged as it then is.
+            // If the format lets libarchive turn `\` into `/`, the resulting name is judged.
             ("share", "\\\\server\\share\\2.png", ["bad-name", "absolute-path"]),
             ("device", "\\\\?\\C:\\2.png", ["bad-name", "absolute-path"]),
             ("backslash", "a\\2.png", ["bad-name", "accepted"]),
@@ -50,7 +50,7 @@ extension HostileComic {
             ("one byte too long", String(repeating: "a", count: 1021) + ".png", ["bad-name"]),
             ("64 KiB", String(repeating: "a/", count: 32_765) + ".png", ["bad-name", "damaged-archive"]),
         ].map { ($0.0, Array($0.1.utf8), $0.2) } + [
-            // What no decoder may take for dots and slashes. A RAR 5 that has no UTF-8 has no name.
+            // Sequences that no decoder may take for dots and slashes. In a RAR 5, a name that is not UTF-8 is no name.
             ("overlong dots", [0xC0, 0xAE, 0xC0, 0xAE, 0x2F] + Array("2.png".utf8), ["accepted", "bad-name"]),
             ("overlong slash", Array("..".utf8) + [0xC0, 0xAF] + Array("2.png".utf8), ["accepted", "bad-name"]),
             ("no UTF-8", [0xFF, 0xFE] + Array("2.png".utf8), ["accepted", "bad-name"]),

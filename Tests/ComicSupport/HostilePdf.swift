@@ -1,6 +1,6 @@
-/// A PDF of one page whose forms draw each other, ten times each: its two kilobytes are drawn for days.
+/// A one-page PDF whose forms draw each other, ten times each: its two kilobytes take days to draw.
 ///
-/// - Parameter number: that no other file has the same content.
+/// - Parameter number: makes the content unique.
 package func formBomb(_ number: Int) -> [UInt8] {
     let depth = 9
     var objects = [

@@ -1,5 +1,5 @@
 extension HostileComic {
-    /// Pages that are no pictures, or such as would fill the memory of whoever decodes them.
+    /// Pages that are not pictures, or would fill the memory of a decoder.
     package static var pictures: [HostileComic] {
         let ends: [(String, [UInt8], String)] = [
             ("PNG of 65,535 × 65,535", png(65_535, 65_535), "damaged-page"),

@@ -1,5 +1,5 @@
 extension HostileComic {
-    /// What is no archive, two at once, only a part, locked, or in disagreement with itself.
+    /// Files that are not archives, two at once, incomplete, locked, or inconsistent.
     package static var shapes: [HostileComic] { nothing + closed + polyglots + disagreements }
 
     private static var nothing: [HostileComic] {
@@ -106,7 +106,7 @@ extension HostileComic {
             ("a program", [0x7F, 0x45, 0x4C, 0x46] + [UInt8](repeating: 0, count: 5000), ["accepted"]),
             ("a script", Array("#!/bin/sh\nexit\n".utf8), ["accepted"]),
             ("a picture", picture(5), ["accepted"]),
-            // Read as what they begin with, whatever follows.
+            // Read as the format they begin with, whatever follows.
             ("a PDF", Array("%PDF-1.4\n1 0 obj<<>>endobj\n%%EOF\n".utf8), refused),
             ("a RAR 4", RawRar(other).four, ["accepted"]), ("a RAR 5", RawRar(other).five, ["accepted"]),
             ("a 7z", RawSevenZip([RawSevenZip.Entry("1.png", picture(3))]).bytes, ["accepted"]),
@@ -150,7 +150,7 @@ extension HostileComic {
                     quotedOverlap(entries: 20, runs: 100) + RawZip([]).bytes
                 },
                 HostileComic("an overlap bomb before a false end record", refused + ["overlap"]) {
-                    // libarchive passes over it and takes the one before.
+                    // libarchive skips it and takes the one before.
                     quotedOverlap(entries: 20, runs: 100) + little(0x0605_4B50, 4) + little(7, 2) + little(9, 2)
                         + little(0, 12) + little(0, 2)
                 },
@@ -178,7 +178,7 @@ extension HostileComic {
             HostileComic("zip: another name in the local header", "damaged-archive") {
                 renamed("1.png", local: "2.png")
             },
-            // libarchive goes by the name that stands with the bytes.
+            // libarchive uses the name next to the bytes.
             HostileComic("zip: a parent in the local header alone", "traversal") {
                 renamed("1.png", local: "../1.png")
             },

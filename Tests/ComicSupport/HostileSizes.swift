@@ -1,5 +1,5 @@
 extension HostileComic {
-    /// Sizes that lie, one place at a time.
+    /// Sizes that lie, one field at a time.
     package static var sizes: [HostileComic] { zipSizes + tarSizes + otherSizes }
 
     private static var zipSizes: [HostileComic] {
@@ -19,8 +19,8 @@ extension HostileComic {
         return ["stored", "deflated", "ZIP64"].flatMap { kind in
             places.flatMap { place, change in
                 lies.map { lie, make in
-                    // Which lie is noticed depends on whom libarchive believes; what is taken is compared with what
-                    // was packed.
+                    // Which lie is noticed depends on which field libarchive trusts; accepted pages are compared with
+                    // what was packed.
                     HostileComic("zip: \(kind), \(place): \(lie)", ["accepted"] + anyDamage) {
                         var page =
                             kind == "deflated"
@@ -49,7 +49,7 @@ extension HostileComic {
             ("base 256, 1 TiB", RawTar.binary(1 << 40)),
         ]
         return fields.map { label, field in
-            // A tar has no checksum: a page is as long as its header says, and what follows is no header.
+            // A tar has no content checksum: a page is as long as its header says, and what follows is not a header.
             HostileComic(
                 "tar: size says \(label)", ["damaged-archive", "damaged-page", "no-pages"], contents: shorter
             ) {

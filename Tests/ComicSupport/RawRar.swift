@@ -1,6 +1,6 @@
 /// RAR 4 and 5 archives of stored entries, written field by field, because no free program writes them.
 package struct RawRar: Sendable {
-    /// Where a RAR 5 entry leads instead of holding bytes.
+    /// The target of a RAR 5 entry that has no bytes.
     package enum Redirection: Int, Sendable { case unixLink = 1, windowsLink, junction, hardLink, copy }
 
     package struct Entry: Sendable {
@@ -12,15 +12,15 @@ package struct RawRar: Sendable {
         package var redirection: (kind: Redirection, target: String)?
         package var isSplit = false
         package var isEncrypted = false
-        /// Of a RAR 4 entry: packed with what was learnt from those before it.
+        /// In a RAR 4 entry: compressed with the state of the previous ones.
         package var isSolid = false
-        /// Of a RAR 4 entry: what the flags say, whatever the mode does.
+        /// In a RAR 4 entry: according to the flags, whatever the mode.
         package var isFolder = false
-        /// Of a RAR 4 entry: its name holds its Unicode form behind a zero.
+        /// In a RAR 4 entry: the name has its Unicode form after a zero.
         package var isUnicode = false
-        /// What a RAR 4 header says of how it is packed: the version that unpacks it, and the method.
+        /// How a RAR 4 header describes the compression: the version that unpacks it, and the method.
         package var packing: [UInt8] = [20, 0x30]
-        /// What a RAR 5 header says of that: version, method and size of the dictionary.
+        /// How a RAR 5 header describes it: version, method and size of the dictionary.
         package var compression: UInt64 = 0
 
         package init(_ name: String, _ bytes: [UInt8] = [], mode: Int = 0o100_644) {
@@ -46,7 +46,7 @@ package struct RawRar: Sendable {
 
     package init(_ entries: [Entry]) { self.entries = entries }
 
-    /// A solid one of pages `1.png`, `2.png` and so on, which are stored all the same.
+    /// A solid one of pages `1.png`, `2.png` and so on, which are stored nevertheless.
     package init(solid pages: [[UInt8]]) {
         self.init(pages.enumerated().map { Entry("\($0 + 1).png", $1) })
         isSolid = true

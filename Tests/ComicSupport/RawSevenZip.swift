@@ -1,12 +1,12 @@
-/// A 7z of one block of copied bytes, written field by field, so that each field can lie.
+/// A 7z with one block of copied bytes, written field by field, so that each field can lie.
 package struct RawSevenZip: Sendable {
     package struct Entry: Sendable {
         /// UTF-16 units.
         package var name: [UInt16]
         package var bytes: [UInt8]
-        /// As Unix has it, kind and permissions.
+        /// Unix kind and permissions.
         package var mode = 0o100_644
-        /// What its header says, where that is not the truth.
+        /// The size in its header, if that is not the real one.
         package var claimed: UInt64?
 
         package init(_ name: String, _ bytes: [UInt8], mode: Int = 0o100_644) {
@@ -15,15 +15,15 @@ package struct RawSevenZip: Sendable {
     }
 
     package var entries: [Entry]
-    /// How many files the header says there are.
+    /// The number of files in the header.
     package var count: UInt64?
-    /// Bytes of the packed stream, and of what it unpacks to, as the header says.
+    /// The sizes of the packed stream and of its output, according to the header.
     package var packedSize: UInt64?
     package var unpackedSize: UInt64?
     package var hasChecksums = true
-    /// The number of a filter that the copied bytes have passed: 10 for code of ARM64, 11 of RISC-V.
+    /// The number of a filter applied to the copied bytes: 10 for ARM64 code, 11 for RISC-V.
     package var filter: UInt8?
-    /// How many blocks the header says there are.
+    /// The number of blocks in the header.
     package var blocks: UInt64 = 1
 
     package init(_ entries: [Entry]) { self.entries = entries }
@@ -39,7 +39,7 @@ package struct RawSevenZip: Sendable {
         let sizes = entries.map { $0.claimed ?? UInt64($0.bytes.count) }
         var out: [UInt8] = [1, 4]
         out += [6] + Self.number(0) + Self.number(1) + [9] + Self.number(packedSize ?? size) + [0]
-        // The filter reads what the copier writes.
+        // The filter reads the copier's output.
         out += [7, 0x0B] + Self.number(blocks) + [0] + (filter.map { [2, 1, 0, 1, $0, 1, 0] } ?? [1, 1, 0])
         out += [0x0C] + Self.number(unpackedSize ?? size) + (filter.map { _ in Self.number(size) } ?? []) + [0]
         out += [8, 0x0D] + Self.number(UInt64(entries.count)) + (entries.count > 1 ? [9] : [])
@@ -56,7 +56,8 @@ package struct RawSevenZip: Sendable {
         return out + [0, 0]
     }
 
-    /// 7z's number of variable length: as many leading ones in the first byte as bytes follow.
+    /// 7z's variable-length number: the number of leading one bits in the first byte is the number of bytes that
+    /// follow.
     package static func number(_ value: UInt64) -> [UInt8] {
         for extra in 0..<8 where value < 1 << UInt64(7 * (extra + 1)) {
             let first = extra == 0 ? 0 : 0xFF << (8 - extra) & 0xFF

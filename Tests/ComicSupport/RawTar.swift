@@ -6,7 +6,7 @@ package struct RawTar: Sendable {
         /// The kind: `0` a file, `1` a hard link, `2` a symbolic one, `5` a folder, `x` a pax header.
         package var kind: Character
         package var link: [UInt8]
-        /// The twelve bytes of the size, where they are not the octal digits of the truth.
+        /// The twelve bytes of the size, if they are not the real one in octal digits.
         package var sizeField: [UInt8]?
         package var hasGoodChecksum = true
 
@@ -28,7 +28,7 @@ package struct RawTar: Sendable {
     package var bytes: [UInt8] {
         var out: [UInt8] = []
         for entry in entries {
-            // GNU's way with names that do not fit.
+            // GNU's extension for long names.
             if entry.name.count > 100 {
                 out += Self.member(Entry("././@LongLink", entry.name + [0], kind: "L"))
             }
@@ -62,12 +62,12 @@ package struct RawTar: Sendable {
         return Array((String(repeating: "0", count: max(0, count - 1 - digits.count)) + digits).utf8) + [0]
     }
 
-    /// GNU's other way with numbers: the first bit set, then the number in 95 bits.
+    /// GNU's other encoding of numbers: the first bit set, then the number in 95 bits.
     package static func binary(_ value: Int64) -> [UInt8] {
         [value < 0 ? 0xFF : 0x80] + [UInt8](repeating: value < 0 ? 0xFF : 0, count: 3) + big(value, 8)
     }
 
-    /// A pax header that gives the next entry these values.
+    /// A pax header that sets these values for the next entry.
     package static func pax(_ values: [(String, String)]) -> Entry {
         let lines = values.map { key, value in
             let rest = " \(key)=\(value)\n"

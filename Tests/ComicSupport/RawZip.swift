@@ -1,6 +1,6 @@
 /// A ZIP written field by field, so that each field can lie.
 package struct RawZip: Sendable {
-    /// What one of the three places that tell an entry's size says.
+    /// The content of one of the three fields that give an entry's size.
     package struct Claim: Sendable {
         package var crc: UInt32
         package var packed: UInt64
@@ -13,22 +13,22 @@ package struct RawZip: Sendable {
 
     package struct Entry: Sendable {
         package var name: [UInt8]
-        /// What the local header calls it, where that is something else.
+        /// The name in the local header, if different.
         package var localName: [UInt8]?
-        /// As it stands in the file: packed where `method` is not 0.
+        /// As stored in the file: packed if `method` is not 0.
         package var data: [UInt8]
         package var method: Int
         package var truth: Claim
         package var local: Claim?
         package var central: Claim?
-        /// Behind the data, with the flag that announces it.
+        /// After the data, with the flag that announces it.
         package var descriptor: Claim?
         package var flags = 0
-        /// As Unix has it, kind and permissions.
+        /// Unix kind and permissions.
         package var mode = 0o100_644
-        /// Where the directory says that it stands.
+        /// Its offset according to the directory.
         package var offset: UInt64?
-        /// Sizes and offset stand in ZIP64 fields.
+        /// Sizes and offset are in ZIP64 fields.
         package var isLarge = false
 
         /// Stored.
@@ -61,13 +61,13 @@ package struct RawZip: Sendable {
     package var middle: [UInt8] = []
     package var tail: [UInt8] = []
     package var comment: [UInt8] = []
-    /// How many entries the end record says there are.
+    /// The number of entries in the end record.
     package var count: Int?
-    /// The number of the volume that the end record says this is.
+    /// The volume number in the end record.
     package var disk = 0
     /// The end record is a ZIP64 one.
     package var isLarge = false
-    /// Offsets count from the end of `front`, as where it was put before a finished archive.
+    /// Offsets count from the end of `front`, as when it was prepended to a finished archive.
     package var isShifted = false
 
     package init(_ entries: [Entry]) { self.entries = entries }

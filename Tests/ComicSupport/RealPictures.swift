@@ -1,6 +1,6 @@
 import Foundation
 
-/// Real pictures, made by hand or, where a codec would be needed, the smallest that one has written (40 × 60, red).
+/// Real pictures, made by hand or, where a codec is needed, the smallest one that it wrote (40 × 60, red).
 package enum Picture {
     /// A PNG of one colour, its pixels in stored zlib blocks.
     ///
@@ -12,7 +12,7 @@ package enum Picture {
         )
     }
 
-    /// The same of any lines, each with its filter before it.
+    /// The same with any lines, each preceded by its filter.
     package static func png(_ width: Int, _ height: Int, colours: UInt8 = 2, rows lines: [UInt8]) -> [UInt8] {
         var packed: [UInt8] = [0x78, 0x01]
         for start in stride(from: 0, to: lines.count, by: 65_535) {
@@ -22,14 +22,14 @@ package enum Picture {
         return png(width, height, colours: colours, packed + big(adler(lines), 4))
     }
 
-    /// A PNG that begins well and has any bytes for pixels.
+    /// A PNG that begins well and has arbitrary bytes for pixels.
     package static func png(_ width: Int, _ height: Int, colours: UInt8, _ packed: [UInt8]) -> [UInt8] {
         let header = big(width, 4) + big(height, 4) + [8, colours, 0, 0, 0]
         return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", header) + chunk("IDAT", packed)
             + chunk("IEND", [])
     }
 
-    /// The 69 bytes that cost a decoder half a minute and a gigabyte.
+    /// 69 bytes that cost a decoder half a minute and a gigabyte.
     package static let bomb = png(65_535, 65_535, colours: 6, [0x78, 0x9C, 0x03, 0, 0, 0, 0, 1])
 
     /// A TIFF of one colour, uncompressed.
@@ -65,7 +65,7 @@ package enum Picture {
             + "FGlzcGUAAAAAAAAAQAAAAEAAAAAoY2xhcAAAACgAAAABAAAAPAAAAAH////oAAAAAv////wAAAACAAAAEHBpeGkAAAAAAwgICAAAABhp"
             + "cG1hAAAAAAAAAAEAAQWBAgMFhAAAACJtZGF0AAAAFigBrxmA70mlv//f4x/19q/4prWmPm4=")
 
-    /// A JPEG with a note that its left side is its top (EXIF orientation 6).
+    /// A JPEG marked as rotated: its left side is its top (EXIF orientation 6).
     package static func turned(_ jpeg: [UInt8]) -> [UInt8] {
         let exif: [UInt8] =
             Array("Exif\0\0II".utf8) + [0x2A, 0, 8, 0, 0, 0, 1, 0] + [0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]

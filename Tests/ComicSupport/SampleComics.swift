@@ -10,13 +10,13 @@ package func builtWorker() throws -> ArchiveWorker {
     try ArchiveWorker(program: Built.program("steward-worker"))
 }
 
-/// Whether libvips is installed: without it no thumbnail is made, and all else works.
+/// Whether libvips is installed: without it no thumbnails are made, and everything else works.
 package let hasThumbnails: Bool = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].contains { root in
     let folders = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
     return ([""] + folders).contains { FileManager.default.fileExists(atPath: "\(root)/\($0)/libvips.so.42") }
 }
 
-/// The folder of foreign archives beside a checkout; nil where it is absent.
+/// The folder of foreign archives beside a checkout; nil if it is absent.
 package func sharedArchives() -> [BytePath] {
     let root = URL(fileURLWithPath: Checkout.root.parent.appending("shared/fixtures/archives").text)
     let names = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
@@ -38,7 +38,7 @@ package struct Packed {
     }
 }
 
-/// A small picture that no other number gives: a PNG header and noise behind it.
+/// A small picture, different for each number: a PNG header followed by noise.
 package func picture(_ number: Int, size: Int = 3000) -> [UInt8] {
     var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
     bytes += [0, 0, 3, 0x20, 0, 0, 4, 0xB0, 8, 2, 0, 0, 0] + [0, 0, 0, 0]
@@ -94,7 +94,7 @@ package func pack(_ entries: [Packed], _ packing: Packing, to path: BytePath) th
     guard archive_write_close(archive) == ARCHIVE_OK else { throw TestFailure("cannot finish") }
 }
 
-/// The bytes of an archive that libarchive's writer packs.
+/// The bytes of an archive packed by libarchive's writer.
 package func packed(_ entries: [Packed], _ packing: Packing = .storedZip) throws -> [UInt8] {
     let folder = try TemporaryFolder("packed")
     let path = folder.path.appending("archive")
@@ -102,7 +102,7 @@ package func packed(_ entries: [Packed], _ packing: Packing = .storedZip) throws
     return try Descriptor(path).readAll(limit: 1 << 30)
 }
 
-/// A ZIP that says of each entry that it is encrypted.
+/// A ZIP in which each entry claims to be encrypted.
 package func saidToBeEncrypted(_ zip: [UInt8]) -> [UInt8] {
     var bytes = zip
     for index in bytes.indices.dropLast(10) {

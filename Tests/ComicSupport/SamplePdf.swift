@@ -2,11 +2,11 @@ import Foundation
 
 /// One page of a PDF that a test makes.
 package struct PdfSample {
-    /// Points, as the page's box says; `turn` is its rotation in degrees.
+    /// Points, as in the page's box; `turn` is its rotation in degrees.
     package var width = 612
     package var height = 792
     package var turn = 0
-    /// What is drawn on it; the default is a rectangle whose colour no other page number gives.
+    /// What is drawn on it; by default a rectangle in a colour unique to the page number.
     package var content: String?
     /// A picture that fills the page: the stream's dictionary entries and its bytes.
     package var picture: (dictionary: String, bytes: [UInt8])?
@@ -19,9 +19,9 @@ package struct PdfSample {
     }
 }
 
-/// A PDF with these pages, made by hand.
+/// A handmade PDF with these pages.
 ///
-/// - Parameter trailer: more entries of the trailer, such as one that says that it is encrypted.
+/// - Parameter trailer: additional entries of the trailer, such as one that claims encryption.
 package func pdf(_ pages: [PdfSample], trailer: String = "", count: Int? = nil) -> [UInt8] {
     var objects: [[UInt8]] = [Array("<< /Type /Catalog /Pages 2 0 R >>".utf8)]
     let kids = pages.indices.map { "\(3 + 3 * $0) 0 R" }.joined(separator: " ")

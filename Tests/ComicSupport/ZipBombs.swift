@@ -1,9 +1,9 @@
-/// Fifield's quoted-overlap bomb, with every checksum right: each entry's data begins with a stored block that quotes
+/// Fifield's quoted-overlap bomb, with every checksum correct: each entry's data begins with a stored block that quotes
 /// the next one's local header, so that all of them share one kernel of zeros.
 ///
 /// - Parameters:
 ///   - entries: `0.png`, `1.png` and so on; each inflates to a little more than `258 × runs` bytes.
-///   - runs: the kernel has `1 + 258 × runs` zeros behind the head of a picture.
+///   - runs: the kernel has `1 + 258 × runs` zeros after the head of a picture.
 package func quotedOverlap(entries count: Int, runs: Int) -> [UInt8] {
     let kernel = RawZip.Entry(zeros: "", runs: runs)
     var entries: [RawZip.Entry] = []
@@ -31,7 +31,7 @@ package func quotedOverlap(entries count: Int, runs: Int) -> [UInt8] {
     return data + directory(entries.reversed(), at: data.count)
 }
 
-/// So many entries that are all the same bytes.
+/// This many entries that all share the same bytes.
 package func fullOverlap(entries count: Int, runs: Int) -> [UInt8] {
     let kernel = RawZip.Entry(zeros: "0.png", runs: runs)
     let data = RawZip.localHeader(kernel) + kernel.data
@@ -44,7 +44,7 @@ package func fullOverlap(entries count: Int, runs: Int) -> [UInt8] {
     return data + directory(entries, at: data.count)
 }
 
-/// A central directory and its end, behind `start` bytes.
+/// A central directory and its end record, after `start` bytes.
 private func directory(_ entries: [RawZip.Entry], at start: Int) -> [UInt8] {
     let headers = entries.flatMap { RawZip.centralHeader($0, at: $0.offset ?? 0) }
     return headers + little(0x0605_4B50, 4) + little(0, 4) + little(entries.count, 2) + little(entries.count, 2)

@@ -205,7 +205,7 @@ struct AttachmentTests {
         let store = try await open()
         let first = try await store.create(.photo(Data(Picture.png)))
         let parent = try store.path(of: first.attachments[0]).parent
-        // To sync a folder is to open it; nothing else opens this one.
+        // Syncing a folder opens it; nothing else opens this one.
         let watch = Descriptor(owning: inotify_init1(Int32(IN_NONBLOCK)), path: parent)
         #expect(parent.withCString { inotify_add_watch(watch.raw, $0, UInt32(IN_OPEN)) } >= 0)
         _ = try await store.create(.photo(Data(Picture.png)))

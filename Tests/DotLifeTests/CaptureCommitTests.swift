@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Numbers for whoever asks, each once.
+/// Hands out numbers, each once.
 private final class Places: Sendable {
     private let next = Atomic<Int>(0)
 
@@ -93,7 +93,7 @@ struct CaptureCommitTests {
                             for round in 0..<200 {
                                 let key = "\(writer).\(round)"
                                 _ = try await store.add(.note("note \(key)"), key: key)
-                                // It stays in the kernel when the process is gone.
+                                // It stays in the kernel when the process has ended.
                                 let place = count.take()
                                 try acknowledged.write([UInt8(writer), UInt8(round), 1, 10], at: Int64(place) * 4)
                                 if place == 300 { kill(getpid(), SIGKILL) }

@@ -97,7 +97,7 @@ struct CaptureReaderTests {
                 refused += 1
             }
         }
-        // A byte of the address makes another one; a byte of the list breaks it.
+        // Changing a byte of the address gives another link; changing a byte of the list breaks it.
         #expect(links > 500 && refused > 500)
     }
 
@@ -146,7 +146,7 @@ struct CaptureReaderTests {
         let fault = #expect(throws: Fault.self) { try read("a.md", text) }
         #expect(fault?.kind == .refused)
         #expect(fault?.message.contains(reason) == true, "\(fault?.message ?? "")")
-        // What is accepted is told of files of no known kind.
+        // The accepted kinds are listed only for files of unknown kind.
         #expect(fault?.message.contains("Accepted are") == false)
     }
 
@@ -159,7 +159,7 @@ struct CaptureReaderTests {
                 "A.JSON", #"{"url": "example.org", "moment": "this week", "time": "2026-11-20 09:00", "kind": "link"}"#)
                 == .link("example.org", momentType: .thisWeek, timestamp: time))
         #expect(try read("a.json", #"{"time": "2026-11-20T08:00:00Z", "text": null}"#) == .dot(timestamp: time))
-        // Its text is taken as it stands.
+        // Its text is taken literally.
         #expect(try read("a.json", #"{"text": "moment: today\nhttps://a.org"}"#).momentType == .now)
     }
 
@@ -341,7 +341,7 @@ struct ExifTimeTests {
             bytes = Array(plain.prefix(12)) + Array("VP8 ".utf8) + size + zeros + plain.dropFirst(12)
         case "tiff":
             let plain = Picture.tiff(taken: taken, offset: nil, little: true)
-            // The whole block once more, at its end: only the first directory's place is another.
+            // The whole block again, at its end: only the first directory's position differs.
             let moved = UInt32(gap + plain.count + 8)
             let directory: [UInt8] = [1, 0, 0x69, 0x87, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
             bytes =
@@ -391,7 +391,7 @@ struct ExifTimeTests {
         let years = try at("1700-01-01T00:00:00Z")...at("2261-01-01T00:00:00Z")
         for picture in good {
             let whole = try #require(try ExifTime.original(in: Data(picture), timeZone: berlin))
-            // Cut off, the time is there as it was, or without what it says of its zone, or it is not.
+            // Truncated, the time is unchanged, lacks its zone, or is missing.
             let plain = try at("2026-07-01T08:00:05Z")
             for count in 0..<picture.count {
                 let time = try ExifTime.original(in: Data(picture.prefix(count)), timeZone: berlin)

@@ -129,7 +129,7 @@ struct CaptureStoreTests {
         let added = try await store.add(.photo(Data(Picture.plainJPEG)), key: "k").record
         #expect(try await store.remove(key: "k") == added)
         #expect(try photoNames().isEmpty)
-        // As earlier versions named it: by the experience.
+        // As named by earlier versions: by the experience.
         try folder.write(photoFile("\(added.id.uuidString.lowercased()).jpg"), Picture.plainJPEG)
         #expect(try await store.remove(key: "k") == nil)
         #expect(try photoNames().isEmpty)

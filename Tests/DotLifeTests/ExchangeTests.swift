@@ -21,7 +21,7 @@ struct ExchangeTests {
         try await Self.fill(store, folder)
     }
 
-    /// Every kind of capture, and what only the database can say.
+    /// Every kind of capture, and details that only the database holds.
     private static func fill(_ store: CaptureStore, _ folder: TemporaryFolder) async throws {
         let odd = folder.path.appending(name: [0x66, 0xFF, 0x5C, 0x0A, 0x2E, 0x70])
         try folder.write(BytePath(bytes: odd.name), Picture.plainJPEG)
@@ -93,7 +93,7 @@ struct ExchangeTests {
         #expect(try await two.check().findings.isEmpty)
         #expect(try await two.search("b.png").count == 1)
         #expect(try await two.add(.dot(), key: "job/3").isNew == false)
-        // And back again, to the byte.
+        // And back again, byte for byte.
         _ = try await two.export(to: folder.path.appending("again"))
         #expect(try folder.read("again/captures.jsonl") == folder.read("export/captures.jsonl"))
         #expect(
@@ -215,7 +215,7 @@ struct ExchangeTests {
         #expect(try await two.fetch(byID: record.id)?.attachments.map(\.id) == record.attachments.map(\.id))
         let found = try await two.check().findings
         #expect(found.map(\.kind) == [.missingFile] && found.map(\.capture) == [record.id])
-        // A second time it is there already.
+        // The second time, it already exists.
         #expect(try await two.importCaptures(from: exported).already == 5)
     }
 
@@ -279,11 +279,11 @@ struct ExchangeTests {
 
     @Test("A file that goes or changes while it is exported is that capture's loss alone", arguments: [false, true])
     func changedMeanwhile(_ isReplaced: Bool) async throws {
-        // Large, so that hashing it takes long enough to come between.
+        // Large, so that hashing it takes long enough to interfere.
         let large = try await store.create(
             .note("large", attachments: [AttachmentSource(.data(Data(count: 96 << 20)))]))
         let path = try store.path(of: large.attachments[0])
-        // Whoever meddles may come too late, on a machine that has other things to do.
+        // The interfering task may be too late on a busy machine.
         for number in 1...20 {
             let target = folder.path.appending("export \(number)")
             let (made, isInTime) = try await meddled(path, isReplaced: isReplaced) {
@@ -300,14 +300,15 @@ struct ExchangeTests {
         }
     }
 
-    /// Carries out what reads a file, which is removed or replaced as soon as it is opened; and says whether that came in time.
+    /// Runs code that reads a file, which is removed or replaced as soon as it is opened; reports whether that was in
+    /// time.
     private func meddled<Result: Sendable>(
         _ path: BytePath, isReplaced: Bool, _ body: () async throws -> Result
     ) async throws -> (Result, isInTime: Bool) {
         let other = try folder.write("other", "something else")
         let end = End()
         let opened = try OpenWatch(path)
-        // On a thread of its own: one of the pool would be waited for by the export, or wait for it.
+        // On a separate thread: on the pool, it and the export could wait for each other.
         async let meddled = BlockingPool("meddler").run {
             while !end.hasCome.withLock({ $0 }) {
                 guard opened.hasBeenOpened(within: 100) else { continue }
@@ -341,7 +342,7 @@ private final class End: Sendable {
     let hasCome = Mutex(false)
 }
 
-/// Tells that somebody opens a file, as soon as he does.
+/// Reports as soon as somebody opens a file.
 private final class OpenWatch: Sendable {
     private let queue: Descriptor
 

@@ -12,7 +12,7 @@ struct LyingInputTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Whole files of every kind, which are then damaged.
+    /// Valid files of every kind, to be damaged later.
     private static let whole: [[UInt8]] = [
         Picture.jpeg(taken: "2026:07:01 10:00:05", offset: "+01:00"), Picture.png(taken: "2026:07:01 10:00:05"),
         Picture.webp(taken: "2026:07:01 10:00:05"), Picture.heic(taken: "2026:07:01 10:00:05"),
@@ -22,7 +22,8 @@ struct LyingInputTests {
         Array("https://example.org/a?b=c\n".utf8), Array("<plist><dict><key>URL</key><string>x</string></dict>".utf8),
     ]
 
-    /// Each of these under each name, and an empty file: what is taken by all kinds comes up whatever is drawn.
+    /// Each of these under each name, plus an empty file: accepted cases of all kinds occur whatever is drawn at
+    /// random.
     private static let certain = names.flatMap { name in ([[]] + whole).map { (name: name, bytes: $0) } }
 
     private static let names = [

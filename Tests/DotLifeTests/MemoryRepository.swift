@@ -1,7 +1,7 @@
 import DotLifeDomain
 import Foundation
 
-/// The plainest repository there can be, to which others are compared. Keeps no files.
+/// The simplest possible repository, as a reference for others. Keeps no files.
 actor MemoryRepository: ExperienceRepository {
     private var records: [ExperienceRecord] = []
 

@@ -9,7 +9,8 @@ enum Picture {
         0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 1, 2, 3, 4,
     ]
 
-    /// A JPEG whose APP1 segment holds DateTimeOriginal and, where given, OffsetTimeOriginal, or other tags in their place.
+    /// A JPEG whose APP1 segment holds DateTimeOriginal and, if given, OffsetTimeOriginal, or other tags in their
+    /// place.
     static func jpeg(
         taken: String, offset: String? = nil, little: Bool = true, tags: (time: Int, offset: Int) = (0x9003, 0x9011)
     ) -> [UInt8] {
@@ -54,7 +55,7 @@ enum Picture {
 }
 
 extension Picture {
-    /// A HEIC file with its EXIF data as an item, `gap` bytes behind its tables.
+    /// A HEIC file with its EXIF data as an item, `gap` bytes after its tables.
     static func heic(taken: String, gap: Int = 0, version: UInt8 = 1) -> [UInt8] {
         func big(_ value: Int, _ width: Int) -> [UInt8] {
             (0..<width).reversed().map { UInt8(value >> ($0 * 8) & 255) }
@@ -79,7 +80,7 @@ extension Picture {
         return start + meta(tables.count + 8 + gap) + box("mdat", [UInt8](repeating: 0, count: gap) + exif)
     }
 
-    /// A HEIC file whose table has 10,000 items of 65,535 extents, which take no room: 655 million in 80 KB.
+    /// A HEIC file whose table has 10,000 items of 65,535 extents, which take no space: 655 million in 80 KB.
     static func heicOfManyExtents() -> [UInt8] {
         func big(_ value: Int, _ width: Int) -> [UInt8] {
             (0..<width).reversed().map { UInt8(value >> ($0 * 8) & 255) }
@@ -95,7 +96,7 @@ extension Picture {
             + box("meta", [0, 0, 0, 0] + names + places)
     }
 
-    /// A PNG that claims so many pixels and has none.
+    /// A PNG that claims this many pixels and has none.
     static func headerOnlyPNG(width: UInt32, height: UInt32) -> [UInt8] {
         func big(_ value: UInt32) -> [UInt8] { (0..<4).reversed().map { UInt8(value >> ($0 * 8) & 255) } }
         let header = Array("IHDR".utf8) + big(width) + big(height) + [8, 6, 0, 0, 0]

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What every `ExperienceRepository` owes its users. Another one is a case more here.
+/// The contract of every `ExperienceRepository`. A new one is one more case here.
 @Suite("Every repository of experiences")
 struct RepositoryContractTests {
     enum Subject: CaseIterable, Sendable { case captureStore, memory }
@@ -93,7 +93,7 @@ struct RepositoryContractTests {
         let span = late.timeIntervalSince(early)
         var times: [Date] = []
         for _ in 0..<400 {
-            // Whole seconds and borders of hours too, where an off-by-one shows.
+            // Whole seconds and hour boundaries too, where an off-by-one shows.
             let second = Double.random(in: 0..<span, using: &random).rounded(.down)
             let steps: [Double] = [1, 900, 3600, 86_400]
             let step = steps.randomElement(using: &random) ?? 1

@@ -1,7 +1,7 @@
 import GRDB
 import Platform
 
-/// A database as the first version of the store made it: its tables as `sqlite_schema` held them, and some rows.
+/// A database as created by the first version of the store: its tables as in `sqlite_schema`, and some rows.
 enum SchemaOne {
     static let noteID = "8C1F2E60-0000-4000-8000-000000000001"
     static let photoID = "8C1F2E60-0000-4000-8000-000000000002"

@@ -13,7 +13,7 @@ struct StoreCrashTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The same two files and a note of them, each time.
+    /// The same two files and a note, each time.
     private static func request() throws -> ExperienceRequest {
         try .note(
             "two files", timestamp: Date(timeIntervalSince1970: 1_795_253_400),
@@ -23,7 +23,8 @@ struct StoreCrashTests {
             ])
     }
 
-    /// Finds every row's files there and whole, and of the rest only what a repair removes; then does the same again.
+    /// Expects every row's files to be there and intact, and of other files only what a repair removes; then repeats
+    /// the work.
     private func recover() async throws {
         let store = try await CaptureStore.open(in: folder.path.appending("captures")).store
         let found = try await store.check().findings

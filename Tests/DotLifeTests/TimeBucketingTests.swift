@@ -88,7 +88,7 @@ struct TimeBucketingTests {
         for _ in 0..<1500 {
             let zone = try #require(TimeZone(identifier: names.randomElement(using: &random) ?? "GMT"))
             let service = TimeBucketingService(timeZone: zone)
-            // Half of the instants lie near a shift of the clocks, where the mistakes are.
+            // Half of the instants are near a clock change, where bugs hide.
             var date = Date(timeIntervalSince1970: Double(Int.random(in: 0..<2_000_000_000, using: &random)))
             if Bool.random(using: &random), let shift = zone.nextDaylightSavingTimeTransition(after: date) {
                 date = shift.addingTimeInterval(Double(Int.random(in: -90_000...90_000, using: &random)))

@@ -9,7 +9,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// A TAR may be compressed in seven ways, once; nothing else may be.
+/// A TAR may be compressed once, in one of seven ways; nothing else may be.
 @Suite("Compressed TARs") struct CompressedTarTests {
     let folder: TemporaryFolder
     let worker: ArchiveWorker
@@ -53,7 +53,7 @@ import Testing
             #expect(try await judge(compress(packed(pages, packing), compression)).word != "accepted", "\(packing)")
         }
         #expect(try await judge(compress(storedRar5([picture(1)]), compression)).word != "accepted")
-        // Not twice, however the two are mixed.
+        // Not twice, however the two are combined.
         for other in Compression.allCases {
             #expect(try await judge(compress(compress(tar(1), compression), other)).word != "accepted", "\(other)")
         }
@@ -66,7 +66,7 @@ import Testing
 
     // MARK: Damage
 
-    /// lzma has no checksum, and zstd and lz4 may leave theirs out, as libarchive's writer does: there nothing tells.
+    /// lzma has no checksum, and zstd and lz4 may omit theirs, as libarchive's writer does: there nothing detects it.
     @Test("A flipped bit never gives a page with other bytes", arguments: [Compression.gzip, .xz, .bzip2, .lzip])
     func flippedBitNever(_ compression: Compression) async throws {
         let whole = try compress(tar(3), compression)
@@ -77,7 +77,7 @@ import Testing
         for number in 0...flips {
             var bytes = whole
             let place = Int.random(in: bytes.indices, using: &random)
-            // The first stays whole.
+            // The first stays intact.
             if number > 0 { bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random) }
             for mode in ValidationMode.allCases {
                 let report = try await judge(bytes, mode: mode).report
@@ -88,7 +88,7 @@ import Testing
                 if mode == .strict, report == nil { refused += 1 }
             }
         }
-        // No more than a dozen of the thousands of bytes say what no checksum covers.
+        // Only about a dozen of the thousands of bytes are not covered by a checksum.
         #expect(taken >= 3 && refused > flips / 2, "\(taken) pages taken, \(refused) archives refused")
     }
 
@@ -144,17 +144,17 @@ import Testing
         let zeros = [UInt8](repeating: 0, count: 90 << 20)
         let page = try compress(RawTar([.init("1.png", picture(1) + zeros)]).bytes, compression)
         #expect(try await judge(page).word == "ratio")
-        // Bytes that are passed over cost as much.
+        // Skipped bytes cost just as much.
         let text = try compress(
             RawTar([.init("1.png", picture(1)), .init("readme.txt", zeros), .init("2.png", picture(2))]).bytes,
             compression)
         #expect(try await judge(text).word == "ratio")
-        // And so do those behind the end of the archive.
+        // And so do those after the end of the archive.
         #expect(try await judge(compress(tar(1) + zeros, compression)).word == "ratio")
     }
 
     @Test("A bomb of many gigabytes is found before it goes off") func bombManyGigabytes() async throws {
-        // One member of zeros, over and over: gzip allows members to follow one another.
+        // One member of zeros, repeated: gzip allows concatenated members.
         let member = try compress([UInt8](repeating: 0, count: 64 << 20), .gzip)
         let head = try compress(Array(tar(1).prefix(2 * 512 + 3 * 1024)), .gzip)
         let bytes = head + (0..<160).flatMap { _ in member }

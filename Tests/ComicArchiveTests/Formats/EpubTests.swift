@@ -9,7 +9,7 @@ import Testing
 @testable import Sandbox
 @testable import steward_worker
 
-/// EPUBs of pictures: the pages stand in the order of the spine, whatever their files are called.
+/// EPUBs of pictures: the pages are in spine order, whatever their files are called.
 @Suite("EPUBs of pictures") struct EpubTests {
     let folder: TemporaryFolder
     let worker: ArchiveWorker
@@ -56,7 +56,7 @@ import Testing
             #expect(listed.map(\.path) == report.pages.map(\.entry.path))
             #expect(listed.map(\.index) == Array(listed.indices))
         }
-        // So does who is told no names.
+        // So does a reader without names.
         let withheld = try worker.judge(.file(Descriptor(path)), mode: mode, names: .withheld)
         #expect(withheld.word == verdict.word)
         #expect(withheld.report?.format == verdict.report?.format)
@@ -107,7 +107,7 @@ import Testing
         let often = (0..<8000).map { $0 % 2 + 1 }
         let report = try #require(try await judge(epub(2, page: { $0 == 1 ? long : "<a/>" }, spine: often)).report)
         #expect(report.pages.map(\.hash) == [ContentHash(of: picture(1))])
-        // And complained of once.
+        // And reported once.
         let missing = try #require(
             try await judge(epub(2, page: { _ in "<img src='nowhere.png'/>" }, spine: often), mode: .lenient).report)
         #expect(missing.damage.count == 1, "\(missing.damage.count)")

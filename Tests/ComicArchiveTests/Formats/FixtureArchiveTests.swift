@@ -6,14 +6,14 @@ import Platform
 import TestSupport
 import Testing
 
-/// Foreign archives, where their folder stands beside the checkout.
+/// Foreign archives, if their folder exists beside the checkout.
 @Suite("Foreign archives")
 struct FixtureArchiveTests {
     let validator: ComicValidator
 
     init() throws { validator = ComicValidator(worker: try builtWorker()) }
 
-    /// What `unzip`, Python and 7-Zip take out of them.
+    /// The contents extracted by `unzip`, Python and 7-Zip.
     static let sums = [
         "epub3.epub": [
             "8ffa58aa7f20c0ac57e634945f0eb59794d58b157bd554aef2893fe6a7d71dd8",
@@ -23,7 +23,7 @@ struct FixtureArchiveTests {
     ]
     static let komga = "514f386643478a22e387db1b5a426aabbb61291c2abb86f532f46d33db90b831"
 
-    /// The verdicts that a name alone makes sure of; all others must refuse, as they hold no pictures.
+    /// The verdicts implied by a name; all others must be refused, as they contain no pictures.
     static func words(_ name: String) -> [String] {
         if name == "rar4-solid.rar", !ArchiveWorker.unpacksSolidRar { return ["solid"] }
         if name.contains("encrypt") {
@@ -53,7 +53,7 @@ struct FixtureArchiveTests {
         }
     }
 
-    /// Bytes that this project did not take out of the archive.
+    /// Contents extracted by other programs.
     @Test(
         "What seven ZIP packs comes out as it was",
         arguments: ["Deflate", "BZip2", "LZMA", "PPMd", "7z-LZMA2", "7z-PPMd", "7z-Deflate", "tar"])

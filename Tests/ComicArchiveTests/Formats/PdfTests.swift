@@ -7,9 +7,9 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// PDFs, listed, judged and drawn by a foreign program in the worker's second cage.
+/// PDFs, listed, judged and drawn by a third-party program in the worker's second cage.
 ///
-/// Where poppler-utils is not installed, only what is said of that is tested.
+/// Without poppler-utils, only the message about that is tested.
 @Suite("PDFs") struct PdfTests {
     let folder: TemporaryFolder
     let worker: ArchiveWorker
@@ -74,7 +74,7 @@ import Testing
         "A document that needs a password is encrypted, one that only reserves rights is read",
         .enabled(if: isInstalled, "poppler-utils is not installed"))
     func documentNeedsPassword() async throws {
-        // What everybody can open keeps nothing from anybody.
+        // A file that everybody can open hides nothing.
         for (name, word) in [("user", "encrypted"), ("owner", "accepted")] {
             let verdict = try await judge(encryptedPdf(needsPassword: name == "user"))
             #expect(verdict.word == word, "\(name): \(verdict.message)")
@@ -122,7 +122,7 @@ import Testing
         let report = try #require(verdict.report, "\(verdict.message)")
         #expect(report.damage.isEmpty && report.pages.allSatisfy { $0.damage == nil })
         #expect(report.notes.count == 1 && report.notes.first?.contains("page_2.jpg") == true, "\(report.notes)")
-        // Where nothing is drawn it is the reason why.
+        // If nothing is drawn, that is the reason.
         let empty = try await judge(pdf([PdfSample(), PdfSample(content: "/Unknown gs\n")]))
         #expect(empty.word == "damaged-page" && empty.message.contains("shows nothing"), "\(empty.message)")
     }
@@ -191,7 +191,7 @@ import Testing
 
     @Test("A page that never ends meets the limit", .enabled(if: isInstalled, "poppler-utils is not installed"))
     func pageNeverEnds() async throws {
-        // Shapes that overlap, more than a second can fill.
+        // Overlapping shapes, more than can be filled in a second.
         let endless = String(repeating: "0 0 600 700 re 10 10 500 500 re f* ", count: 400_000)
         let limited = try ArchiveWorker(
             program: worker.program,

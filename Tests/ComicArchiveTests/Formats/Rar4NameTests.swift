@@ -7,7 +7,7 @@ import Testing
 @testable import Sandbox
 @testable import steward_worker
 
-/// Names in RAR 4 headers, and the short form of their Unicode.
+/// Names in RAR 4 headers, and their compact Unicode form.
 @Suite("Names in RAR 4 headers") struct Rar4NameTests {
     private func name(_ legacy: String, _ short: [UInt8]) -> String {
         String(decoding: Rar4Name.read(Array(legacy.utf8) + [0] + short, isUnicode: true), as: UTF8.self)
@@ -53,13 +53,13 @@ import Testing
             let isPlain = name == field.map { $0 == UInt8(ascii: "\\") ? UInt8(ascii: "/") : $0 }
             if isPlain { plain += 1 } else { unfolded += 1 }
         }
-        // Half of them hold the zero behind which the short form stands.
+        // Half of them contain the zero that precedes the compact form.
         #expect(plain > 800 && unfolded > 800, "\(plain) plain, \(unfolded) unfolded")
         let endless = [UInt8](repeating: 0xFF, count: 60_000)
         #expect(Rar4Name.read([0] + endless, isUnicode: true).count <= 3 * (ArchiveLimits.maxNameLength + 130))
     }
 
-    /// libarchive reads the same headers where an archive is not solid.
+    /// libarchive reads the same headers if an archive is not solid.
     @Test(
         "Names and kinds are those that libarchive reads",
         .enabled(if: ArchiveWorker.unpacksSolidRar, "unar is not installed"))

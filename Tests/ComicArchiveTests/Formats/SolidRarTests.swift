@@ -12,7 +12,7 @@ import Testing
 
 /// Solid RAR 4 archives, unpacked by `unar` in the worker's second cage.
 ///
-/// Where unar is not installed, a program in its place shows what is made of whatever it does.
+/// Without unar, a substitute program shows how its output is handled.
 @Suite("Solid RAR 4 archives") struct SolidRarTests {
     let folder: TemporaryFolder
     let program: BytePath
@@ -39,10 +39,10 @@ import Testing
         return archive.four
     }
 
-    /// A shell in unar's place. In the cage it has what is built into it, and nothing else.
+    /// A shell in unar's place. In the cage it has only its built-in commands.
     private func shell(_ script: String) -> [String] { ["/bin/sh", "-c", script] }
 
-    /// A line of shell that says these bytes.
+    /// A shell line that prints these bytes.
     private func saying(_ bytes: [UInt8]) -> String {
         "printf '" + bytes.map { "\\" + String(Int($0) + 0o1000, radix: 8).dropFirst() }.joined() + "'"
     }
@@ -157,7 +157,7 @@ import Testing
         #expect(report.pages.map { $0.damage == nil } == [true, false, true])
     }
 
-    /// A page must not go missing because of a name that is none of a picture any more.
+    /// A page must not go missing because its name no longer looks like a picture's.
     @Test("A bit of a header that is flipped is found, or changes nothing") func bitHeaderFlipped() throws {
         let archive = RawRar(solid: pages)
         let (sound, edges) = (archive.four, archive.edgesOfFour)
@@ -193,7 +193,7 @@ import Testing
             #expect(long.word == "damaged-archive", "\(long.message)")
             #expect(long.message.contains("more than its headers say"))
         }
-        // The right count of bytes, and others.
+        // The right number of bytes, but different ones.
         #expect(try await judge(bytes, by: shell(saying(contents.reversed()))).word == "damaged-page")
     }
 
@@ -263,7 +263,7 @@ import Testing
             try await judge(rar { _ in }, by: shell("(:); \(saying([65]))"))
         }
         #expect(fault?.code == Fault.machine)
-        // A C library asks for one by itself, so that it is told no.
+        // A C library requests one by itself, so the request fails instead of killing.
         if access("/usr/bin/python3", X_OK) == 0 {
             let script = """
                 import errno, socket, sys

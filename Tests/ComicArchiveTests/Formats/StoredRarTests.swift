@@ -7,7 +7,7 @@ import Testing
 @testable import Sandbox
 @testable import steward_worker
 
-/// RAR 5 archives that hold BLAKE2sp in place of CRC-32: libarchive compares neither where the bytes are stored.
+/// RAR 5 archives with BLAKE2sp instead of CRC-32: libarchive compares neither for stored entries.
 @Suite("RAR 5 archives with BLAKE2sp") struct StoredRarTests {
     let folder: TemporaryFolder
     let validator: ComicValidator
@@ -18,8 +18,7 @@ import Testing
     }
 
     @Test("The checksum is BLAKE2sp with 32 bytes") func checksumBlake2sp32() {
-        // Published vectors: no bytes, and 0, 1, 2 … 254.
-        // The third of Python's hashlib, as a tree.
+        // Published vectors: no bytes, and 0, 1, 2 … 254. The third of Python's hashlib, as a tree.
         for (bytes, expected) in [
             ([], "dd0e891776933f43c7d032b08a917e25741f8aa9a12c12e1cac8801500f2ca4f"),
             (Array(0..<255), "25059f10605e67adfe681350666e15ae976a5a571c13cf5bc8053f430e120a52"),

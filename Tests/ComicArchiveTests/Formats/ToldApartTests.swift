@@ -6,7 +6,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// Encrypted, one part of several, solid: each is told for what it is, in every format.
+/// Encrypted, multi-volume, solid: each is recognised in every format.
 @Suite("Encrypted, part of several, solid") struct ToldApartTests {
     let folder: TemporaryFolder
     let validator: ComicValidator
@@ -33,7 +33,7 @@ import Testing
             let verdict = try await validator.validate(path)
             #expect(verdict.word == "multi-volume", "\(name): \(verdict.message)")
         }
-        // What is whole is not refused for its name.
+        // A complete archive is not refused because of its name.
         #expect(try await validator.validate(try folder.write("whole.001", zip)).word == "accepted")
     }
 
@@ -45,7 +45,7 @@ import Testing
     func foreignArchivesTold(_ path: BytePath) async throws {
         let (name, verdict) = (path.nameText, try await validator.validate(path))
         if name.contains("partially") || name.contains("encryption_data") {
-            // Their pages are no pictures.
+            // Their pages are not pictures.
             #expect(verdict.word == "no-pages")
         } else if name.contains("encrypt") {
             #expect(verdict.word == "encrypted", "\(verdict.message)")
@@ -57,11 +57,11 @@ import Testing
         } else if name == "rar5-solid.rar" {
             #expect(verdict.report?.isSolid == true)
         }
-        // A listing says the same as a verdict.
+        // A listing gives the same answer as a verdict.
         guard ["encrypted", "multi-volume"].contains(verdict.word), !name.contains("komga") else { return }
         do {
             let entries = try await worker.list(path).headers
-            // Names that are not encrypted themselves are listed; what they name is told apart.
+            // If only the contents are encrypted, the names are listed; the contents are recognised as encrypted.
             #expect(verdict.word == "encrypted" && entries.contains(where: \.isEncrypted), "\(name)")
         } catch {
             #expect(explain(error).contains(verdict.word == "encrypted" ? "encrypted" : "one part of several"))
@@ -71,11 +71,11 @@ import Testing
     @Test("A legacy name's second byte is no backslash") func legacyNameSecond() {
         func refusal(_ bytes: [UInt8]) -> PageRules.Refusal? { PageRules.refusal(bytes) }
         let png = Array(".png".utf8)
-        // 表 and ソ in Shift-JIS, and a character whose second byte is a lead byte's value.
+        // 表 and ソ in Shift-JIS, and a character whose second byte has the value of a lead byte.
         #expect(refusal([0x95, 0x5C] + png) == nil)
         #expect(refusal([0x83, 0x5C, 0x2F, 0x95, 0x5C] + png) == nil)
         #expect(refusal([0x88, 0xEA, 0x97, 0x97, 0x95, 0x5C] + png) == nil)
-        // Behind a whole character, or a byte that leads none, it is one.
+        // After a complete character, or after a byte that is not a lead byte, it is a backslash.
         #expect(refusal([0x88, 0xEA, 0x5C] + png) == .backslash)
         #expect(refusal([0xB1, 0x5C, 0x41] + png) == .backslash)
         #expect(refusal([0xFF, 0x5C] + png) == .backslash)
@@ -83,7 +83,7 @@ import Testing
         // In UTF-8 it always is.
         #expect(refusal(Array("表\\1.png".utf8)) == .backslash)
         #expect(refusal(Array("é\\1.png".utf8)) == .backslash)
-        // And what leads out does so in either reading.
+        // A name that escapes does so in either reading.
         #expect(refusal([0x95, 0x5C, 0x2E, 0x2E, 0x5C, 0x31] + png) == .traversal)
         #expect(refusal([0x95] + Array("\\../1.png".utf8)) == .traversal)
     }

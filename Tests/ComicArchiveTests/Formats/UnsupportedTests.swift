@@ -6,7 +6,8 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// Archives that may be sound and cannot be read here: nobody is told that they are damaged, or to fetch them again.
+/// Archives that may be intact but cannot be read here: the message neither calls them damaged nor suggests downloading
+/// them again.
 @Suite("Archives that cannot be read here") struct UnsupportedTests {
     private static var samples: [(label: String, bytes: [UInt8])] {
         var deflate64 = RawZip.Entry("2.png", picture(2))
@@ -62,7 +63,7 @@ import Testing
 
     @Test("The last part of a split ZIP is a part, whatever it lists") func lastPartSplit() async throws {
         var page = RawZip.Entry("2.png", picture(2))
-        // It lies in the part before, at a place that this one does not have.
+        // It is in the previous part, at an offset that this one does not have.
         page.offset = 1 << 30
         page.truth.packed = 1 << 30
         var zip = RawZip([RawZip.Entry("1.png", picture(1)), page])

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// A ZIP says everything of an entry twice. Where one of the two is damaged, no page goes missing in silence.
+/// A ZIP says everything about an entry twice. If one of the two is damaged, no page goes missing silently.
 @Suite("The two headers of a ZIP's entry") struct ZipHeaderTests {
     private static let pages = ["01.png", "02.png"]
 
@@ -12,7 +12,7 @@ import Testing
         RawZip(pages.enumerated().map { RawZip.Entry($1, picture($0 + 1, size: 200)) }).bytes
     }
 
-    /// Where a page of `archive` has its own header and its entry in the list, and where the end record stands.
+    /// Where a page of `archive` has its own header and its directory entry, and where the end record is.
     private static let headers: [Range<Int>] = {
         let local = 30 + 6
         let listed = 46 + 6
@@ -30,7 +30,7 @@ import Testing
         let good = [1, 2].map { ContentHash(of: picture($0, size: 200)) }
         var random = SeededGenerator(for: "bits of ZIP headers")
         let bits = Self.headers.flatMap { Array($0.lowerBound * 8..<$0.upperBound * 8) }
-        // The time and the date of each page's own header, which matter to nobody.
+        // The time and date in each page's own header, which do not matter.
         let harmless = Self.headers.prefix(2).flatMap { header in (10..<14).map { (header.lowerBound + $0) * 8 } }
         let chosen = harmless + Thoroughness.sample(bits.indices, 240, &random).map { bits[$0] }
         let flips = chosen.map { bit in
@@ -47,7 +47,7 @@ import Testing
             taken += 1
             #expect(report.pages.compactMap(\.hash) == good, "bit \(bit % 8) of byte \(bit / 8) changed what is read")
         }
-        // Names, checksums and sizes, of which there are two of each, are more than a third of the headers.
+        // Names, checksums and sizes, each stored twice, are more than a third of the headers.
         #expect(taken >= harmless.count && refused > 40, "\(taken) taken, \(refused) refused")
     }
 
@@ -57,7 +57,7 @@ import Testing
     {
         let trial = try HostileTrial("headers")
         let (local, list) = (Self.headers[1].lowerBound, Self.headers[2].lowerBound + 52)
-        // Flags, method, checksum, both sizes and the name's last letter, here and there.
+        // Flags, method, checksum, both sizes and the name's last letter, in both places.
         let fields = [(6, 8), (8, 10), (14, 16), (18, 20), (22, 24), (35, 51)]
         var archives: [(label: String, bytes: [UInt8])] = []
         for (own, listed) in fields {

@@ -7,7 +7,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// Where the pages of a ZIP stand, as the validating pass tells it, and what is had from there.
+/// The positions of a ZIP's pages, as reported by the validating pass, and the bytes found there.
 @Suite("Where the pages of a ZIP stand") struct ZipPlaceTests {
     let folder: TemporaryFolder
     let worker: ArchiveWorker
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Each page out of its own bytes alone.
+    /// Each page from its own bytes alone.
     private func pages(_ report: ComicReport, in bytes: [UInt8]) throws -> [[UInt8]?] {
         try report.pages.map { page in
             guard let place = page.place else { return nil }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// In an order that is not that of reading, stored and deflated.
+    /// Not in reading order, stored and deflated.
     private func entries() throws -> [RawZip.Entry] {
         try [3, 1, 2, 4].map { number in
             number % 2 == 0

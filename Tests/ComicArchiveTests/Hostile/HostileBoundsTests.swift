@@ -9,11 +9,11 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// What hostile archives may cost: the worker's limits hold, and the agent does not grow, forget a process or write
-/// anywhere but into its cache.
+/// The cost of hostile archives: the worker's limits hold, and the agent does not grow, leak a process or write
+/// anywhere except its cache.
 @Suite("What hostile archives may cost")
 struct HostileBoundsTests {
-    /// In a process of its own, so that what it measures is not another test's.
+    /// In a separate process, so that it does not measure other tests.
     @Test("The agent stays as it is") func agentStays() async throws {
         let folder = try TemporaryFolder("bounds")
         let comics = HostileComic.bombs + HostileComic.crowds + HostileComic.shapes
@@ -61,7 +61,7 @@ struct HostileBoundsTests {
         try Durable.remove(path)
     }
 
-    /// What this process and its children have used up.
+    /// Resources used by this process and its children.
     private struct Bounds {
         private var memory: Int?
         private var seconds = 0.0
@@ -71,7 +71,7 @@ struct HostileBoundsTests {
             let peak =
                 status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?
                 .split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? .max
-            // Kilobytes; the first archive has brought in what every one needs.
+            // Kilobytes; the first archive has loaded what every one needs.
             let first = memory ?? peak
             memory = first
             #expect(peak - first < 24 << 10, "\(path): the agent grew from \(first) to \(peak) KiB")
@@ -86,7 +86,7 @@ struct HostileBoundsTests {
         }
     }
 
-    /// The kernel holds the worker to its seconds from before it reads the first byte.
+    /// The kernel enforces the worker's CPU limit from before it reads the first byte.
     @Test("The worker has its limit", arguments: [("zip", "10"), ("7z", "120")])
     func workerLimit(_ format: String, _ seconds: String) async throws {
         let folder = try TemporaryFolder("limits")
@@ -101,7 +101,7 @@ struct HostileBoundsTests {
             let process = WorkerProcess(
                 program: program, archive: .file(try Descriptor(path)), arguments: ["inspect"], patience: 120)
             _ = try process.run { _ in
-                // It lives, or waits to be reaped: until then the kernel tells its limits.
+                // It is running, or waiting to be reaped: until then the kernel shows its limits.
                 for id in try listDirectory("/proc").map({ String(decoding: $0.name, as: UTF8.self) }) {
                     guard let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
                         status.contains("(steward-worker)"),
@@ -116,11 +116,11 @@ struct HostileBoundsTests {
             }
             return rows
         }
-        // Another test's worker may be among them, just begun.
+        // Another test's worker may be among them, just started.
         #expect(rows.contains { $0.dropFirst(3).first.map(String.init) == seconds }, "\(rows)")
     }
 
-    /// More than two GiB of zeros, slowly enough told that the ratio is no bomb's.
+    /// More than two GiB of zeros, sent slowly enough for the ratio not to be a bomb's.
     @Test("A worker that takes too long is ended") func workerTakesToo() async throws {
         let folder = try TemporaryFolder("long")
         let page = RawZip.Entry(zeros: "", runs: 400_000)

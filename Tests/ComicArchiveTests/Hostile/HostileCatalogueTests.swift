@@ -8,7 +8,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// Every archive of the project's own generator gets its verdict, and no page that is taken has other bytes than were
+/// Every archive of the project's own generator gets its verdict, and no accepted page has bytes other than those
 /// packed.
 @Suite("Every hostile archive")
 struct HostileCatalogueTests {
@@ -26,7 +26,7 @@ struct HostileCatalogueTests {
             #expect(comic.words.contains(verdict.word), "\(comic): \(verdict.word) \(verdict.message)")
             expect(verdict, holdsNoMoreThan: comic)
         }
-        // Only damage is what a lenient validation judges otherwise.
+        // A lenient validation judges only damage differently.
         let damaged = comics.indices.filter {
             verdicts[$0].word.hasPrefix("damaged") || verdicts[$0].word == "unsupported"
         }
@@ -49,7 +49,7 @@ struct HostileCatalogueTests {
         }
     }
 
-    /// The construction is what it claims to be: libarchive, left to itself, finds every checksum right.
+    /// The construction is genuine: libarchive alone finds every checksum correct.
     @Test("The overlap bomb is a good archive") func overlapBombGood() throws {
         let bytes = quotedOverlap(entries: 20, runs: 400)
         let archive = try #require(archive_read_new())

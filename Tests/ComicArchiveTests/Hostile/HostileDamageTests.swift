@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Bits that flipped and files that were cut: what is taken is what was packed.
+/// Flipped bits and truncated files: accepted pages are exactly as packed.
 @Suite("Flipped bits and cut files")
 struct HostileDamageTests {
     @Test("No flipped bit gives other bytes", arguments: DamageSample.checked)
@@ -17,7 +17,7 @@ struct HostileDamageTests {
         let good = Set(whole.pages.compactMap(\.hash))
         if !sample.pages.isEmpty { #expect(good == Set(sample.pages.map { ContentHash(of: $0) })) }
         let flips = Self.flipped(bytes, sample.description, times: sample.flips)
-        // What a strict validation takes, a lenient one takes whole: one run tells both.
+        // Everything a strict validation accepts, a lenient one accepts completely, so one run covers both.
         for (flip, verdict) in zip(flips, try await trial.verdicts(flips.map(\.bytes), mode: .lenient)) {
             for hash in verdict.report?.pages.compactMap(\.hash) ?? [] {
                 #expect(good.contains(hash), "a flip at \(flip.place) gave other bytes")
@@ -29,7 +29,7 @@ struct HostileDamageTests {
         }
     }
 
-    /// What RAR itself compressed, taken out: the same bytes or none.
+    /// Data compressed by RAR itself, extracted: the same bytes or none.
     @Test("No flipped bit is taken out", arguments: DamageSample.compressedRars)
     func flippedBitTaken(_ sample: DamageSample) async throws {
         let trial = try HostileTrial("flips")
@@ -54,8 +54,8 @@ struct HostileDamageTests {
         }
     }
 
-    /// A tar has a checksum for each header and none for what a file holds: a flip there is seen only where it breaks
-    /// the head of the picture. A page's bytes can differ; its name, its size and its neighbours cannot.
+    /// A tar has a checksum for each header but none for file contents: a flip there is detected only if it breaks the
+    /// head of the picture. A page's bytes can differ; its name, its size and its neighbours cannot.
     @Test("Flipped bits of a tar change no more than one page") func flippedBitsTar() async throws {
         let trial = try HostileTrial("flips")
         let pages = (1...3).map { picture($0) }
@@ -77,7 +77,7 @@ struct HostileDamageTests {
         #expect(taken > 150 && refused > 3, "\(taken) taken, \(refused) refused")
     }
 
-    /// At every hundredth, and where a block, an entry or the archive itself ends.
+    /// At every hundredth, and at the ends of blocks, entries and the archive itself.
     @Test("No cut archive is taken for a whole one", arguments: DamageSample.checked + [DamageSample.plainTar])
     func cutArchiveTaken(_ sample: DamageSample) async throws {
         let trial = try HostileTrial("cuts")
@@ -101,10 +101,10 @@ struct HostileDamageTests {
     }
 }
 
-/// A good archive that is to be damaged.
+/// A good archive that will be damaged.
 struct DamageSample: Sendable, CustomStringConvertible {
     let description: String
-    /// Empty where it is foreign.
+    /// Empty for a foreign archive.
     var pages: [[UInt8]] = []
     var edges: [Int] = []
     /// How many flips are tried.
@@ -143,10 +143,10 @@ struct DamageSample: Sendable, CustomStringConvertible {
         ] + foreign
     }
 
-    /// A RAR 5 whose three pages are one compressed block; nothing free packs such.
+    /// A RAR 5 whose three pages are one compressed block; no free program creates such a file.
     private static var foreign: [DamageSample] { foreign(["rar5-solid.rar"]) }
 
-    /// Compressed by RAR itself, what is in them being no pictures.
+    /// Compressed by RAR itself; their contents are not pictures.
     static var compressedRars: [DamageSample] {
         foreign([
             "test_read_format_rar_filter.rar", "test_read_format_rar5_compressed.rar",
@@ -162,7 +162,7 @@ struct DamageSample: Sendable, CustomStringConvertible {
             print("not damaged, as there are no such archives in shared/fixtures beside the checkout: \(list)")
         }
         return found.map { path in
-            // The decoder's part in this one is the same as in the others; its checksum is another.
+            // The decoder's part in this one is the same as in the others; only its checksum differs.
             let flips = path.nameText.contains("blake2") ? 100 : 300
             return DamageSample(description: path.nameText, flips: flips) { try Descriptor(path).readAll() }
         }

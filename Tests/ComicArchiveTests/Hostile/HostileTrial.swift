@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Judges many archives at a time, in as many workers as the machine has processors.
+/// Judges many archives at a time, in as many workers as the machine has cores.
 struct HostileTrial {
     let folder: TemporaryFolder
     let validator: ComicValidator
@@ -18,7 +18,7 @@ struct HostileTrial {
         validator = ComicValidator(worker: worker)
     }
 
-    /// One verdict for each, in their order.
+    /// One verdict for each, in order.
     func verdicts(_ archives: [[UInt8]], mode: ValidationMode = .strict) async throws -> [Verdict] {
         try await withThrowingTaskGroup(of: (Int, Verdict).self) { group in
             for (index, bytes) in archives.enumerated() {
@@ -34,7 +34,7 @@ struct HostileTrial {
         }
     }
 
-    /// The bytes of the first entry, taken out of each; nil where that is refused.
+    /// The bytes of the first entry extracted from each; nil if that is refused.
     func firstEntries(_ archives: [[UInt8]]) async throws -> [[UInt8]?] {
         try await withThrowingTaskGroup(of: (Int, [UInt8]?).self) { group in
             for (index, bytes) in archives.enumerated() {
@@ -45,7 +45,7 @@ struct HostileTrial {
                         _ = try await worker.extract(path, [0: target])
                         return (index, try Descriptor(target).readAll())
                     } catch {
-                        // What is refused leaves nothing behind.
+                        // A refused archive leaves nothing behind.
                         return (index, try FileStatus.of(target) == nil ? nil : [])
                     }
                 }
@@ -56,6 +56,6 @@ struct HostileTrial {
         }
     }
 
-    /// The pages that were taken, each with its hash.
+    /// The accepted pages, each with its hash.
     static func pages(_ verdict: Verdict) -> [PageReport] { verdict.report?.pages.filter { $0.damage == nil } ?? [] }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import Sandbox
 @testable import steward_worker
 
-/// What the agent is told of an archive where it need not know what is in it.
+/// What the agent learns of an archive when it need not know its contents.
 @Suite("Names that are withheld")
 struct WithheldNamesTests {
     @Test(

@@ -74,7 +74,7 @@ import Testing
                 var bytes = sample
                 switch number % 10 {
                 case 0: break
-                // Enough to tell the format, and the size of a GIF alone.
+                // Enough to recognise the format, but the size only for a GIF.
                 case 1: bytes = Array(bytes.prefix(13))
                 default:
                     for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -96,8 +96,9 @@ import Testing
                 }
             }
         }
-        // The whole are found, and the cut want more. Of those changed by chance a twentieth of the PNGs and a thirteenth
-        // of the JPEGs are damaged, and two thirds of the PNGs and more of the GIFs unknown.
+        // The complete ones are recognised, and the truncated ones need more bytes. Of the randomly changed ones a
+        // twentieth of the PNGs and a thirteenth of the JPEGs are damaged, and two thirds of the PNGs and more of the
+        // GIFs unknown.
         #expect(found >= 2700 && beyond >= 2400, "\(found) found, \(beyond) cut")
         #expect(damaged > 150 && unknown > 2000, "\(damaged) damaged, \(unknown) unknown")
     }

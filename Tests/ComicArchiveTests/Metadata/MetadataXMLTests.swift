@@ -98,7 +98,8 @@ import Testing
         var (read, refused) = (0, 0)
         for number in 0..<3000 {
             var bytes = Array(comicInfo.utf8)
-            // Of several changes one nearly always spoils the file; what is still read has to occur as well.
+            // Of several changes one nearly always breaks the file; files that are still readable have to occur as
+            // well.
             let isSlight = number.isMultiple(of: 3)
             for _ in 0..<(isSlight ? 1 : Int.random(in: 1...8, using: &random)) {
                 let at = Int.random(in: 0..<bytes.count, using: &random)

@@ -52,7 +52,7 @@ import Testing
             Case("Spider-Man 2099 001 (1992).cbz", "Spider-Man 2099", "1", year: 1992),
             Case("100 Bullets 05.cbz", "100 Bullets", "5"),
             Case("100 Bullets.cbz", "100 Bullets"),
-            // Nothing tells the number in a name from that of an issue, and issues are more.
+            // Such a number cannot be told from an issue number, and issues are more common.
             Case("Rev 2.cbz", "Rev", "2"),
             Case("March 5.cbz", "March", "5"),
             Case("Fantastic 4.cbz", "Fantastic", "4"),
@@ -104,7 +104,7 @@ import Testing
         check(String(repeating: "1 ", count: 100_000))
     }
 
-    /// Whatever it is called: no numbers that no comic has, and no words that do not stand in it.
+    /// For any name: no numbers that no comic has, and no words that do not occur in it.
     private func check(_ name: String) {
         let found = ComicName.parse(name)
         let shown = name.prefix(100).debugDescription

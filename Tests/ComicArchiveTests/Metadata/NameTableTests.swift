@@ -4,7 +4,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// File names in all the shapes that collections have, of comics that do not exist.
+/// File names in all the forms found in collections, of comics that do not exist.
 @Suite("Names in the shapes that collections have") struct NameTableTests {
     typealias Case = NameParsingTests.Case
 
@@ -79,7 +79,7 @@ import Testing
         Case("003.cbz", "003", "3"),
     ]
 
-    /// The shapes of names that comictagger's own tests hold.
+    /// The name forms from comictagger's own tests.
     static let tagged = [
         Case("owl 3 title (OC).cbz", "owl", "3", title: "title"),
         Case("mr. Owl 3.cbz", "mr. Owl", "3"),
@@ -130,7 +130,7 @@ import Testing
     ]
 
     static let withNumbers = [
-        // Nothing tells this number from that of an issue.
+        // This number cannot be told from an issue number.
         Case("Route 66.cbz", "Route", "66"),
         Case("S.H.E.L.L.cbz", "S.H.E.L.L"),
         Case("Mr.Smith.cbz", "Mr.Smith"),

@@ -31,7 +31,7 @@ import Testing
     @Test("It is the same page as by listing and extracting", arguments: Packing.allCases)
     func pageListingExtracting(_ packing: Packing) async throws {
         let path = folder.path.appending("a.comic")
-        // In an order that is not that of reading, among entries that are no pages.
+        // Not in reading order, among entries that are not pages.
         let numbers = [7, 3, 11, 1, 0, 9, 2]
         let extra = [Packed(name: "ComicInfo.xml", bytes: Array("<ComicInfo/>".utf8)), Packed(name: "x/readme.txt")]
         try pack(extra + numbers.map { Packed(name: "x/\($0).png", bytes: picture($0)) }, packing, to: path)

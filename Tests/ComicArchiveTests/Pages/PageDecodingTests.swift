@@ -7,7 +7,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// Pages of which every pixel is decoded: those that begin well and then show nothing, or only a part.
+/// Fully decoded pages: those that begin well and then show nothing, or only a part.
 @Suite("Pages that are decoded", .enabled(if: hasThumbnails, "libvips42 is not installed")) struct PageDecodingTests {
     let folder: TemporaryFolder
     let validator: ComicValidator
@@ -27,7 +27,7 @@ import Testing
         return try await validator.decodingPages(of: path, verdict, mode: mode)
     }
 
-    /// A picture that is of another colour in each line, so that any part of it shows something.
+    /// A picture with a different colour in each line, so that any part of it shows something.
     private var striped: [UInt8] { Picture.striped(200, 300) }
 
     private func jpeg() async throws -> [UInt8] {
@@ -74,7 +74,7 @@ import Testing
 }
 
 extension Picture {
-    /// A PNG that is of another colour in each line.
+    /// A PNG with a different colour in each line.
     static func striped(_ width: Int, _ height: Int) -> [UInt8] {
         var lines: [UInt8] = []
         for row in 0..<height {

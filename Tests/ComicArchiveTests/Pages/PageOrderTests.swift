@@ -5,7 +5,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// Pages in the order in which a person reads them.
+/// Pages in reading order.
 @Suite("The order of pages") struct PageOrderTests {
     @Test(
         "Pages stand in reading order",
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// Whatever the bytes, the order is total: a sort cannot go wrong and is the same everywhere.
+    /// The order is total for any bytes: a sort cannot go wrong and is the same everywhere.
     @Test("Names are totally ordered whatever their bytes") func namesTotallyOrdered() {
         var random = SeededGenerator(for: "page order")
         let alphabet: [UInt8] = Array("01290aAbZ./ -_".utf8) + [0xC3, 0xA4, 0xFF, 0x00, 0x80]

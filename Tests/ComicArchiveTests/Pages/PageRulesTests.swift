@@ -4,7 +4,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// Which entries are pages, which are passed over, which condemn the archive.
+/// Which entries are pages, which are skipped, which condemn the archive.
 @Suite("What is a page") struct PageRulesTests {
     @Test(
         "What leads elsewhere is refused",

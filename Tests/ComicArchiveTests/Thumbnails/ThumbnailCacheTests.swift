@@ -10,7 +10,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// Thumbnails on the disk.
+/// Thumbnails on disk.
 @Suite("Thumbnails on the disk")
 struct ThumbnailCacheTests {
     private let folder: TemporaryFolder
@@ -75,7 +75,7 @@ struct ThumbnailCacheTests {
             clock.advance(days: 2)
         }
         #expect(try files().count == 20)
-        // Used today: it outlives those that were made after it.
+        // Used today: it outlives those created after it.
         #expect(try cache.find(key(0)) != nil)
         clock.advance(days: 2)
         try cache.keep(jpeg(20), for: key(20))
@@ -110,7 +110,7 @@ struct ThumbnailCacheTests {
         try Durable.remove(tally)
         try cache.keep(jpeg(10), for: key(10))
         #expect(try cache.size() <= 5 * 12_288)
-        // Too low, as after a process that died: put right within a day.
+        // Too low, as after a killed process: corrected within a day.
         try folder.write("thumbnails/tally", "0 \(clock.now.nanoseconds)\n")
         for number in 20..<24 { try cache.keep(jpeg(number), for: key(number)) }
         clock.advance(days: 2)
@@ -128,7 +128,7 @@ struct ThumbnailCacheTests {
         #expect(try TemporaryFolder.text(folder.path.appending("thumbnails/tally")).hasPrefix("24576 "))
         for file in try files() {
             let times = [timespec(tv_sec: Int(time), tv_nsec: 0), timespec(tv_sec: Int(time), tv_nsec: 0)]
-            // A file system that cannot keep such a time takes the nearest.
+            // A file system that cannot store such a time uses the nearest.
             _ = utimensat(AT_FDCWD, file.text, times, 0)
         }
         #expect(try cache.find(key(1)) == jpeg(1))
@@ -171,7 +171,7 @@ struct ThumbnailCacheTests {
     }
 }
 
-/// A clock that a test moves.
+/// A clock moved by the test.
 private final class Clock: Sendable {
     private let time = Mutex(Timestamp.now())
 

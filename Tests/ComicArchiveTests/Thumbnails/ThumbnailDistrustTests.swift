@@ -8,7 +8,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// A process that makes thumbnails and dies, or lies: played by a script.
+/// A thumbnail process that dies, or lies: played by a script.
 @Suite("A process that makes thumbnails and dies, or lies")
 struct ThumbnailDistrustTests {
     private let folder: TemporaryFolder
@@ -16,7 +16,7 @@ struct ThumbnailDistrustTests {
     init() throws { folder = try TemporaryFolder("distrust") }
 
     /// - Parameters:
-    ///   - records: what it says, by the number of the first picture that it is asked for; else by `any`.
+    ///   - records: its output, by the number of the first requested picture; otherwise by `any`.
     ///   - end: how it ends.
     private func worker(_ records: [String: [WorkerRecord]], end: String) throws -> ThumbnailWorker {
         for (name, said) in records { try folder.write(BytePath("said-\(name)"), said.flatMap { $0.encoded() }) }

@@ -44,7 +44,7 @@ struct ThumbnailServiceTests {
         let file = try #require(try await library.listFiles().first)
         let made = try await service.thumbnail(for: file)
         #expect(try width(made) == 103)
-        // The second time from the disk: the pages cannot be read any more.
+        // The second time from disk: the pages cannot be read any more.
         let content = try ContentHash.ofFile(path)
         try Durable.remove(path)
         try folder.write("library/a.cbz", "no comic any more")

@@ -7,7 +7,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// Thumbnails, made by the worker in its cage.
+/// Thumbnails created by the worker in its cage.
 @Suite("Thumbnails", .enabled(if: hasThumbnails, "libvips42 is not installed"))
 struct ThumbnailWorkerTests {
     private let worker: ThumbnailWorker
@@ -92,7 +92,7 @@ struct ThumbnailWorkerTests {
         #expect(made[3] == .failed("it is no picture that is known"))
     }
 
-    /// libvips says nothing of a PNG that ends with its header.
+    /// libvips reports nothing about a PNG that ends after its header.
     @Test("A failure has words where libvips has none") func failureWordsLibvips() async throws {
         let made = try await worker.shrink(pictures: [Array(Picture.png(40, 60).prefix(33))], to: .page)
         #expect(made == [.failed("it cannot be decoded")])
@@ -106,7 +106,7 @@ struct ThumbnailWorkerTests {
         let originals = [Picture.png(40, 60), Picture.gif, Picture.webp, Picture.tiff(40, 60), jpeg, Picture.avif]
         let damaged = (0..<120).map { number -> [UInt8] in
             var picture = originals[number % originals.count]
-            // The first of each is whole, and of the second next to nothing is left.
+            // The first of each is complete, and of the second next to nothing is left.
             if number < originals.count { return picture }
             if number < 2 * originals.count { return Array(picture.prefix(4)) }
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
@@ -193,7 +193,7 @@ struct ThumbnailWorkerTests {
     }
 }
 
-/// Outcomes in the order that they came in.
+/// Outcomes in order of arrival.
 final class Collected: @unchecked Sendable {  // `lock` guards both
     private let lock = NSLock()
     private var found: [(Int, ThumbnailOutcome)] = []

@@ -8,8 +8,8 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// The table of `docs/comics.md` that says what is accepted, noted and refused: each row has samples here, and no sample
-/// is without a row.
+/// The table in `docs/comics.md` of what is accepted, noted and refused: each row has samples here, and each sample has
+/// a row.
 @Suite("The documented table of verdicts") struct DocumentedVerdictTests {
     private typealias Sample = (bytes: [UInt8], name: String)
 
@@ -25,7 +25,7 @@ import Testing
         withoutUnar = ComicValidator(worker: try ArchiveWorker(program: worker.program, unar: [nothing]))
     }
 
-    /// The rows, what is judged and what comes of it.
+    /// The rows: what is judged, and the verdict.
     private static func rows() throws -> [(what: String, verdict: String)] {
         let here = Checkout.root.appending("docs/comics.md")
         let text = try TemporaryFolder.text(here)

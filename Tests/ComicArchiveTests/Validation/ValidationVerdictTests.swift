@@ -70,7 +70,7 @@ struct ValidationVerdictTests {
         }
     }
 
-    /// Where the format lets libarchive turn `\` into `/`, the name is judged as it then is.
+    /// If the format lets libarchive turn `\` into `/`, the resulting name is judged.
     @Test("Refuses backslashes", arguments: Packing.allCases)
     func refusesBackslashes(_ packing: Packing) async throws {
         for (name, words) in [
@@ -150,7 +150,7 @@ struct ValidationVerdictTests {
             #expect(
                 verdict.word == "damaged-page" && verdict.message.contains("pixels"), "\(number): \(verdict.message)")
         }
-        // One that puts it still farther away hides something.
+        // One that moves it still farther away hides something.
         #expect(try await judge([Packed(name: "1.png", bytes: jpeg(800, behind: 140))]).word == "damaged-page")
         #expect(
             try await judge([Packed(name: "1.png", bytes: tiff(800, isLittle: true).dropLast(9))]).word

@@ -9,7 +9,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// Archives of which the worker gets no file, but the bytes that it asks for.
+/// Archives for which the worker gets no file, only the bytes that it requests.
 @Suite("Archives of which the worker gets no file")
 struct AskedArchiveTests {
     private let worker: ArchiveWorker
@@ -69,7 +69,7 @@ struct AskedArchiveTests {
         let given = Mutex(0)
         let archive = ArchiveSource.asked(
             AskedArchive(path: "the deposit", size: Int64(bytes.count)) { buffer, offset in
-                // The first is for whoever wants to know whether it is a PDF.
+                // The first question is whether it is a PDF.
                 let count = given.withLock { given in
                     given += 1
                     return given
@@ -83,7 +83,7 @@ struct AskedArchiveTests {
     @Test(
         "A worker that asks what makes no sense is ended",
         arguments: [
-            // A count of none, one beyond an answer, bytes behind the end, and an offset below the beginning.
+            // A count of zero, one larger than an answer, bytes past the end, and a negative offset.
             #"\0\0\0\0\0\0\0\0\0\0\0\0"#, #"\0\0\0\0\0\0\0\0\x01\0\x02\0"#, #"\0\0\0\0\x01\0\0\0\x01\0\0\0"#,
             #"\xff\xff\xff\xff\xff\xff\xff\xff\x01\0\0\0"#,
         ])
@@ -107,7 +107,7 @@ struct AskedArchiveTests {
         #expect(throws: Fault.self) { try slow.judge(asked(bytes)) }
     }
 
-    /// The socket to ask on is all that the cage then has beside what every worker may do.
+    /// The cage then allows only the socket in addition to what every worker may do.
     @Test(
         "Its worker is killed for what any other is",
         arguments: ["open", "create", "socket", "fork", "exec", "mmap", "kill"])

@@ -9,7 +9,7 @@ import Testing
 @testable import ComicArchive
 @testable import Sandbox
 
-/// What a worker may use up, and what becomes of one that goes past it: a verdict each time.
+/// What a worker may use, and what happens to one that exceeds it: a verdict each time.
 @Suite("What a worker may use up") struct WorkerLimitTests {
     let folder: TemporaryFolder
     let program: BytePath
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test("An archive that takes more of the processor than it may is refused") func archiveTakesMore() async throws {
-        // Two gigabytes but for a little: seconds of inflating and hashing on any machine of these years.
+        // Just under two gigabytes: seconds of inflating and hashing on any current machine.
         let part = try RawZip.Entry(
             deflating: "0.png", picture(1, size: 1 << 20) + [UInt8](repeating: 0, count: 99 << 20))
         let pages = (0..<20).map { index in
@@ -55,7 +55,7 @@ import Testing
 
     // MARK: A worker that is not what it should be
 
-    /// A program in the worker's place that says these records after its script has run.
+    /// A program in the worker's place that sends these records after its script has run.
     private func fake(_ script: String, _ records: [WorkerRecord] = [], then last: String = "") throws -> BytePath {
         let words = try folder.write(BytePath("words-\(randomHex(4))"), records.flatMap { $0.encoded() })
         return try fakeWorker("\(script)\ncat \(words) >&4\n\(last)", in: folder)
@@ -82,7 +82,7 @@ import Testing
         let limits = WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 30)
         for (traits, word) in [(ArchiveStructure.Traits.solid, "no-pages"), ([], "worker-limit")] {
             let solid = try folder.write("solid", structure(traits).encoded())
-            // The agent has to have raised the limit before it is reached.
+            // The agent has to raise the limit before it is reached.
             let raised = traits == .solid ? "while [ $(ulimit -St) = 1 ]; do sleep 0.2; done; " : ""
             let script = "ulimit -St 1; ulimit -Ht 60; cat \(solid) >&4; \(raised)\(burn)"
             let verdict = try await judge(path, by: try fake(script, [end]), limits)
@@ -98,11 +98,11 @@ import Testing
                 let verdict = try await judge(path, by: try fake(script), patient)
                 #expect(["worker-limit", "worker-nonsense"].contains(verdict.word), "\(script): \(verdict.word)")
             } catch let fault as Fault {
-                // It may as well be a disk that is slow.
+                // It might as well be a slow disk.
                 #expect(fault.kind == .transient, "\(script): \(fault)")
             }
         }
-        // It has said all; that it does not leave changes nothing.
+        // It has sent everything; not exiting makes no difference.
         let stays = try fake("", [structure([]), end], then: "sleep 1000")
         #expect(try await judge(path, by: stays).word == "no-pages")
     }
@@ -173,7 +173,7 @@ import Testing
                 }
             }
             for _ in 0..<3 { #expect(try await worker.validate(quick).word == "no-pages") }
-            // All of them, while none of them can have ended.
+            // All of them, before any of them can have ended.
             while aside.value < 5 { try await Task.sleep(for: .milliseconds(20)) }
             try folder.write("release", "")
             try await group.waitForAll()

@@ -55,7 +55,7 @@ import Testing
 }
 
 extension ArchiveReader {
-    /// What stands in the file that the page is taken out into; the file is removed.
+    /// The content of the file the page is extracted to; the file is removed.
     func bytes(of entry: ArchiveEntry, _ folder: TemporaryFolder) async throws -> [UInt8] {
         let out = folder.path.appending("out")
         try Durable.makeDirectory(out)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ComicVault
 
-/// `vault.json` and the slots on the disk.
+/// `vault.json` and the slots on disk.
 @Suite("The vault's folder")
 struct ContainerTests {
     private let home: TemporaryFolder
@@ -113,7 +113,7 @@ struct ContainerTests {
         let unlocked = try slots.open(key)
         #expect(unlocked.slot == one)
         #expect(unlocked.damaged.map(outcome) == ["damaged slot"])
-        // A sound slot must not be removed in favour of a damaged one.
+        // A good slot must not be removed in favour of a damaged one.
         #expect(throws: Fault.self) { try slots.remove(one) }
         try damage(one, 0)
         #expect(outcome { _ = try slots.open(key) } == "damaged slot")

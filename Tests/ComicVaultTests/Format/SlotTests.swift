@@ -58,11 +58,11 @@ struct SlotTests {
         }
     }
 
-    /// What a flipped bit must be called, by its place in the file.
+    /// The expected error for a flipped bit, by its offset in the file.
     private func expected(_ offset: Int) -> [String] {
         switch offset {
         case 8: ["unsupported"]
-        // Another kind's number of iterations is another.
+        // The iteration count of the other kind is not accepted.
         case 9, 12..<16: ["unsupported"]
         case 16..<32: ["wrong vault"]
         case 48..<112: ["incorrect password"]
@@ -108,7 +108,7 @@ struct SlotTests {
     @Test(
         "Any number of iterations but 600,000 is refused", arguments: [0, 1, 599_999, 600_001, 10_000_000, UInt32.max])
     func iterations(_ count: UInt32) throws {
-        // Nothing is derived for this slot: sealing it as a password slot would take its time.
+        // Nothing is derived for this slot: sealing it as a password slot would be slow.
         var bytes = try KeySlot.seal(secrets, name, for: keyFile(), description).bytes
         bytes[9] = Credential.Kind.password.rawValue
         bytes.replaceSubrange(12..<16, with: count.bigEndianBytes)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import ComicVault
 
-/// A case of `Tests/Fixtures/vault`: a file of a vault, and what must come of opening it. `generate.py` beside them,
-/// a second implementation of the format, has made them and describes the fields.
+/// A case of `Tests/Fixtures/vault`: a file of a vault, and the expected result of opening it. `generate.py` beside
+/// them, a second implementation of the format, created them and describes the fields.
 struct FormatCase: CustomTestStringConvertible, Sendable {
     let name: String
     let fields: [String: String]
@@ -17,7 +17,7 @@ struct FormatCase: CustomTestStringConvertible, Sendable {
 
     subscript(field: String) -> String { fields[field] ?? "" }
 
-    /// What ``VectorManifestTests`` reads.
+    /// Cases for ``VectorManifestTests``.
     var isOfTheManifest: Bool { ["log", "snapshot", "drop"].contains(self["type"]) }
 
     func secrets() throws -> VaultSecrets {
@@ -108,7 +108,7 @@ struct VectorFormatTests {
         let reader = try ObjectReader(scene.file(known.bytes), name, kind, with: key)
         var content: [UInt8] = []
         try reader.stream { content += $0 }
-        // Only what ends well gets here.
+        // Only valid cases get here.
         #expect(reader.length == Int64(known["length"]))
         #expect(ContentHash(of: content).description == known["content"])
     }

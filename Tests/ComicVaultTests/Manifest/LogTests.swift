@@ -14,7 +14,7 @@ import Testing
         start = try Sample.head(1)
     }
 
-    /// A log of some records, the first included.
+    /// A log of some records, including the first.
     private func written(_ names: [BytePath] = ["A.cbz", "B.cbz", "C.cbz"]) throws -> (bytes: [UInt8], ManifestHead) {
         let log = try RecordLog(name, in: scene.folder, keys: scene.keys, after: start)
         for name in names { try log.append(.added(try Sample.entry(name))) }
@@ -69,7 +69,7 @@ import Testing
             let good = bit / 8 < LogHeader.size ? 0 : ends.prefix { $0 <= bit / 8 }.count
             #expect(contents.records == Array(whole.records.prefix(good)), "bit \(bit)")
             let rest = try #require(contents.rest)
-            // One bad record at the end may be a write that was cut off; a good one after it says that it was not.
+            // A single bad record at the end may be an interrupted write; a good one after it proves that it was not.
             if good + 1 < ends.count, good > 0 { #expect(!rest.mayBeTorn, "bit \(bit)") }
         }
     }
@@ -106,7 +106,7 @@ import Testing
         let one = try cipher.seal(Array("one text".utf8), seq: 5, previous: start.tag)
         let other = try cipher.seal(Array("two text".utf8), seq: 5, previous: start.tag)
         #expect(one[4..<20] != other[4..<20])
-        // With one key and nonce the difference of the ciphertexts would be that of the texts.
+        // With one key and nonce, the difference of the ciphertexts would equal that of the texts.
         let difference = zip(one[20...], other[20...]).map { $0 ^ $1 }.prefix(8)
         #expect(Array(difference) != zip("one text".utf8, "two text".utf8).map { $0 ^ $1 })
         #expect(try cipher.seal(Array("one text".utf8), seq: 5, previous: start.tag) == one)
@@ -153,7 +153,7 @@ import Testing
         let bytes = old.encoded(name, scene.keys.id) + (try cipher.seal(first.encoded, seq: 1, previous: start.tag))
         let contents = try read(bytes)
         #expect(contents.records == [first] && contents.rest == nil)
-        // The same bytes under the other header open nothing.
+        // The same bytes under the other header cannot be opened.
         let other = LogHeader(salt: old.salt, form: .padded).encoded(name, scene.keys.id)
         #expect(try read(other + bytes.dropFirst(other.count)).records.isEmpty)
         let next = try RecordLog(LogName(gen: 1, n: 1), in: scene.folder, keys: scene.keys, after: contents.end)

@@ -104,7 +104,7 @@ import Testing
         var expected = ManifestState()
         for object in objects { expected.bury(object) }
         #expect(state == expected)
-        // The same bytes may come back as another object; the destroyed ones may not.
+        // The same bytes may return as another object; the destroyed ones may not.
         #expect(throws: Fault.self) { try state.apply(.added(entry)) }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ComicVault
 
-/// A vault's folder and a host's memory of it for one test, with keys but without slots or objects.
+/// A vault's folder and a host's record of it for one test, with keys but without slots or objects.
 final class ManifestScene: Sendable {
     let home: TemporaryFolder
     let folder: SealedVaultFolder
@@ -28,7 +28,7 @@ final class ManifestScene: Sendable {
         try Manifest(folder, keys: keys, host: host(), dropsTornTail: dropsTornTail)
     }
 
-    /// Opens as the next life of the agent does.
+    /// Opens it as the next run of the agent does.
     func reopen() throws -> Manifest {
         let manifest = try open()
         try manifest.reconcile()
@@ -40,7 +40,7 @@ final class ManifestScene: Sendable {
     func bytes(_ name: String) throws -> [UInt8] { try Descriptor(path(name)).readAll() }
 
     func replace(_ name: String, _ bytes: [UInt8]) throws {
-        // What is written once is read-only, also for its owner.
+        // Files written once are read-only, also for their owner.
         if try FileStatus.of(path(name)) != nil { try Durable.remove(path(name)) }
         let file = try Descriptor(path(name), O_WRONLY | O_CREAT | O_TRUNC)
         try file.write(bytes, at: 0)
@@ -50,13 +50,13 @@ final class ManifestScene: Sendable {
 
     func copy(of manifest: [String]) throws -> [(String, [UInt8])] { try manifest.map { ($0, try bytes($0)) } }
 
-    /// Puts the manifest's folder back as it was.
+    /// Restores the manifest's folder.
     func restore(_ copy: [(String, [UInt8])]) throws {
         for name in try names() { try Durable.remove(path(name)) }
         for (name, bytes) in copy { try replace(name, bytes) }
     }
 
-    /// What is wrong with the manifest, if anything is.
+    /// The manifest's damage, if any.
     func damage(dropsTornTail: Bool = false) throws -> ManifestDamage? {
         do {
             _ = try open(dropsTornTail: dropsTornTail)

@@ -61,7 +61,7 @@ import Testing
         try add("D.cbz", to: scene.reopen())
         for name in ["log-1-0", "log-1-1", "log-1-2"] {
             let bytes = try scene.bytes(name)
-            // That every bit ends the chain is shown for a single log; here it is what the manifest makes of it.
+            // Another test shows that every bit breaks the chain for a single log; this is how the manifest handles it.
             let header = 0..<((LogHeader.size + RecordCipher.prefixSize) * 8)
             let rest = header.upperBound..<(bytes.count * 8)
             for bit in Array(header) + Thoroughness.sample(rest, 100, &generator) {
@@ -72,7 +72,7 @@ import Testing
                 let log = try #require(LogName(BytePath(name)))
                 switch damage {
                 case .header(log), .record(log, _): break
-                // The salt of a log that others follow: its key fits no record, as if it were not this log.
+                // The salt of a log that others follow: its key fits no record, as if it were another log.
                 case .gap(before: log): break
                 default: Issue.record("\(name), bit \(bit): \(String(describing: damage))")
                 }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// Where nothing is remembered a torn end may be dropped; what stands behind a gap is none, however short it is.
+    /// With no remembered head, a torn end may be dropped; anything after a gap is not a torn end, however short.
     @Test("A log that is gone is a gap also before one that was only begun")
     func aLogThatIsGoneIsAGapAlsoBeforeOneThatWasOnlyBegun() throws {
         try add("A.cbz", to: scene.create())
@@ -122,7 +122,7 @@ import Testing
         let mark = try #require(try scene.host().mark())
         try add("B.cbz", to: scene.reopen())
         let one = try scene.bytes("log-1-1")
-        // In another life the second log was cut off as it was begun, and the third follows the first.
+        // In another run the second log was cut off as it was begun, and the third follows the first.
         try scene.restore(common + [("log-1-1", [])])
         try scene.host().replaceMark(mark)
         try add("C.cbz", to: scene.reopen())
@@ -138,7 +138,7 @@ import Testing
         try manifest.consolidate()
         let mark = try #require(try scene.host().mark())
         let new = try scene.copy(of: scene.names())
-        // Elsewhere the copy goes on.
+        // Elsewhere the copy continues.
         try scene.restore(old)
         try Durable.remove(scene.home.path.appending("host/mark"))
         try add("B.cbz", to: scene.reopen())
@@ -194,7 +194,7 @@ import Testing
         #expect(names(next) == ["A.cbz", "B.cbz"])
         #expect(try scene.host().mark()?.head == next.head)
 
-        // Before a consolidation whose mark was not written any more.
+        // Before a consolidation whose mark was never written.
         let before = try #require(try scene.host().mark())
         try next.consolidate()
         try scene.host().replaceMark(before)
@@ -235,7 +235,7 @@ import Testing
             try scene.restore(common + [("log-1-1", Array(bytes[..<length]))])
             try scene.host().replaceMark(mark)
             #expect(names(try scene.reopen()) == ["A.cbz"])
-            // Cut off once more, and only then written.
+            // Cut off again, and only then written.
             try scene.replace("log-1-2", Array(bytes[..<(length / 2)]))
             try add("C.cbz", to: scene.reopen())
             #expect(names(try scene.reopen()) == ["A.cbz", "C.cbz"])
@@ -251,7 +251,7 @@ import Testing
         let manifest = try scene.open(dropsTornTail: true)
         #expect(manifest.freshness == .firstUse)
         #expect(names(manifest) == ["A.cbz"])
-        // A bad record with good ones after it is no matter of asking.
+        // A bad record followed by good ones is not put to the user.
         var damaged = bytes
         damaged[200] ^= 1
         try scene.replace("log-1-0", damaged)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ComicVault
 
-/// The vectors whose plaintext is looked at as well: logs with their records, snapshots, deposits with their envelopes.
+/// The vectors whose plaintext is checked as well: logs with their records, snapshots, deposits with their envelopes.
 @Suite("The format's own vectors: manifest and deposits")
 struct VectorManifestTests {
     private let scene: ObjectScene
@@ -16,7 +16,7 @@ struct VectorManifestTests {
     private func head(_ text: String, _ name: LogName) throws -> ManifestHead {
         let words = text.split(separator: " ")
         let seq = try #require(words.first.flatMap { UInt64($0) })
-        // The snapshot's own generation stands in both.
+        // The snapshot's own generation appears in both.
         return ManifestHead(gen: name.gen, seq: seq, tag: try unhex(words[1]))
     }
 

@@ -94,7 +94,7 @@ struct ObjectReadingTests {
         let reader = try ObjectReader(scene.file(file), sealed.id, .archive, with: .vault(scene.keys))
         #expect(try reader.read(at: 0, count: 131_056) == Array(bytes[..<131_056]))
         #expect(try reader.read(at: 196_592, count: 10_000) == Array(bytes[196_592...].prefix(10_000)))
-        // A small part and a whole chunk take different ways.
+        // A small part and a whole chunk use different code paths.
         for (offset, count) in [(131_056, 1), (131_056, 65_536), (131_000, 200_000), (196_591, 1)] as [(Int64, Int)] {
             #expect(outcome { _ = try reader.read(at: offset, count: count) } == "damaged chunk 2")
         }

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import ComicVault
 
-/// A folder, a vault's keys and files in it: what the suites about objects begin with.
+/// A folder, a vault's keys and files in it: the setup of the suites about objects.
 struct ObjectScene {
     let folder: TemporaryFolder
     let secrets: VaultSecrets
@@ -39,7 +39,7 @@ struct ObjectScene {
         try ObjectReader(sealed.file, sealed.id, sealed.kind, with: .vault(keys))
     }
 
-    /// Opens a file with other bytes under the sealed object's name and reads all of it.
+    /// Opens a file with different bytes under the sealed object's name and reads all of it.
     func readAll(_ bytes: [UInt8], as sealed: SealedObject) throws -> [UInt8] {
         try readAll(try file(bytes), as: sealed)
     }
@@ -51,12 +51,12 @@ struct ObjectScene {
     }
 }
 
-/// Bytes that a seed repeats.
+/// Bytes that can be repeated from a seed.
 func randomBytes(_ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
 }
 
-/// Bytes that differ everywhere and cost little to make.
+/// Bytes that differ everywhere and are cheap to make.
 func pattern(_ count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
         for index in 0..<count { buffer[index] = UInt8(truncatingIfNeeded: index &* 2_654_435_761 >> 7) }
@@ -64,7 +64,7 @@ func pattern(_ count: Int) -> [UInt8] {
     }
 }
 
-/// In one word what an error is, for tables of expectations; `truncated`, `damaged chunk 3`, …
+/// A short form of an error, for tables of expectations; `truncated`, `damaged chunk 3`, …
 func outcome(_ error: any Error) -> String {
     guard let error = error as? VaultError else { return "other: \(error)" }
     switch error {
@@ -93,7 +93,7 @@ func outcome(_ error: any Error) -> String {
     }
 }
 
-/// What comes of `body`: `ok`, or the error's ``outcome(_:)``.
+/// The result of `body`: `ok`, or the error's ``outcome(_:)``.
 func outcome(of body: () throws -> Void) -> String {
     do {
         try body()

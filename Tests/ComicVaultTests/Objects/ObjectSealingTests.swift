@@ -13,7 +13,7 @@ struct ObjectSealingTests {
 
     init() throws { scene = try ObjectScene() }
 
-    /// Lengths at the borders of chunks, of batches of chunks and of padding steps.
+    /// Lengths at the boundaries of chunks, batches of chunks and padding steps.
     private static let lengths =
         [0, 1, 15, 16, 17, 65_519, 65_520, 65_521, 65_536, 131_056, 131_057, 200_000] + [
             1_048_560, 1_048_561, 2_500_000,

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Sizes of objects")
 struct ObjectSizeTests {
-    /// Padmé as the paper writes it: as many low bits are zero as the exponent has bits more than its own length.
+    /// Padmé as defined in the paper: the number of zero low bits is the exponent minus the exponent's own length in
+    /// bits.
     private func padme(_ length: Int64) -> Int64 {
         let exponent = Int64(log2(Double(length)).rounded(.down))
         let digits = Int64(log2(Double(exponent)).rounded(.down)) + 1
@@ -22,7 +23,7 @@ struct ObjectSizeTests {
         }
         var generator = SeededGenerator(for: "padding")
         for _ in 0..<20_000 {
-            // Below 2^46, so that the reference's logarithms in floating point are exact enough.
+            // Below 2^46, so that the reference's floating-point logarithms are exact enough.
             let length = Int64.random(
                 in: 65_536...(1 << Int64.random(in: 17...46, using: &generator)), using: &generator)
             let padded = ObjectSize.padme(length)

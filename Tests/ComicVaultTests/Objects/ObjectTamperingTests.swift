@@ -5,18 +5,18 @@ import Testing
 
 @testable import ComicVault
 
-/// The thief who may write to the vault's folder: whatever is changed is found, with the right error, and no byte that
-/// was not sealed there ever comes out.
+/// A thief with write access to the vault's folder: every change is found, with the right error, and no byte that was
+/// not sealed there ever comes out.
 @Suite("Changed objects")
 struct ObjectTamperingTests {
     private let scene: ObjectScene
 
     init() throws { scene = try ObjectScene() }
 
-    /// What a flipped bit must be called, by its place in the file; of chunks it tells the first.
+    /// The expected error for a flipped bit, by its offset in the file; among chunks only the first is named.
     static func expected(_ offset: Int, isDrop: Bool = false) -> String {
         switch offset {
-        // HPKE's encapsulated key, of which an object of the vault has none.
+        // HPKE's encapsulated key, which an object of the vault does not have.
         case 64..<96 where isDrop: "damaged key"
         case 0..<8, 9, 12..<16, 60..<64, 64..<96, 176..<256: "damaged header"
         case 8, 10, 11: "unsupported"
@@ -28,7 +28,7 @@ struct ObjectTamperingTests {
         }
     }
 
-    /// Split in parts so that they run side by side.
+    /// Split into parts that run in parallel.
     @Test("Every flipped bit of an object's header, and those of its one chunk", arguments: 0..<8)
     func everyBit(_ bit: Int) throws {
         var generator = SeededGenerator(for: "everyBit \(bit)")
@@ -37,8 +37,8 @@ struct ObjectTamperingTests {
         let bytes = try scene.bytes(sealed)
         let file = try scene.file(bytes)
         var wrong: [String] = []
-        // The whole way for the header and what lies close to its end, and for some of the rest; the others through the
-        // cipher alone, which is where the whole way ends.
+        // The full path for the header, for bytes close to its end, and for a sample of the rest; the others go only
+        // through the cipher, where the full path ends too.
         let cipher = try ChunkCipher(
             .open, sealed.header, contentKey: sealed.contentKey, size: #require(ObjectSize(content: 20)))
         var chunk = Array(bytes[256...])
@@ -68,14 +68,15 @@ struct ObjectTamperingTests {
         let sealed = try scene.seal(pattern(length))
         let file = try scene.file(scene.bytes(sealed))
         let whole = Int(try file.status().size)
-        // Nearly all lengths are no object's: that alone refuses them, and costs nothing to ask.
+        // Nearly all lengths are impossible for an object: that check alone rejects them, and is cheap.
         let possible = Set((0..<whole).filter { ObjectSize(file: Int64($0)) != nil })
         let impossible = Thoroughness.sample(0..<whole, 500, &generator).filter { !possible.contains($0) }
         var wrong: [String] = []
         for size in (possible.union(impossible)).sorted(by: >) {
             try file.truncate(to: Int64(size))
             let result = outcome { _ = try ObjectReader(file, sealed.id, .archive, with: .vault(scene.keys)) }
-            // A size that is another object's is only told by the chunk that should have been the last, or was not.
+            // A size that would fit another object is only detected at the chunk that should, or should not, have been
+            // the last.
             let allowed = possible.contains(size) ? ["truncated", "damaged chunk 0"] : ["truncated"]
             if !allowed.contains(result) { wrong.append("\(size): \(result)") }
         }
@@ -117,7 +118,7 @@ struct ObjectTamperingTests {
                 doubled[one] = other
                 #expect(try result(doubled) != "ok")
                 if one != 6, other != 6 {
-                    // Of the whole chunks, opening sees the first and reading the others.
+                    // Of the complete chunks, opening reads the first and reading the others.
                     #expect(try result(doubled) == "damaged chunk \(one)")
                     #expect(try result(swapped) == "damaged chunk \(min(one, other))")
                 }
@@ -144,7 +145,7 @@ struct ObjectTamperingTests {
             mixed.replaceSubrange(range, with: second[range])
             #expect(outcome { _ = try scene.readAll(mixed, as: one) } == result)
         }
-        // A whole header of the other, under the other's own name: the chunks are bound to it.
+        // The other's complete header, under the other's own name: the chunks are bound to it.
         let mixed = Array(second[..<256] + first[256...])
         #expect(outcome { _ = try scene.readAll(mixed, as: other) } == "damaged chunk 0")
     }

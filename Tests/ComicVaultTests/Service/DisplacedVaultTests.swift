@@ -7,7 +7,7 @@ import Testing
 
 @testable import ComicVault
 
-/// What becomes of an unlocked vault whose folder is moved, replaced or unmounted.
+/// What happens to an unlocked vault whose folder is moved, replaced or unmounted.
 @Suite("A vault whose folder is another now")
 struct DisplacedVaultTests {
     enum Way: CaseIterable {
@@ -58,7 +58,7 @@ struct DisplacedVaultTests {
 
     private func run(_ words: String...) throws { try runProgram(words).check() }
 
-    /// Where the vault lies at its place by a mount of its own, which can be taken off; false where that is not allowed.
+    /// Mounts the vault separately at its place, so that it can be unmounted; false if that is not permitted.
     private func mount() throws -> Bool {
         try run("/bin/mv", scene.vault.text, old.text)
         try Durable.makeDirectory(scene.vault)
@@ -76,7 +76,7 @@ struct DisplacedVaultTests {
         }
     }
 
-    /// What lies in the folder that was the vault's.
+    /// The remaining contents of the vault's former folder.
     private func left() throws -> [BytePath] {
         func walk(_ folder: BytePath) throws -> [BytePath] {
             try listDirectory(folder).flatMap { entry in
@@ -113,7 +113,7 @@ struct DisplacedVaultTests {
         #expect(await service.displacedSince != nil)
         #expect(locks.reasons == [.displaced])
         if way == .unmounted { return }
-        // The one that was opened is whole, and free.
+        // The opened vault is intact, and unlocked for others.
         let other = try SealedVault(at: old, host: scene.host())
         try other.unlock(StoreScene.credential())
         #expect(try other.list().map(\.name.text) == ["A.cbz"])
@@ -194,7 +194,7 @@ struct DisplacedVaultTests {
         try run("/bin/mv", old.text, scene.vault.text)
         try await waitUntil("it is unlocked") { await service.isUnlocked }
         await service.lock(.stop)
-        // Whoever locks it does not want it unlocked.
+        // Locking it means that it should not stay unlocked.
         try displace(.moved)
         do { try await service.unlockWithKeyAtHand() } catch VaultError.away {}
         await service.lock(.asked)
@@ -206,7 +206,7 @@ struct DisplacedVaultTests {
     enum Notice: CaseIterable {
         /// An import fails.
         case work
-        /// Somebody asks how the vault stands.
+        /// Somebody asks for the vault's status.
         case status
     }
 
@@ -228,7 +228,7 @@ struct DisplacedVaultTests {
         try await service.unlockWithKeyAtHand()
         guard case .sealed = try await service.importComic(comic("B.cbz")) else { throw TestFailure("it is locked") }
 
-        // EXT4_IOC_SHUTDOWN, without a flush of its log: it stays mounted, and every call fails with EIO.
+        // EXT4_IOC_SHUTDOWN, without flushing the journal: it stays mounted, and every call fails with EIO.
         func shutDown() throws -> Bool {
             var flags: UInt32 = 2
             return ioctl(try Descriptor(disk, O_RDONLY | O_DIRECTORY).raw, 0x8004_587D, &flags) == 0

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ComicVault
 
-/// Set once, by one of two that run side by side.
+/// Set once, by one of two tasks running in parallel.
 private final class Flag: Sendable {
     private let value = Mutex(false)
 
@@ -16,7 +16,7 @@ private final class Flag: Sendable {
     func set() { value.withLock { $0 = true } }
 }
 
-/// What a service has said, from any thread.
+/// A service's notices, from any thread.
 private final class Notices: Sendable {
     private let all = Mutex<[VaultNotice]>([])
 
@@ -49,7 +49,7 @@ private final class Notices: Sendable {
     }
 }
 
-/// Takes what ``StoreScene`` deposits for comics, and nothing else.
+/// Accepts what ``StoreScene`` deposits as comics, and nothing else.
 private struct SceneJudge: DepositJudge {
     func judge(_ deposit: DropContent) throws -> DropVerdict {
         let envelope = deposit.envelope
@@ -106,7 +106,7 @@ struct VaultServiceTests {
         #expect(try await service.unlock(StoreScene.credential()) != nil)
         #expect(try await names(service) == ["A.cbz"])
         #expect(await service.unlockedSince != nil)
-        // What is unlocked needs no password, be it right or wrong.
+        // An unlocked vault needs no password, right or wrong.
         #expect(try await service.unlock(StoreScene.credential("wrong")) == nil)
         #expect(throws: VaultError.self) { try scene.open() }
         #expect(await service.lock(.asked))
@@ -160,7 +160,7 @@ struct VaultServiceTests {
         try await service.unlock(StoreScene.credential())
         try await waitUntil("it is locked") { await !service.isUnlocked }
         try await waitUntil("that is said") { notices.locks == [.idle] }
-        // Unlocked again it is locked again.
+        // Unlocked again, it locks again.
         try await service.unlock(StoreScene.credential())
         try await waitUntil("it is locked again") { notices.locks == [.idle, .idle] }
     }
@@ -174,12 +174,12 @@ struct VaultServiceTests {
             try await service.unlock(StoreScene.credential())
             do {
                 wasUnlocked = try await service.use { vault in
-                    // Many times as long as it may be idle.
+                    // Many times the idle limit.
                     for _ in 0..<30 where vault.isUnlocked { usleep(10_000) }
                     return vault.isUnlocked
                 }
             } catch VaultError.locked {
-                // The machine is so busy that it was idle before the work could begin.
+                // The machine was so busy that the vault went idle before the work could begin.
                 continue
             }
         }
@@ -215,7 +215,7 @@ struct VaultServiceTests {
     func overtakenUnlock() async throws {
         let password = try Credential.password(SecretBytes(Array("correct horse".utf8)))
         try SealedVault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
-        // A password takes its time, in which locks come; on a busy machine it may need more than one attempt.
+        // Deriving the key takes time, in which locks happen; on a busy machine it may take several attempts.
         for _ in 0..<40 {
             let service = service()
             let (isOver, isOvertaken) = (Flag(), Flag())
@@ -236,7 +236,7 @@ struct VaultServiceTests {
             #expect(await !service.isUnlocked)
             try scene.locked().slots().forEach { #expect($0.damage == nil) }
             if isOvertaken.isSet {
-                // The lock on the vault has been given up as well.
+                // The lock on the vault has been released as well.
                 try await service.unlock(password)
                 await service.lock(.asked)
                 return
@@ -284,7 +284,7 @@ struct VaultServiceTests {
         #expect(try await names(service) == ["A.cbz", "B.cbz"])
         #expect(try await service.comic(key: Array("b".utf8))?.name == "B.cbz")
         #expect(try scene.files("vault/drop").isEmpty)
-        // Unlocked, it goes straight in, and once.
+        // When unlocked, it goes straight in, once.
         guard case .sealed(.added(let entry)) = try await service.importComic(comic("C.cbz", key: "c")) else {
             throw TestFailure("it was deposited")
         }
@@ -388,7 +388,7 @@ struct VaultServiceTests {
         try await waitUntil("it is being judged") { begun.isSet }
         await service.lock(.asked)
         mayGoOn.set()
-        // The work's threads are free again: what it threw has been dealt with.
+        // The work's threads are free again: its error has been handled.
         try await waitUntil("the vault is free") { (try? scene.open().lock()) != nil }
         try await service.change {}
         #expect(await service.refusals.isEmpty)

@@ -7,19 +7,19 @@ import Testing
 
 @testable import ComicVault
 
-/// Processes that die between two of their system calls. They are forked, one after the other, by a process that does
-/// nothing else: starting the test program anew for each would take far longer than what it does.
+/// Processes killed between two of their system calls. They are forked one after the other by a process that does
+/// nothing else: restarting the test program for each would take far longer than the work itself.
 enum CrashKilling {
-    /// What a process that has passed all its points leaves beside the vault: their number.
+    /// Left beside the vault by a process that has passed all its points: their number.
     private static let points: BytePath = "points"
 
-    /// How many points `sample` passes in a scene of its own.
+    /// How many points `sample` passes in its own scene.
     static func points(_ sample: CrashSample, in scene: StoreScene) async throws -> Int {
         try await kill(sample, in: [(scene, .max)])
         return Int(String(decoding: try Descriptor(scene.path.appending(points)).readAll(), as: UTF8.self)) ?? 0
     }
 
-    /// Performs `sample` in each scene, in a process that is killed at the point of that number.
+    /// Performs `sample` in each scene, in a process that is killed at that point.
     static func kill(_ sample: CrashSample, in scenes: [(scene: StoreScene, point: Int)]) async throws {
         let list = scenes.map { "\($0.point) \($0.scene.path.text)" }.joined(separator: "\n")
         await #expect(processExitsWith: .success) { [name = sample.rawValue as String, list = list as String] in
@@ -33,7 +33,8 @@ enum CrashKilling {
         }
     }
 
-    /// What every child would do anew: the first use of libcrypto and of the runtime's tables. It reaches no point.
+    /// Initialisation that every child would repeat: the first use of libcrypto and of the runtime's tables. Passes no
+    /// point.
     static func warmUp() throws {
         let secrets = try VaultSecrets.generate(for: .random())
         let description = VaultDescription(id: secrets.id)
@@ -50,7 +51,7 @@ enum CrashKilling {
         _ = ContentHash(of: head.tag)
     }
 
-    /// This process has reached no point yet, so that the child reads from its environment where it is to die.
+    /// This process has not reached any point yet, so the child reads from its environment where to die.
     static func end(_ sample: CrashSample, _ home: BytePath, killedAt point: Int) throws {
         setenv("STEWARD_FAULT", "*:\(point)", 1)
         let child = fork()
@@ -63,7 +64,7 @@ enum CrashKilling {
     }
 
     private static func perform(_ sample: CrashSample, _ home: BytePath, isCounting: Bool) -> Never {
-        // Should it hang, the test is to say so.
+        // If it hangs, the test should report it.
         alarm(1200)
         do {
             try sample.perform(StoreScene(in: home))
@@ -74,7 +75,8 @@ enum CrashKilling {
             _exit(1)
         }
         if isCounting { _exit(0) }
-        // Names are random, and so is whether two objects share a folder: there may be a point less than was counted.
+        // Names are random, and so is whether two objects share a folder: there may be one point fewer than was
+        // counted.
         Glibc.kill(getpid(), SIGKILL)
         _exit(1)
     }

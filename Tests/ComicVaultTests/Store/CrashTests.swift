@@ -7,16 +7,16 @@ import Testing
 
 @testable import ComicVault
 
-/// What is done to a vault of two comics, A.cbz and B.cbz, when the process dies.
+/// The operation on a vault of two comics, A.cbz and B.cbz, during which the process dies.
 enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
     case add, remove, rename, consolidate, changePassword, addSlot, deposit, ingest, adopt, acceptRollback, rekey
 
     var testDescription: String { rawValue }
 
-    /// What stands before it begins.
+    /// The state before it begins.
     func prepare(_ scene: StoreScene) throws {
         let vault = try scene.create()
-        // A comic of two objects where what is done to it is done to each of them; elsewhere one is enough.
+        // A comic has two objects if the operation acts on each of them; otherwise one is enough.
         for name in ["A.cbz", "B.cbz"] {
             _ = try vault.add(scene.comic(name, hasParts: self == .remove && name == "A.cbz"))
         }
@@ -37,7 +37,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
         vault.lock()
     }
 
-    /// Does it, or what is left of it; again and again comes to the same.
+    /// Performs it, or the rest of it; repeating it changes nothing.
     func perform(_ scene: StoreScene) throws {
         switch self {
         case .deposit:
@@ -85,7 +85,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// One of which opens the vault, wherever the process died.
+    /// One of these opens the vault, wherever the process died.
     var credentials: [String] {
         switch self {
         case .changePassword, .rekey: ["first", "new"]
@@ -93,7 +93,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// What may be there after the kill, before anything is done again.
+    /// The possible states after the kill, before anything is repeated.
     var interim: [[String]] {
         switch self {
         case .add, .ingest, .adopt: [["A.cbz", "B.cbz"], finished]
@@ -112,7 +112,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-/// A vault's process killed between any two of its system calls, and the vault opened by the next.
+/// A vault's process is killed between any two of its system calls, and the next one opens the vault.
 @Suite("A vault's process that is killed") struct CrashTests {
     @Test("Wherever it is killed no comic is lost and none is there twice", arguments: CrashSample.allCases)
     func whereverKilledComic(_ sample: CrashSample) async throws {
@@ -145,7 +145,7 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
     private func expectFinished(_ sample: CrashSample, _ scene: StoreScene, _ comment: Comment) throws {
         let vault = try open(sample, scene, comment)
         if sample == .deposit {
-            // Wherever it died, what lies there is this host's; one more never harms.
+            // Wherever it died, the deposits are this host's; one more never hurts.
             try scene.ingestAll(vault)
             try scene.expect(["A.cbz", "B.cbz", "C.cbz"], in: vault, comment)
         } else {
@@ -154,12 +154,12 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
         #expect(try vault.quarantine().isEmpty, comment)
         #expect(try scene.files("vault/drop").isEmpty, comment)
         #expect(try vault.drops().missing.isEmpty, comment)
-        // One generation is left: what was consolidated away is gone.
+        // One generation is left: the consolidated ones are gone.
         #expect(try scene.files("vault/manifest").filter { $0.text.hasPrefix("snap") }.count == 1, comment)
         #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil, comment)
         #expect(try scene.host().pins().count == 1, comment)
         vault.lock()
-        // Of the processes that died nothing is left.
+        // The killed processes have left nothing behind.
         let beside = try scene.files("").map(\.text).filter { $0.hasPrefix("vault") || $0.hasPrefix("host") }
         #expect(beside == ["host", "vault"], comment)
         for folder in ["host", "host/deposits", "host/sealing"] {

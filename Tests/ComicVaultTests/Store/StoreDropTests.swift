@@ -104,7 +104,7 @@ import Testing
 
     // MARK: What the vault has already
 
-    /// Writes `change`, or nothing at all, in the place of what lies there.
+    /// Replaces a file by `change`, or removes it.
     private func damage(_ path: BytePath, isMissing: Bool) throws {
         if isMissing { return try Durable.remove(path) }
         var bytes = try Descriptor(path).readAll()

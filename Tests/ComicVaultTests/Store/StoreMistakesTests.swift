@@ -6,14 +6,14 @@ import Testing
 
 @testable import ComicVault
 
-/// What an earlier vault of comics did wrong, where no other suite shows that this one does not.
+/// Mistakes of an earlier comic vault, unless another suite covers them.
 @Suite("Mistakes of an earlier vault")
 struct StoreMistakesTests {
     private let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
 
-    /// Every file below the scene's folder but the host's own, with what tells it apart.
+    /// Every file below the scene's folder except the host's own, with a fingerprint.
     private func everything() throws -> [BytePath: Fingerprint] {
         var found: [BytePath: Fingerprint] = [:]
         for path in try TamperingScene.files(in: scene.path, "") where !path.text.hasPrefix("host/") {

@@ -6,13 +6,13 @@ import Testing
 
 @testable import ComicVault
 
-/// What lies in a vault's folder where a file of it should, or where nothing should.
+/// Unexpected objects in a vault's folder, in the place of its files or elsewhere.
 @Suite("Odd files in a vault's folder") struct StoreOddFilesTests {
     let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
 
-    /// Puts what is no file in the place of one.
+    /// Replaces a file by something that is not one.
     private func replace(_ path: BytePath, byLink: Bool) throws {
         try Durable.remove(path)
         if byLink { #expect(symlink("/dev/null", path.text) == 0) } else { try Durable.makeDirectory(path) }
@@ -42,7 +42,7 @@ import Testing
             try Durable.makeDirectory(scene.path.appending(BytePath(folder)))
             #expect(symlink("/dev/null", scene.path.appending(BytePath(folder + " link")).text) == 0)
         }
-        // In the place of an object that was removed for good.
+        // In the place of an object that was permanently removed.
         try Durable.makeDirectory(path)
         let again = try scene.locked()
         let report = try again.unlock(StoreScene.credential()).recovery

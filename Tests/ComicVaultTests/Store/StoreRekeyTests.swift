@@ -40,7 +40,7 @@ import Testing
         _ = try scene.deposit("C.cbz")
     }
 
-    /// That it ends with `part` of a reason, and the vault is as it was.
+    /// Expects it to fail with `part` of a reason, and the vault to be unchanged.
     private func expectRefusal(_ part: String) throws {
         let id = try scene.locked().id
         do {
@@ -69,7 +69,7 @@ import Testing
                 try SealedVault.create(at: disk, host: scene.host(), credentials: [StoreScene.credential()])
             }
         }
-        // Where this container lets nobody mount anything, there is nothing to be seen.
+        // If this container does not permit mounting, there is nothing to test.
         guard let making else { return }
         #expect(making?.kind == .refused && making?.message.contains("\(disk)/vault") == true)
         #expect(try scene.files("other").isEmpty)
@@ -163,7 +163,7 @@ import Testing
                 if case .copying(let done, _) = $0 { done > 0 } else { false }
             }
         }
-        // The old vault is as good as ever, and is used meanwhile.
+        // The old vault is still valid, and is used meanwhile.
         let old = try scene.open()
         _ = try old.rename(try #require(try old.comic(named: "A.cbz")).id, to: "Z.cbz")
         _ = try old.remove(try #require(try old.comic(named: "B.cbz")).id)

@@ -7,24 +7,25 @@ import Testing
 
 @testable import ComicVault
 
-/// A vault, a host's memory of it and archives to put in, for one test. Key files open it, for they cost no time.
+/// A vault, a host's record of it and archives to add, for one test. Key files open it, because they take no time.
 final class StoreScene: Sendable {
     let home: TemporaryFolder?
     let path: BytePath
 
-    /// - Parameter parent: where its folder is made.
+    /// - Parameter parent: where its folder is created.
     init(beneath parent: String = NSTemporaryDirectory()) throws {
         let home = try TemporaryFolder("steward-store", beneath: parent)
         self.home = home
         path = home.path
     }
 
-    /// A scene for what need not be on a disk, and syncs or writes much: a test that kills at all points syncs 20,000 times,
-    /// and a process that is killed leaves behind what the kernel holds, synced or not. On the disk where memory is short.
+    /// A scene in memory for tests that need no disk, and sync or write a lot: a test that kills at all points syncs
+    /// 20,000 times, and a killed process leaves behind what the kernel holds, synced or not. On disk if memory is
+    /// short.
     static func inMemory() throws -> StoreScene {
         var space = statvfs()
         let isThere = access("/dev/shm", W_OK) == 0 && statvfs("/dev/shm", &space) == 0
-        // In a container it may have 64 MiB, and all points of all samples take some 300.
+        // A container may have only 64 MiB, and all points of all samples take some 300.
         let isEnough = isThere && UInt64(space.f_bavail) * UInt64(space.f_frsize) > 1 << 30
         return try StoreScene(beneath: isEnough ? "/dev/shm" : NSTemporaryDirectory())
     }
@@ -58,12 +59,12 @@ final class StoreScene: Sendable {
         return vault
     }
 
-    /// Bytes that belong to the name, more than one chunk of them.
+    /// Bytes derived from the name, more than one chunk of them.
     static func archive(_ name: String) -> [UInt8] {
         Array(repeating: Array("archive of \(name). ".utf8), count: 5000).flatMap { $0 }
     }
 
-    /// What adding the comic of this name takes; the import's key is its name.
+    /// The arguments for adding the comic of this name; the import's key is its name.
     func comic(
         _ name: String, content: String? = nil, key: String? = nil, hasParts: Bool = true
     ) throws -> NewComic {
@@ -80,7 +81,7 @@ final class StoreScene: Sendable {
 
     func add(_ name: String, to vault: SealedVault) throws -> AddOutcome { try vault.add(comic(name)) }
 
-    /// Sees that the vault holds these comics, whole, and nothing besides.
+    /// Expects the vault to hold exactly these comics, intact.
     func expect(_ names: [String], in vault: SealedVault, _ comment: Comment? = nil) throws {
         #expect(try vault.list().map(\.name.text) == names.sorted(), comment)
         let report = try vault.verify()
@@ -97,7 +98,7 @@ final class StoreScene: Sendable {
         return vault.folder.full(VaultLayout.object(try #require(entry.object(kind)).id))
     }
 
-    /// The same vault and host in a folder of their own; what was put in from the inbox does not come along.
+    /// The same vault and host in a separate folder, without the archives from the inbox.
     func copied() throws -> StoreScene {
         let other = try StoreScene(beneath: path.parent.text)
         for name in try files("") where name.text.hasPrefix("inbox-") { try remove(name) }
@@ -118,7 +119,7 @@ final class StoreScene: Sendable {
         try FileManager.default.removeItem(atPath: path.appending(relative).text)
     }
 
-    /// An object of the vault that no record names, as a lost record leaves it.
+    /// An object of the vault that no record names, as after a lost record.
     static func orphan(_ content: ObjectContent, in vault: SealedVault) throws -> SealedObject {
         let session = try vault.unlocked()
         let made = try vault.objects.seal(.archive, content, session)
@@ -127,8 +128,8 @@ final class StoreScene: Sendable {
     }
 
     /// - Parameters:
-    ///   - content: whose archive it is, where that is another's.
-    ///   - key: of the import; the name where nothing is said.
+    ///   - content: the name whose archive it contains, if different.
+    ///   - key: the import's key; by default the name.
     func deposit(
         _ name: String, content: String? = nil, key: String? = nil, duplicates: DuplicatePolicy = .skip,
         host: HostState? = nil
@@ -142,7 +143,7 @@ final class StoreScene: Sendable {
         return try VaultDeposit.seal(Descriptor(file), envelope, into: vault, host: host ?? self.host())
     }
 
-    /// What anybody can make who knows the public key: an envelope that names another archive than the one behind it.
+    /// A forgery that anyone with the public key can make: an envelope that names an archive other than its own.
     func lyingDeposit(_ name: String, claiming other: String) throws -> ObjectID {
         let pin = try #require(try host().pins().first)
         let envelope = DropEnvelope(
@@ -156,7 +157,7 @@ final class StoreScene: Sendable {
         return sealed.id
     }
 
-    /// Takes everything in that this host has deposited.
+    /// Ingests all of this host's deposits.
     func ingestAll(_ vault: SealedVault) throws {
         for drop in try vault.drops().waiting {
             guard case .ownDeposit = drop.origin else { continue }
@@ -170,7 +171,7 @@ final class StoreScene: Sendable {
         return bytes
     }
 
-    /// - Parameter of: whose archive it must be, where that is another's.
+    /// - Parameter of: the name whose archive it must be, if different.
     static func verdict(_ content: DropContent, of name: String? = nil) throws -> DropVerdict {
         guard try bytes(content) == archive(name ?? content.envelope.name.text) else {
             throw Fault(.refused, "this is no comic")

@@ -167,7 +167,7 @@ import Testing
     @Test("A removed comic is destroyed and its title is in no file") func removedComicDestroyed() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
-        // Whoever has the file open still sees what became of it.
+        // An open descriptor still shows what happened to the file.
         let file = try Descriptor(scene.objectPath(.archive, of: "A.cbz", in: vault))
         let header = try file.read(at: 0, count: ObjectSize.header)
         let report = try vault.remove(entry.id)

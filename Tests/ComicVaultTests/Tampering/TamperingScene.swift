@@ -6,16 +6,16 @@ import Testing
 
 @testable import ComicVault
 
-/// A small vault with one of everything, locked: two comics, a removed one, a history of three logs, two slots and a
-/// deposit. Its files can be damaged, and looked at without anything in it being changed or synced.
+/// A small, locked vault with one of everything: two comics, a removed one, a history of three logs, two slots and a
+/// deposit. Its files can be damaged, and inspected without changing or syncing anything.
 final class TamperingScene: Sendable {
     let scene: StoreScene
-    /// Relative to the scene's folder; the vault's files alone.
+    /// Relative to the scene's folder; only the vault's files.
     let files: [BytePath]
     let drop: ObjectID
-    /// Of the whole vault as it is.
+    /// Of the intact vault.
     let sound: Examination
-    /// The credentials, by the files of their slots.
+    /// The credentials, by slot file.
     let owners: [BytePath: String]
 
     static let comics = ["A.cbz", "B.cbz"]
@@ -58,7 +58,7 @@ final class TamperingScene: Sendable {
 
     func bytes(_ file: BytePath) throws -> [UInt8] { try Descriptor(scene.path.appending(file)).readAll() }
 
-    /// Runs with other bytes in a file's place, or without it, and puts it back.
+    /// Runs with different bytes in a file's place, or without it, and restores it.
     func with<R>(_ file: BytePath, _ bytes: [UInt8]?, _ body: () throws -> R) throws -> R {
         let path = scene.path.appending(file)
         let kept = scene.path.appending("kept-\(randomHex(4))")
@@ -72,19 +72,20 @@ final class TamperingScene: Sendable {
         try Descriptor(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600).write(bytes, at: 0)
     }
 
-    /// - Parameter file: of a slot's owner it is the credential that is tried.
+    /// - Parameter file: if it is a slot, its owner's credential is used.
     func examine(after file: BytePath? = nil) throws -> Examination {
         try Examination(scene, file.flatMap { owners[$0] } ?? "first")
     }
 }
 
-/// What whoever unlocks the vault, reads every comic and takes in every deposit is told, in the words of ``outcome(_:)``.
+/// The results of unlocking the vault, reading every comic and ingesting every deposit, in the words of
+/// ``outcome(_:)``.
 struct Examination: Equatable {
-    /// What stands in the way of unlocking; empty where nothing does.
+    /// The obstacle to unlocking; empty if there is none.
     var gate = ""
     var damagedSlots: [String] = []
     var isPublicKeyWrong = false
-    /// Which comics are read to their end, and the hash of what came out.
+    /// Which comics can be read to their end, with the hash of the output.
     var comics: [String: ContentHash] = [:]
     /// By the object's file name.
     var objects: [String: String] = [:]

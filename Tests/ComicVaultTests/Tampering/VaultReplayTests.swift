@@ -5,7 +5,7 @@ import Testing
 
 @testable import ComicVault
 
-/// A vault that is not changed but turned back: the whole of it, a file of it, a record of it.
+/// A vault that is not modified but reverted: all of it, a file of it, a record of it.
 @Suite("A vault that is turned back")
 struct VaultReplayTests {
     private let scene: StoreScene
@@ -75,7 +75,7 @@ struct VaultReplayTests {
                 #expect(throws: VaultError.self, "state \(index)") { try vault.rename(first.id, to: "X.cbz") }
             }
             vault.lock()
-            // Not a byte of it was touched by that.
+            // None of its bytes were changed by that.
             #expect(try files() == state, "state \(index)")
         }
         try restore(states[states.count - 1])
@@ -97,7 +97,7 @@ struct VaultReplayTests {
                 let found = try Examination(scene)
                 #expect(found.comics.allSatisfy { sound.comics[$0.key] == $0.value }, "\(path)")
                 if path.text.hasPrefix("vault/objects") {
-                    // Of a removed comic: it is no comic again, and unlocking destroys it.
+                    // Belongs to a removed comic: it does not become a comic again, and unlocking destroys it.
                     #expect(found.strange == [path.nameText])
                     let vault = try scene.locked()
                     let report = try vault.unlock(StoreScene.credential()).recovery
@@ -107,7 +107,7 @@ struct VaultReplayTests {
                 } else if newest[path] != nil {
                     #expect(["rolled back", "damaged record"].contains(found.gate), "\(path): \(found.gate)")
                 } else {
-                    // Of a generation that is over. It is as a consolidation leaves it that was cut off, or it is a fork.
+                    // From a past generation: either the remains of an interrupted consolidation, or a fork.
                     #expect(["", "fork"].contains(found.gate), "\(path): \(found.gate)")
                     if found.gate.isEmpty { #expect(found == sound) }
                 }
@@ -176,7 +176,7 @@ struct VaultReplayTests {
             guard records != parts[log].records else { return }
             let found = try vault.with(logs[log], parts[log].head + records.flatMap { $0 }) { try vault.examine() }
             let expected: Set = ["damaged record", "gap", "rolled back", "fork"]
-            // One record too many at the end is as a write leaves it that was cut off: nothing durable is touched.
+            // One extra record at the end looks like an interrupted write: nothing durable is touched.
             let isLonger = records.starts(with: parts[log].records)
             #expect(
                 isLonger ? found == vault.sound : expected.contains(found.gate), "\(logs[log]), \(what): \(found.gate)")

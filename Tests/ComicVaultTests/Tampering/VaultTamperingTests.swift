@@ -6,11 +6,10 @@ import Testing
 
 @testable import ComicVault
 
-/// The thief who may write to the vault's folder, seen by whoever unlocks it: each file changed, cut, missing or in
-/// another's place is found, under the right name, and no comic ever reads as anything but itself.
+/// A thief with write access to the vault's folder, from the point of view of somebody unlocking it: each file changed,
+/// cut, missing or swapped is found, under the right name, and no comic ever reads as anything but itself.
 ///
-/// Every bit of an object's header, of a slot and of a log's records is flipped in the suites about those; here the whole
-/// vault stands around them.
+/// Other suites flip every bit of an object's header, of a slot and of a log's records; this one tests whole vaults.
 @Suite("A vault whose files are changed")
 struct VaultTamperingTests {
     private let vault: TamperingScene
@@ -89,7 +88,7 @@ struct VaultTamperingTests {
                     } catch VaultError.unsupportedFormat {
                         return
                     }
-                    // The same vault and key, only written otherwise: a deposit depends on nothing else of the file.
+                    // The same vault and key, only encoded differently: a deposit depends on nothing else in the file.
                     if try vault.scene.host().pins().contains(offered) {
                         #expect(file == "vault/vault.json", "bit \(bit)")
                         return
@@ -115,7 +114,7 @@ struct VaultTamperingTests {
             }
             let found = try vault.with(file, bytes + [0]) { try vault.examine(after: file) }
             if file.text.hasPrefix("vault/manifest/log") {
-                // As a write leaves it that was cut off: nothing that was ever durable is touched.
+                // Like an interrupted write: nothing that was ever durable is touched.
                 #expect(found == vault.sound, "\(file) with a byte added")
             } else {
                 try expectDamage(found, of: file, "\(file) with a byte added")
@@ -170,7 +169,7 @@ struct VaultTamperingTests {
             #expect(found != vault.sound, "\(own)")
             try expectNothingFalse(found, "\(own)")
             switch own.text.split(separator: "/")[1] {
-            // Under their own names they would be of a wrong vault.
+            // Under their own names they would belong to a wrong vault.
             case "drop": #expect(found.drops.values.first == "damaged name")
             case "objects": #expect(found.objects[own.nameText] == "damaged name")
             case "manifest": #expect(["damaged snapshot", "damaged log header", "gap"].contains(found.gate), "\(own)")
@@ -191,7 +190,7 @@ struct VaultTamperingTests {
             #expect(found.gate.isEmpty && found.comics == vault.sound.comics, comment)
             #expect(found.drops[name].map(Self.objectDamage.contains) == true, comment)
         case "keys":
-            // The other slot is intact: whether the password or the slot is wrong, nobody can tell.
+            // The other slot is intact: it cannot be known whether the password or the slot is wrong.
             #expect(["incorrect password", "wrong vault"].contains(found.gate), comment)
         case "manifest":
             let expected: Set =
@@ -212,7 +211,7 @@ struct VaultTamperingTests {
         "damaged header tag", "damaged chunk 0", "damaged chunk 1", "damaged content",
     ]
 
-    /// Whatever can be read is what was sealed under that name.
+    /// Everything that can be read is what was sealed under that name.
     private func expectNothingFalse(_ found: Examination, _ comment: Comment) throws {
         for (name, hash) in found.comics { #expect(hash == vault.sound.comics[name], comment) }
     }
@@ -224,7 +223,7 @@ extension BytePath {
 }
 
 extension TamperingScene {
-    /// Hands over what opens a sealed file with other bytes in it, as ``Examination`` does.
+    /// Passes a function that opens a sealed file with different bytes, as ``Examination`` does.
     func withReader(of file: BytePath, _ body: ((_ bytes: [UInt8]) throws -> String) throws -> Void) throws {
         let vault = try scene.locked()
         let secrets = try KeySlots(vault.folder, vault.description).open(StoreScene.credential()).secrets

@@ -4,8 +4,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// Buckets and grids as Python's calendar and zones have them (`Tests/Peers/dot_oracle.py`), which share nothing with ours.
-/// 10,000 instants with `STEWARD_TEST_WHOLE=1`.
+/// Buckets and grids compared with Python's calendar and zones (`Tests/Peers/dot_oracle.py`), which share nothing with
+/// ours. 10,000 instants with `STEWARD_TEST_WHOLE=1`.
 @Suite(
     "Buckets and grids to a second implementation",
     .enabled("python3 with zoneinfo and the zones of tzdata is wanted") { DotOracle.isThere })

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// All buckets of 1970 to 2100 with `STEWARD_TEST_WHOLE=1`, otherwise those around instants by chance.
+/// All buckets of 1970 to 2100 with `STEWARD_TEST_WHOLE=1`, otherwise those around random instants.
 @Suite("Buckets tile time")
 struct BucketTilingTests {
     @Test(
@@ -24,7 +24,7 @@ struct BucketTilingTests {
         }
     }
 
-    /// From bucket to bucket; what is wrong is thrown, since there are millions.
+    /// From bucket to bucket; errors are thrown, since there are millions.
     private func walk(
         from date: Date, to end: Double, _ type: TimeBucketType, _ service: TimeBucketingService,
         using random: inout SeededGenerator
@@ -46,7 +46,7 @@ struct BucketTilingTests {
         }
     }
 
-    /// With what a shift (of two hours in Newfoundland, 1988) or a skipped day takes or gives.
+    /// Including the effect of a shift (two hours in Newfoundland, 1988) or a skipped day.
     private static let lengths: [TimeBucketType: ClosedRange<Double>] = [
         .hour: 60...3600, .day: (22 * 3600)...(26 * 3600), .week: (5.9 * 86_400)...(7.1 * 86_400),
         .month: (27.9 * 86_400)...(31.1 * 86_400), .year: (363.9 * 86_400)...(366.1 * 86_400),

@@ -1,7 +1,7 @@
 import DotLifeDomain
 import Foundation
 
-/// Experiences in memory, and how often it is asked for counts.
+/// Experiences in memory, counting how often counts are requested.
 actor CountingRepository: ExperienceRepository {
     private let times: [Date]
     private(set) var questions = 0

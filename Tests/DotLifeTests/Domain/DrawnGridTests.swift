@@ -6,7 +6,7 @@ import Testing
 
 /// Grids as text and as pictures, byte for byte as in `Tests/Fixtures/dots`.
 ///
-/// `STEWARD_TEST_WRITE_GOLDEN=1` writes the files anew; look at what has changed before it goes in.
+/// `STEWARD_TEST_WRITE_GOLDEN=1` rewrites the files; review the changes before committing them.
 @Suite("Drawn grids")
 struct DrawnGridTests {
     struct Drawing: CustomTestStringConvertible, Sendable {
@@ -68,7 +68,7 @@ struct DrawnGridTests {
     }
 }
 
-/// Captures of early 2026 in New York, by a rule that needs no chance, at 15:20 on Thursday 5 March.
+/// Captures of early 2026 in New York, by a deterministic rule, at 15:20 on Thursday 5 March.
 struct Drawn {
     private let grids = GridAggregationService(timeZone: newYork)
     private let now: Date
@@ -108,7 +108,7 @@ struct Drawn {
 
 /// The texts of a picture's titles.
 ///
-/// - Throws: `TestFailure` where its elements do not nest, or something is not escaped.
+/// - Throws: `TestFailure` if its elements do not nest, or something is not escaped.
 private func titles(of svg: String) throws -> [String] {
     var (open, found, rest): ([Substring], [String], Substring) = ([], [], svg.dropFirst(svg.firstLine.count))
     while let match = rest.firstMatch(of: /<(\/?)([a-z]+)(?: [a-zA-Z:-]+="[^"<>&]*")*(\/?)>/) {

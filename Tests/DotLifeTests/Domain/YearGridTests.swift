@@ -70,7 +70,7 @@ struct YearGridTests {
         arguments: [
             // Squares have 19 columns; 558 / (20 + 19 * 0.4) = 20.2 for 20 rows.
             (560.0, 560.0, 19, 20, 20.0, 8.0),
-            // A telephone: 388 x 842 has √(365 / 2.17) = 12.97 columns, and 388 / (13 + 12 * 0.4) = 21.8.
+            // A phone: 388 x 842 has √(365 / 2.17) = 12.97 columns, and 388 / (13 + 12 * 0.4) = 21.8.
             (390.0, 844.0, 13, 29, 20.5, 8.0), (2000.0, 300.0, 20, 19, 11.0, 4.0), (100.0, 4000.0, 10, 37, 7.0, 2.5),
         ])
     func layout(width: Double, height: Double, columns: Int, rows: Int, dot: Double, spacing: Double) {
