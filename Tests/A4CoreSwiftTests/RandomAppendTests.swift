@@ -44,7 +44,7 @@ struct RandomAppendTests {
             var kept = try AppendableNote(note)
             for number in 0..<60 {
                 let line = String(repeating: "word ", count: random.number(1..<4)) + "\n"
-                // Blank lines at its end, as a text may have them.
+                // Trailing blank lines, as a text may have.
                 let content = String(repeating: line, count: random.number(1..<6_000)) + (number % 3 == 0 ? "\n\n" : "")
                 let heading = ["A", "B", "C"][random.number(0..<3)]
                 let block = try AppendOptions(
@@ -84,7 +84,7 @@ struct RandomAppendTests {
             let between = text(after.dropFirst(prior.count).dropLast(framed.count))
             try #require(after.suffix(framed.count) == framed)
             let heading = "\n## \(block.heading)\n\n"
-            // Bytes, not characters: a newline that joins a CR or a mark would be counted wrongly.
+            // Bytes, not characters: a newline that combines with a CR or a mark would be counted wrongly.
             let endsBlank = prior.suffix(2) == Data("\n\n".utf8)
             try #require(between == heading || between == (endsBlank ? "" : "\n"), "\(String(reflecting: text(note)))")
         }
@@ -116,7 +116,7 @@ struct RandomAppendTests {
         var random = RandomNotes("roundTrip")
         var asked = 0
         for _ in 0..<1_000 {
-            // Text that an open fence or front matter swallows is no block; such notes are not asked.
+            // Text swallowed by an open fence or front matter is not a block; such notes are skipped.
             let note = random.note()
             let probe = try Append.appending([random.block(99, .endOfFile, plain: true)], to: note)
             guard Anchors.tokens(in: probe).last?.token.suffix == "n99" else { continue }
@@ -142,7 +142,7 @@ struct RandomAppendTests {
         bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
     }
 
-    /// Whether `whole` is `before` with the run `added` put in at one place.
+    /// Whether `whole` is `before` with the run `added` inserted at one place.
     private func contains(_ whole: [[UInt8]], _ before: [[UInt8]], plus added: [[UInt8]]) -> Bool {
         guard whole.count == before.count + added.count else { return false }
         return (0...before.count).contains { whole == before[..<$0] + added + before[$0...] }

@@ -2,8 +2,8 @@ import A4CoreSwift
 import Foundation
 import TestSupport
 
-/// Notes and blocks made of the pieces that are hard: front matter, fences, headings, blank lines, Unicode, and all
-/// three line endings.
+/// Notes and blocks made of difficult pieces: front matter, fences, headings, blank lines, Unicode, and all three line
+/// endings.
 struct RandomNotes {
     private var generator: SeededGenerator
     private static let headings = ["Journal", "journal", "Focus", "Überblick", "C #", "日本"]
@@ -48,7 +48,7 @@ struct RandomNotes {
     private mutating func ending() -> String { ["\n", "\n", "\r\n", "\r"][number(0..<4)] }
 }
 
-/// The note as the contract says a writer leaves it: front matter as it is, LF, a newline at the end.
+/// The note as a writer must leave it by the contract: front matter unchanged, LF, a newline at the end.
 func normalized(_ note: Data) -> Data {
     let split = Notes.splitFrontMatter(note)
     var body: [UInt8] = []

@@ -13,7 +13,7 @@ func block(
         heading: heading, anchor: try AnchorToken(parse: anchor), content: Data(content.utf8), placement: placement)
 }
 
-/// What a block makes of a note's text.
+/// A note's text after appending the blocks.
 func appended(_ note: String, _ blocks: AppendOptions...) throws -> String {
     text(try Append.appending(blocks, to: Data(note.utf8)))
 }

@@ -211,7 +211,7 @@ struct PathSafetyTests {
         }
     }
 
-    /// The link stays, nothing is written at its end, and the caller hears of it.
+    /// The link stays, nothing is written to its target, and the caller gets an error.
     private func expectEscapeLeaves(_ name: String, _ body: () throws -> Void) throws {
         #expect(throws: (any Error).self, performing: body)
         #expect(try FileStatus.of(sample.scratch.path.appending("vault/\(name)"))?.kind == .link)
@@ -235,7 +235,7 @@ struct PathSafetyTests {
             do {
                 try Files.writeMarkdown(vault: sample.vault, at: "sub/n\(index).md", bytes: Data(), mode: .overwrite)
             } catch is A4Error {
-                // Refused because the link stood there: that is one of the two good outcomes.
+                // Refused because of the link: that is one of the two acceptable outcomes.
             }
         }
         swapper.cancel()

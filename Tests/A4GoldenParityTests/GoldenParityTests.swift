@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// A folder of `Tests/Fixtures/a4` or `a4-section`: a note, what is done to it, and what must come out.
+/// A folder of `Tests/Fixtures/a4` or `a4-section`: a note, the operation on it, and the expected result.
 struct GoldenCase: CustomTestStringConvertible, Sendable {
     struct Operation: Decodable {
         let heading: String

@@ -4,7 +4,7 @@ import Platform
 
 @testable import AgentKit
 
-/// A socket that listens and answers nobody.
+/// A socket that listens and never answers.
 final class BareListener: Sendable {
     private let descriptor: Int32
 
@@ -15,7 +15,7 @@ final class BareListener: Sendable {
     }
 
     deinit {
-        // A program that is being started has a copy of it until it runs.
+        // A program being started has a copy of it until its exec.
         shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
     }

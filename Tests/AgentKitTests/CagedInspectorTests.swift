@@ -35,7 +35,7 @@ import Testing
         #expect(try template.rendered(TemplateContext(values: found.values, timeZone: zone)) == text)
     }
 
-    /// A TIFF that holds nothing but when it was taken.
+    /// A TIFF that contains only its capture time.
     private static func photo(_ taken: String) -> [UInt8] {
         func number(_ value: Int, _ width: Int) -> [UInt8] { (0..<width).map { UInt8(value >> ($0 * 8) & 255) } }
         let head: [UInt8] = [0x49, 0x49, 0x2A, 0]

@@ -65,7 +65,7 @@ struct CaptureThumbnailTests {
         #expect(try await open().check().findings.isEmpty)
     }
 
-    /// A TIFF of black pixels, which is to be turned as `orientation` says.
+    /// A TIFF of black pixels, with this `orientation` tag.
     private func blackTIFF(width: Int, height: Int, orientation: Int) -> [UInt8] {
         let tags = [
             (256, width), (257, height), (258, 8), (259, 1), (262, 1), (273, 134), (274, orientation), (277, 1),

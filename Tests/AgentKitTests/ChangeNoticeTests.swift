@@ -12,7 +12,7 @@ import Testing
         let notice = ChangeNotice()
         let listener = Listener()
         notice.listen { listener.told.withLock { $0 += 1 } }
-        // Told through one more call each time, this would need a stack of some hundred megabytes.
+        // With one nested call per notice, this would need a stack of several hundred megabytes.
         for _ in 0..<1_000_000 { notice.tell() }
         #expect(listener.told.withLock { $0 } == 1_000_000)
         notice.listen(nil)

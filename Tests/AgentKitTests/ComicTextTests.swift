@@ -74,7 +74,7 @@ struct ComicTextTests {
 
 @Suite("The progress bar")
 struct ComicMeterTests {
-    /// A meter on a terminal of paper, with a clock that only the test moves.
+    /// A progress meter on a simulated terminal, with a clock moved only by the test.
     private final class Paper: Sendable {
         let text = Mutex("")
         let time = Mutex(Timestamp(nanoseconds: 0))

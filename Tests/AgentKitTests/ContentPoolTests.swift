@@ -14,7 +14,7 @@ struct ContentPoolTests {
 
         var names: [String] { all.withLock { $0 }.map(\.name) }
 
-        /// Gives the last ticket back, after so many seconds of the processor.
+        /// Returns the last ticket, after this many seconds of CPU time.
         func leave(after seconds: Double = 0) {
             guard let ticket = all.withLock({ $0 }).last?.ticket else { return }
             ticket.spent(seconds)

@@ -65,7 +65,7 @@ struct ControlPathTests {
         let server = server()
         let task = serving(server, "here")
         try await waitUntil("it answers") { try await asked() == ["here"] }
-        // As an agent that knows nothing of the lock does.
+        // As an agent that does not know the lock does.
         try Durable.remove(path)
         let other = try BareListener(path)
         server.stop()

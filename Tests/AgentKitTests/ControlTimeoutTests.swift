@@ -8,7 +8,7 @@ import Testing
 
 @testable import AgentKit
 
-/// A command that is answered as the test says.
+/// A command answered by the test.
 struct Ask: Command {
     static let name = "ask"
     static let onlyLooks = true
@@ -17,7 +17,7 @@ struct Ask: Command {
 
     func lines(_ answer: [String]) -> [String] { answer }
 
-    /// An agent that answers nothing else.
+    /// An agent that gives this answer to everything.
     static func answered(_ answer: String) -> CommandTable {
         var table = CommandTable()
         table.add(Ask.self) { _ in [answer] }
@@ -44,12 +44,12 @@ private struct Change: Command {
     func lines(_ answer: [String]) -> [String] { answer }
 }
 
-/// How long the daemon waits for a command that takes nothing of its answer.
+/// How long the daemon waits for a command that does not read its answer.
 @Suite("Patience with commands")
 struct ControlTimeoutTests {
     private let writer: ControlConnection
     private let reader: ControlConnection
-    /// More than two sockets hold.
+    /// More than two sockets can buffer.
     private let answer = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
     init() throws {
@@ -58,12 +58,12 @@ struct ControlTimeoutTests {
         (writer, reader) = (ControlConnection(owning: ends[0]), ControlConnection(owning: ends[1]))
     }
 
-    /// Asks on a thread of its own, for it blocks, and with the time that it takes beside many other tests.
+    /// Asks on a separate thread, because it blocks, with a timeout suited to many parallel tests.
     static func answer(_ path: BytePath) async throws -> [String]? {
         try await BlockingPool("test").run { try ControlClient.ask(Ask(), at: path, patience: 600) }
     }
 
-    /// On a thread of its own, for it blocks.
+    /// On a separate thread, because it blocks.
     private func sending() -> Task<Result<Void, any Error>, Never> {
         let (lane, writer, answer) = (BlockingPool("test"), writer, answer)
         return Task {
@@ -93,7 +93,7 @@ struct ControlTimeoutTests {
         struct Enough: Error {}
         try writer.waitWithoutTimeout(asking: 1) { if $0 > .zero { throw Enough() } }
         await #expect(throws: Enough.self) { try await sending().value.get() }
-        // What would be taken for the rest of it is not written.
+        // Bytes that would be taken for the rest of it are not written.
         #expect(throws: Fault.self) { try answer.prefix(10).withUnsafeBytes { try writer.write($0) } }
         withExtendedLifetime(reader) {}
     }
@@ -160,7 +160,7 @@ struct ControlTimeoutTests {
         commands.add(Change.self) { _ in await work(Change.name) }
         let serving = Task { [commands] in try await server.run(commands) }
         let gone = Mutex<[ControlConnection]>([])
-        // Each of them is kept: one that was closed would take up room until that is noticed.
+        // Each of them is kept: a closed one would occupy its slot until that is noticed.
         func ask(_ command: some Command) async throws {
             try await waitUntil("it listens") {
                 guard let connection = try ControlConnection.connect(path) else { return false }
@@ -192,7 +192,7 @@ struct ControlTimeoutTests {
     func mute() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
-        // One caller fits in its queue, and is never taken from it.
+        // A single caller fits in its queue, and is never accepted.
         let listener = try BareListener(path, queue: 0)
         for _ in 0..<2 {
             let error = await #expect(throws: Fault.self) {
@@ -211,7 +211,7 @@ struct ControlTimeoutTests {
         let path = folder.path.appending("control.sock")
         let server = ControlServer(path: path, patience: 300, most: 2, log: Logger(label: "test"))
         let serving = Task { try await server.run(Ask.answered("here")) }
-        // Each of them is kept: one that was closed would take up room until that is noticed.
+        // Each of them is kept: a closed one would occupy its slot until that is noticed.
         let both = Mutex<[ControlConnection]>([])
         try await waitUntil("it listens") {
             guard let connection = try ControlConnection.connect(path) else { return false }

@@ -20,7 +20,7 @@ import Testing
 
     @Test("Where its folder does not answer that is said in time, and no more threads are left there than a few")
     func hangs() async throws {
-        // What a read call does that does not return.
+        // Simulates a read call that does not return.
         let isHanging = Atomic<Bool>(true)
         let begun = Atomic<Int>(0)
         let reader = CredentialReader(patience: 0.01) { _ in

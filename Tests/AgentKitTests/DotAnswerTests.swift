@@ -6,7 +6,7 @@ import Testing
 
 @testable import AgentKit
 
-/// Commands on dots and their answers as they go over the control socket.
+/// Dot commands and their answers as sent over the control socket.
 @Suite("Answers about dots")
 struct DotAnswerTests {
     private static let displays = [
@@ -66,7 +66,7 @@ struct DotAnswerTests {
         arguments: ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "GMT"])
     func grids(_ zone: String) throws {
         let service = GridAggregationService(timeZone: try #require(TimeZone(identifier: zone)))
-        // Days on which clocks are put forward or back, and one that a zone left out.
+        // Days on which clocks are put forward or back, and one that a zone skipped.
         for name in ["2026-03-29", "2026-10-25", "2026-11-01", "2026-04-05", "2026-12-31", "2011-12-31"] {
             let day = try #require(service.bucketing.bucket(named: name)).start
             let now = day.addingTimeInterval(40_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AgentKit
 
-/// Under which names files are now that gave up others.
+/// The current names of files that gave up others.
 @Suite("Names that were given up")
 struct GivenUpNameTests {
     private func key(_ path: BytePath) -> Pipeline.Key { Pipeline.Key(root: "inbox", path: path) }

@@ -24,7 +24,7 @@ struct LogQueueTests {
             close(writer)
         }
 
-        /// Reads, on a thread of its own, all lines up to the one that holds `last`.
+        /// Reads all lines up to the one that contains `last`, on a separate thread.
         func reading(to last: String) -> Task<[Substring], Never> {
             let (lines, found) = AsyncStream.makeStream(of: [Substring].self)
             Thread.detachNewThread { found.yield(self.lines(to: last)) }
@@ -54,7 +54,7 @@ struct LogQueueTests {
         let ends = try Ends()
         let queue = LogQueue(LogOutput(ends.writer, journal: nil), lines: 200)
         let log = logger(queue)
-        // More than the pipe and the buffer hold together, while nobody reads.
+        // More than the pipe and the buffer can hold, while nobody reads.
         let all = 20_000
         for number in 0..<all { log.info("line \(number)") }
         #expect(queue.lost > 0)

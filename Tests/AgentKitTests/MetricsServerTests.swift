@@ -7,10 +7,10 @@ import Rules
 import TestSupport
 import Testing
 
-/// Who asks the agent for its metrics, however badly.
+/// Misbehaving clients of the agent's metrics.
 @Suite("Serving metrics")
 struct MetricsServerTests {
-    /// A server at a port that was free a moment ago, and what it answers.
+    /// A server at a port that was free a moment ago, and its answers.
     private func asking(
         _ requests: [String], patience: Int = 300, longest: Double? = nil, most: Int = 16,
         health: @escaping @Sendable () async throws -> HealthReport = { throw Fault(.failed, "nobody knows") }
@@ -52,7 +52,7 @@ struct MetricsServerTests {
             guard connected == 0 else { throw TestFailure("nobody listens at \(port)") }
         }
 
-        // Also where `init` throws: all is set by then.
+        // Also if `init` throws: everything is set by then.
         deinit { close(descriptor) }
 
         func say(_ text: String) { _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
@@ -96,11 +96,12 @@ struct MetricsServerTests {
 
     @Test("Where nobody knows in time whether all is well, that is said, and the server can end")
     func silent() async throws {
-        // With room between the two for a machine that is busy: else the connection is closed before the answer is there.
+        // With a margin between the two for a busy machine: otherwise the connection is closed before the answer is
+        // sent.
         let answers = try await asking(
             ["GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"], patience: 300, longest: 1
         ) {
-            // As a call that does not return: not even for who is cancelled.
+            // Like a call that never returns, even when cancelled.
             _ = await Task.detached { try? await Task.sleep(for: .seconds(86_400)) }.value
             throw Fault(.failed, "it came back")
         }

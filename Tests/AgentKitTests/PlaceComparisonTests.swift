@@ -9,7 +9,7 @@ import Watching
 
 @testable import AgentKit
 
-/// What a look at a place finds, part by part.
+/// What a scan of a place finds, part by part.
 @Suite("A place compared with the ledger")
 struct PlaceComparisonTests {
     private let folder: TemporaryFolder
@@ -33,7 +33,7 @@ struct PlaceComparisonTests {
         try PlaceComparison(root, from: path, ignoring: IgnoreList(), awaited: awaited, ledger: ledger)
     }
 
-    /// All parts, none of which has more news than `most`.
+    /// All parts, each with at most `most` changes.
     private func all(_ comparison: PlaceComparison, most: Int = 1_000) throws -> PlaceComparison.Part {
         var all = PlaceComparison.Part()
         while let part = try comparison.next(most: most) {

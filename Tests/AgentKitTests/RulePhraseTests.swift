@@ -2,7 +2,7 @@ import AgentKit
 import Platform
 import Testing
 
-/// What people answer to `steward rules new`.
+/// People's answers to `steward rules new`.
 @Suite("Answers that become lines of a rule") struct RulePhraseTests {
     @Test(
         "Files are said by ending, name, kind, size, age or condition",

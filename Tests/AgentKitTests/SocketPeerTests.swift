@@ -43,14 +43,14 @@ struct SocketPeerTests {
         let me = geteuid()
         try TrustedListener.check(me, at: socket, own: me)
         try TrustedListener.check(0, at: socket, own: me + 1)
-        // Anybody may make such a folder in /tmp, and it is of whoever made it.
+        // Anybody may create such a folder in /tmp, and it belongs to its creator.
         if me != 0 { #expect(throws: Fault.self) { try TrustedListener.check(me, at: socket, own: 4_242) } }
         let error = #expect(throws: Fault.self) { try TrustedListener.check(4_242, at: socket, own: me) }
         #expect(error?.message.contains("user 4242 listens at") == true)
         #expect(throws: Fault.self) {
             try TrustedListener.check(4_242, at: folder.path.appending("gone/control.sock"), own: me)
         }
-        // Root's, and nobody else writes there: still nobody was given it.
+        // Owned by root and writable for nobody else, but not assigned to anybody either.
         #expect(throws: Fault.self) { try TrustedListener.check(4_242, at: "/usr/control.sock", own: me) }
     }
 }

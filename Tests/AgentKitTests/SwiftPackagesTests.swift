@@ -13,7 +13,7 @@ struct SwiftPackagesTests {
         String(decoding: try Descriptor(path).readAll(), as: UTF8.self)
     }
 
-    /// Versions by the last part of a package's address, in small letters: SwiftPM's name for it.
+    /// Versions by the last part of a package's address, in lower case: SwiftPM's name for it.
     private static func listed() throws -> [String: String] {
         let rows = try text(Checkout.root.appending("packaging/swift-packages.txt")).split(separator: "\n")
             .filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ").map(String.init) }
@@ -32,7 +32,7 @@ struct SwiftPackagesTests {
         }
     }
 
-    /// A build folder whose packages were resolved as the list says, but for what `change` does.
+    /// A build folder whose packages were resolved as listed, except for `change`.
     private func resolved(_ change: (inout [String: String]) -> Void) throws -> (TemporaryFolder, ProgramResult) {
         let rows = try Self.text(Checkout.root.appending("packaging/swift-packages.txt")).split(separator: "\n")
             .filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ").map(String.init) }

@@ -7,16 +7,16 @@ import Testing
 
 @Suite("Whose ticks count")
 struct TickPolicyTests {
-    /// A note, who may answer, and what must be said of a tick in it; nil where it counts.
+    /// A note, who may answer, and the objection to a tick in it; nil if the tick counts.
     struct Case: Sendable, CustomTestStringConvertible {
         var mode: mode_t = 0o600
-        /// The note's owner; nil for whoever runs the tests.
+        /// The note's owner; nil for the user running the tests.
         var writer: uid_t?
-        /// A user that the access control list of the note lets write.
+        /// A user with write permission in the note's access control list.
         var listed: uid_t?
         var owner = false
         var group: String?
-        /// The owner of the file that is asked about.
+        /// The owner of the file in question.
         var asked: uid_t? = 65_002
         let objection: String?
 
@@ -30,7 +30,7 @@ struct TickPolicyTests {
         let note = try Descriptor(path)
         try #require(chmod(path.text, one.mode) == 0)
         if let listed = one.listed {
-            // Owner, one user, group, mask, others, as the kernel has them.
+            // Owner, one user, group, mask, others, in the kernel's format.
             var list: [UInt8] = [2, 0, 0, 0]
             let nobody = UInt32.max
             for (tag, bits, id) in [
@@ -67,10 +67,10 @@ struct TickPolicyTests {
         arguments: [
             Case(writer: 65_002, owner: true, objection: nil),
             Case(writer: 65_003, owner: true, objection: "the user 65003 may write it"),
-            // It could not write the note as it is, but may change the mode.
+            // It cannot write the note as it is, but may change the mode.
             Case(mode: 0o400, writer: 65_003, owner: true, objection: "the user 65003 may write it"),
             Case(writer: 65_002, group: "daemon", objection: "the user 65002 may write it"),
-            // On every Debian the user `daemon` has this number, and is in the group of its name.
+            // On every Debian the user `daemon` has this number, and is in the group of the same name.
             Case(mode: 0o660, writer: 1, group: "daemon", objection: nil),
             Case(writer: 1, group: "bin", objection: "the user 1 may write it"),
         ])

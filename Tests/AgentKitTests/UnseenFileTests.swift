@@ -5,7 +5,7 @@ import Testing
 
 @testable import AgentKit
 
-/// What a command writes out of a vault lies in the clear: no half of it may stay behind.
+/// Files that a command extracts from a vault are plaintext: no partial file may be left behind.
 @Suite("Files that nobody sees before they are whole", .serialized)
 struct UnseenFileTests {
     private let home: TemporaryFolder

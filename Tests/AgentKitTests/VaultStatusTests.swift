@@ -8,7 +8,7 @@ import Testing
 
 @testable import AgentKit
 
-/// What a status has to say of a vault that looks well from outside.
+/// Problems reported in the status of a vault that looks fine from outside.
 @Suite("What is wrong with a vault")
 struct VaultStatusTests {
     private let home: TemporaryFolder
@@ -106,7 +106,7 @@ struct VaultStatusTests {
         #expect(try VaultStatus(place).problems.first?.contains("the same new password goes on") == true)
         let mistaken = #expect(throws: Fault.self) { try rekey(other) }
         #expect(mistaken?.message.contains("this is not its new password") == true)
-        // Given up: the vault is whole without the copy.
+        // Given up: the vault is complete without the copy.
         try runProgram(["rm", "-r", place.path.text + ".rekey"]).check()
         #expect(try VaultStatus(place).problems == [])
         #expect(throws: Stop.self) { try rekey(other) { if case .removingOld = $0 { true } else { false } } }

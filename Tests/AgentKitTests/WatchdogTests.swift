@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Watching
 
-/// What the service manager is told while the agent works.
+/// Messages to the service manager while the agent works.
 @Suite("Words to the service manager")
 struct WatchdogTests {
     private let receiver: DatagramReceiver
@@ -44,7 +44,7 @@ struct WatchdogTests {
         for part in 0..<100 { work.advanced(at: after(LongWork.pause * Double(part) / 100)) }
         work.advanced(at: after(LongWork.pause + 1))
         work.advanced(at: after(LongWork.pause + 2))
-        // Something takes its time.
+        // A slow operation.
         work.advanced(at: after(LongWork.pause * 5))
         let word = "EXTEND_TIMEOUT_USEC=\(LongWork.more * 1_000_000)"
         try await waitUntil("it has heard both") { receiver.texts.count >= 2 }

@@ -6,8 +6,8 @@ import Sandbox
 import TestSupport
 import Testing
 
-/// What other projects test their readers with (PyPI, `Tests/Peers/media_corpora.sh`), for whoever has Python and the
-/// network.
+/// Files with which other projects test their readers (PyPI, `Tests/Peers/media_corpora.sh`), if Python and the network
+/// are available.
 private enum Corpora {
     private static let unpacked = Task<BytePath?, Never> {
         guard ProcessInfo.processInfo.environment["STEWARD_TEST_PEERS"] != "0" else { return nil }
@@ -41,7 +41,7 @@ private enum Corpora {
 
     private static let mimes = ["pdf": "application/pdf", "html": "text/html"]
 
-    /// Whole, its first half, and changed by chance.
+    /// Complete, its first half, and randomly changed.
     @Test(
         "Each ends in a report, whole, cut and changed; and the cage is tried by none",
         .enabled("Python and the network are there") { await Corpora.folder != nil },

@@ -6,7 +6,7 @@ import Sandbox
 import TestSupport
 import Testing
 
-/// Files that are damaged or made to do damage: each ends in a report, whatever the process that reads it comes to.
+/// Damaged or malicious files: each ends in a report, whatever happens to the process that reads it.
 @Suite("Hostile contents") struct HostileTests {
     private static let samples: [(ContentAspect, String, [UInt8])] = [
         (.document, "", Sample.docx(["Invoice"], title: "T")), (.document, "", Sample.odt(["Dear"])),
@@ -44,7 +44,7 @@ import Testing
             }
             return (told, silent)
         }
-        // The whole file and the empty one at least.
+        // At least the complete file and the empty one.
         #expect(told >= 1 && silent >= 1, "\(told) told something, \(silent) nothing")
     }
 
@@ -93,7 +93,7 @@ import Testing
             try await report("printf '\\001\\000\\000\\000\\011' >&4; exit 3").trouble?.contains("no sense") == true)
         #expect(try await report("printf '\\005\\000' >&4; exit 3").trouble?.contains("status 3") == true)
         #expect(try await report("printf '\\005\\000' >&4; kill -SEGV $$").trouble?.contains("signal 11") == true)
-        // What the machine may be to blame for is tried again.
+        // Failures that may be the machine's fault are retried.
         await #expect(throws: Fault.self) { try await report("kill -KILL $$") }
         await #expect(throws: Fault.self) { try await report("exit 127") }
         await #expect(throws: Fault.self) { try await report("exec sleep 60", patience: 1) }

@@ -7,7 +7,7 @@ import TestSupport
 /// The worker that was built with the tests.
 func builtContentWorker() throws -> ContentWorker { try ContentWorker(program: Built.program("steward-worker")) }
 
-/// What the worker finds in a file with these bytes.
+/// The worker's findings in a file with these bytes.
 func look(_ aspect: ContentAspect, _ bytes: [UInt8], mime: String = "") async throws -> ContentReport {
     let folder = try TemporaryFolder("contents")
     return try await BlockingPool("look").run {

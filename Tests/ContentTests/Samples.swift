@@ -1,7 +1,7 @@
 import Platform
 import TestSupport
 
-/// Documents, pictures and sounds that tests make by hand.
+/// Handmade documents, pictures and sounds for tests.
 enum Sample {
     static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
@@ -80,7 +80,7 @@ enum Sample {
 
     // MARK: - Sound and films
 
-    /// An MP4 of 90.5 seconds and 1920 × 1080 pixels: its headers alone.
+    /// An MP4 of 90.5 seconds and 1920 × 1080 pixels: only its headers.
     static func film() -> [UInt8] {
         func big(_ value: Int, _ width: Int) -> [UInt8] {
             (0..<width).reversed().map { UInt8(value >> ($0 * 8) & 255) }

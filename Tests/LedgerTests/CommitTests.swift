@@ -134,7 +134,7 @@ struct CommitTests {
             #expect(ledger.problem == blocking?.message)
             let shared = await #expect(throws: Fault.self) { try await ledger.write { try $0.setMeta("a", "3") } }
             #expect(shared?.kind == .transient)
-            // What does not fit into SQLite's memory is written before the commit.
+            // Data that exceeds SQLite's cache is written before the commit.
             let large = String(repeating: "x", count: 16 << 20)
             let early = await #expect(throws: Fault.self) { try await ledger.write { try $0.setMeta("b", large) } }
             #expect(early?.kind == .transient)
@@ -161,7 +161,7 @@ struct CommitTests {
         }
         let copy = folder.path.appending("copy.sqlite")
         let growing = folder.path.appending("copy.sqlite.new")
-        // On a thread of its own, which writes again and again while the copy grows: nobody's turn has to come in between.
+        // On a separate thread, which writes continuously while the copy grows, without waiting for other tasks.
         let lane = BlockingPool("writes")
         var wasWritten = false
         for _ in 1...20 where !wasWritten {
@@ -193,7 +193,7 @@ struct CommitTests {
         let (copied, opening) = try Ledger.open(directory: other.path)
         #expect(opening == .existing)
         let found = try await copied.read { try ($0.meta("first"), $0.meta("second"), $0.meta("page 47")) }
-        // What was written since its beginning is not in it, nor half of that.
+        // It contains nothing written since its start, not even half a transaction.
         #expect(found.0 != nil && found.0 == found.1 && found.2 == page)
     }
 

@@ -24,7 +24,7 @@ struct DurabilityTests {
                                 try transaction.note("kill9", "\(writer).\(round)")
                                 try transaction.setMeta("\(writer).\(round)", "whole")
                             }
-                            // One record of 8 bytes a write: it stays in the kernel when the process is gone.
+                            // One record of 8 bytes per write: it stays in the kernel when the process has ended.
                             let place = count.next()
                             try acknowledged.write(
                                 [UInt8(writer), UInt8(round % 256), UInt8(round / 256), 1, 0, 0, 0, 10],

@@ -66,12 +66,12 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.file("inbox", "a") } == first)
         #expect(try await ledger.read { try $0.file("inbox", "b") } == nil)
         #expect(try await ledger.read { try $0.meta("of the same transaction") } == nil)
-        // The same name again, another place, more names by right, and names that nobody has counted.
+        // The same name again, another place, legitimate further names, and names without a link count.
         let others = [
             first, file("b", links: 1, in: "other"), file("c", links: 2), file("d", links: 2), file("e", links: nil),
         ]
         try await ledger.write { transaction in for other in others { try transaction.setFile(other) } }
-        // A name that does not stand for the file any more is in nobody's way, and is yet to be judged.
+        // A name that no longer refers to the file blocks nobody, and is still to be judged.
         try await ledger.write { transaction in
             try transaction.setStale([first])
             try transaction.setFile(file("b", links: 1))

@@ -11,7 +11,7 @@ struct HiddenNameTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A life of the agent, in which the files of the place are hidden.
+    /// A run of the agent in which the files of the place are hidden.
     private func life() throws -> HiddenNames {
         let ledger = try Ledger.open(directory: folder.path).ledger
         defer { try? ledger.close() }
@@ -42,7 +42,7 @@ struct HiddenNameTests {
         let fault = #expect(throws: Fault.self) { try read(data, names) }
         #expect(fault?.kind == .transient)
         #expect(fault?.message.hasPrefix(HiddenNames.unlearnedMessage("comics")) == true)
-        // Of another place nothing is hidden, and nothing waits.
+        // In another place nothing is hidden, and nothing waits.
         #expect(try read(try written("/srv/notes/a.md", names), names) == "/srv/notes/a.md")
         _ = try names.stored("comics", "Saga.cbz")
         #expect(try read(data, names) == comic, "it has been seen")
@@ -81,7 +81,7 @@ struct HiddenNameTests {
     func places() async throws {
         let ledger = try Ledger.fresh(folder.path)
         ledger.names.hide { place, _ in place != "notes" }
-        // What JSON has to write otherwise.
+        // Characters that JSON has to escape.
         let roots = ["notes", "comics", "inbox", "sealed", "empty"].map {
             (name: $0, root: BytePath("/srv/\"\($0)\""))
         }
@@ -105,7 +105,7 @@ struct HiddenNameTests {
         #expect(try await told() == ["comics", "inbox", "sealed"])
     }
 
-    /// As versions before this one sealed it.
+    /// As sealed by earlier versions.
     private func sealedOnce(_ text: [UInt8], _ key: [UInt8]) throws -> [UInt8] {
         let nonce = try SecureRandom.bytes(16)
         let covered = try stride(from: 0, to: text.count, by: 32).flatMap { start in
@@ -129,7 +129,7 @@ struct HiddenNameTests {
             let other = try HiddenNameTests().life().coding
             #expect(throws: Fault.self) { try other.open(sealed) }
         }
-        // Of two texts that differ not even the nonce is the same.
+        // Two different texts do not even share a nonce.
         let nonces = try texts.map { Array(try coding.seal($0)[1..<13]) }
         #expect(Set(nonces).count == texts.count)
     }
@@ -147,7 +147,7 @@ struct HiddenNameTests {
         }
         do {
             let ledger = try Ledger.open(directory: folder.path).ledger
-            // As that version left it.
+            // As left by that version.
             try await ledger.write { transaction in
                 try transaction.setMeta("sealing", nil)
                 for (index, intent) in intents.enumerated() {

@@ -160,7 +160,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.hasRun(rule: "R", from: "L") })
         #expect(try await ledger.read { try !$0.hasRun(rule: "S", from: "L") })
         #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "M") })
-        // What descends from nothing else is the first of its own lineage.
+        // A job without an ancestor starts its own lineage.
         try await add(Sample.job("2", rule: "R", lineage: "2"))
         #expect(try await ledger.read { try $0.hasRun(rule: "R", from: "2") })
         #expect(try await ledger.read { try !$0.hasRun(rule: "S", from: "2") })
@@ -230,7 +230,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.askingJobs(about: "inbox", "a.txt") } == [])
         let folder = JobRecord.FileLocation(place: "out", path: "sub")
         #expect(try await ledger.read { try $0.jobs(in: [.asking], within: folder).map(\.id) } == ["1"])
-        // Another step, which knows of no move, does not put it back.
+        // A step that does not know of the move does not revert it.
         try await ledger.write { transaction in
             var stale = Sample.job("1")
             stale.state = .ready

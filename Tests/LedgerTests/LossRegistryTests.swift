@@ -35,7 +35,7 @@ struct LossRegistryTests {
         #expect(try open(losses).loss == nil)
         #expect(try losses.standing().isEmpty)
         try damage()
-        // What the call returns may be thrown away.
+        // The call's result may be ignored.
         _ = try open(losses)
         for _ in 1...2 {
             let found = try LossRegistry([folder.path]).standing()
@@ -66,13 +66,13 @@ struct LossRegistryTests {
         let losses = LossRegistry([folder.path])
         try damage()
         _ = try open(losses)
-        // As if the process had died after it had noted the loss.
+        // As if the process had died after recording the loss.
         let aside = try #require(try losses.standing().first?.aside)
         for ending in ["", "-wal", "-shm"] { try Durable.remove(BytePath(aside.text + ending)) }
         try damage()
         #expect(try open(losses, at: now.adding(seconds: 60)).loss?.aside == aside)
         #expect(try losses.standing().map(\.aside) == [aside])
-        // A second one is another.
+        // A second loss is recorded separately.
         try damage()
         _ = try open(losses, at: now.adding(seconds: 90))
         #expect(try losses.standing().count == 2)

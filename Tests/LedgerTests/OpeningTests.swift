@@ -17,7 +17,7 @@ struct OpeningTests {
         try listDirectory(folder.path).map { String(decoding: $0.name, as: UTF8.self) }.sorted()
     }
 
-    /// Makes a ledger of several pages that is one file, without a log from which SQLite could mend it.
+    /// Creates a ledger of several pages in a single file, without a log from which SQLite could repair it.
     private func fill() async throws {
         let (ledger, opening) = try Ledger.open(directory: folder.path)
         #expect(opening == .new)

@@ -2,7 +2,7 @@ import Ledger
 import Platform
 import TestSupport
 
-/// Records for tests, with everything filled in that a test does not care about.
+/// Records for tests, with default values for everything a test does not care about.
 enum Sample {
     static func hash(_ text: String) -> ContentHash { ContentHash(of: Array(text.utf8)) }
 
@@ -41,10 +41,10 @@ extension Ledger {
     static func fresh(_ directory: BytePath) throws -> Ledger { try open(directory: directory).ledger }
 }
 
-/// Whose SQLite changes a database behind its program's back.
+/// Its SQLite changes a database behind the program's back.
 let python = "/usr/bin/python3"
 
-/// Executes statements, with `;` between them, on a database that nobody uses.
+/// Executes statements, separated by `;`, on a database that is not in use.
 func changeDatabase(_ file: BytePath, _ statements: String) throws {
     let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()"
     try runProgram([python, "-c", script, file.text, statements]).check()

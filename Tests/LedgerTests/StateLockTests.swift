@@ -39,7 +39,7 @@ struct StateLockTests {
         #expect(StateLock.holder(of: state) == getpid())
         withExtendedLifetime(lock) {}
         lock = nil
-        // A child that another test has just forked shares the lock until it executes its program.
+        // A child just forked by another test shares the lock until its exec.
         try await waitUntil("the lock is free") { StateLock.holder(of: state) == nil }
         #expect(throws: Never.self) { try StateLock(directory: state) }
     }

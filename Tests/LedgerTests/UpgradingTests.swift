@@ -131,7 +131,7 @@ struct UpgradingTests {
         for path: BytePath in ["a", "b"] {
             #expect(try await opened.read { try $0.file("inbox", path) } == Sample.file(path))
         }
-        // As when the one is judged anew, and then the other.
+        // As when one is judged again, and then the other.
         @Sendable func judged(_ path: BytePath) -> FileRecord {
             var file = Sample.file(path)
             file.links = 1
@@ -346,7 +346,7 @@ struct UpgradingTests {
         #expect(try await opened.read { try $0.staged(by: "1.0").map(\.born) } == [3])
     }
 
-    /// Columns that were renamed: their tables, what they were called, and what they are called.
+    /// Renamed columns: table, old name, new name.
     private static let renamed = [
         ("job", "lineage", "firstJob"), ("product", "lineage", "firstJob"), ("folder", "lineage", "firstJob"),
         ("folder", "lineageOf", "ownDigest"), ("file", "era", "ruleSet"), ("file", "met", "matched"),
@@ -356,7 +356,7 @@ struct UpgradingTests {
         ("keptBlock", "born", "since"),
     ]
 
-    /// Gives the columns the names that they had, from which older ledgers are made.
+    /// Restores the columns' old names, to create older ledgers.
     private func renameBack() throws {
         let statements = Self.renamed.map { "alter table \($0) rename column \($2) to \($1)" }
         try changeDatabase(

@@ -8,7 +8,7 @@ struct AsyncSemaphoreTests {
 
     private static func waiter(for semaphore: AsyncSemaphore) -> Waiter { Task { try? await semaphore.acquire() } }
 
-    /// How many permits are free; afterwards none is.
+    /// The number of free permits; afterwards none is free.
     private static func drained(_ semaphore: AsyncSemaphore) -> Int {
         var count = 0
         while semaphore.acquireIfFree() != nil { count += 1 }

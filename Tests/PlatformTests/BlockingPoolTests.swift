@@ -24,7 +24,7 @@ struct BlockingPoolTests {
                     }
                 }
             }
-            // Everything below runs on the pool: it could not if the calls sat on its threads.
+            // Everything below runs on the pool, which would be impossible if the calls occupied its threads.
             try await waitUntil("all calls block") { inside.most == count }
             let sum = await withTaskGroup(of: Int.self) { tasks in
                 for number in 0..<100 { tasks.addTask { number } }
@@ -89,7 +89,7 @@ struct BlockingPoolTests {
         let lanes = BlockingPool("test", threads: 2, perBulkhead: true)
         let (silent, well) = (Bulkhead("the place silent"), Bulkhead("the place well"))
         let (begun, gate) = (Tally(), DispatchSemaphore(value: 0))
-        // Not for long: it is what hangs that is given up, not what takes its time.
+        // Not for long: only hanging calls are given up, not slow ones.
         #expect(try await outcome(unlessHung: well) { try await Task.sleep(for: .milliseconds(600)) } != nil)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
@@ -107,7 +107,7 @@ struct BlockingPoolTests {
             let behind = Task { try await Bulkhead.$current.withValue(silent) { try await lanes.run { 1 } } }
             #expect(try await Bulkhead.$current.withValue(well) { try await lanes.run { 2 } } == 2)
             #expect(!HangWatch.shared.hangs(for: silent))
-            // Not begun, so that it may be tried again.
+            // Not begun, so it may be retried.
             let refusal = await #expect(throws: Fault.self) { try await behind.value }
             #expect(refusal?.kind == .transient)
             #expect(refusal?.code == Fault.hanging)
@@ -172,7 +172,7 @@ struct BlockingPoolTests {
     }
 }
 
-/// How many are inside, and how many were at most.
+/// How many are inside, and the maximum so far.
 private final class Tally: Sendable {
     private let counts = Mutex((now: 0, most: 0))
 

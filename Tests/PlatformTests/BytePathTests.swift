@@ -78,7 +78,7 @@ struct BytePathTests {
 
     @Test("However it came about, a path is what its bytes give when they are read one by one")
     func equivalence() {
-        // Not contiguous, so that no short way is taken.
+        // Not contiguous, to avoid the fast path.
         func plainly(_ bytes: [UInt8]) -> BytePath { BytePath(bytes: bytes.lazy.filter { _ in true }) }
         let letters = Array("a/b\0".utf8)
         var all: [[UInt8]] = [[]]

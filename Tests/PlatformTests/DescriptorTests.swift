@@ -116,7 +116,7 @@ struct DescriptorTests {
         #expect(utimensat(AT_FDCWD, path.text, [time, time], 0) == 0)
         var found = stat()
         #expect(lstat(path.text, &found) == 0)
-        // A file system that cannot keep such a time takes the nearest.
+        // A file system that cannot store such a time uses the nearest.
         let isKept = found.st_mtim.tv_sec == seconds
         let modified = try #require(try FileStatus.of(path)).fingerprint.modified
         if isKept, seconds < 0 { #expect(modified == .min) }

@@ -126,7 +126,7 @@ struct DurableTests {
     func stage() throws {
         var recorded: (path: BytePath, file: FileIdentity?, size: Int64)?
         let temporary = try Durable.stage(Array("text".utf8), for: at("target")) {
-            // Where the file system can, it has no name yet.
+            // If the file system supports it, the file has no name yet.
             recorded = ($0, $1, try FileStatus.of($0)?.size ?? 0)
         }
         #expect(recorded?.path == temporary)
@@ -204,7 +204,7 @@ struct DurableTests {
     func stageCopyLosses() throws {
         let bare = at("bare")
         mkdir(bare.text, 0o700)
-        // ramfs knows no attributes.
+        // ramfs does not support attributes.
         guard mount("ramfs", bare.text, "ramfs", 0, nil) == 0 else { try Test.cancel("mounting is not permitted here") }
         defer { umount2(bare.text, 2) }  // MNT_DETACH
         let source = try folder.write("source", "x")

@@ -1,8 +1,8 @@
 import Platform
 import Testing
 
-/// Where front matter stands; which notes have some is told by `Tests/Fixtures/front-matter.json`, which all who read notes
-/// are held to.
+/// The position of front matter; the cases of which notes have some are in `Tests/Fixtures/front-matter.json`, which
+/// applies to all readers of notes.
 @Suite("Where front matter stands")
 struct FrontMatterSpanTests {
     private func span(_ note: some Sequence<UInt8>, _ fences: FrontMatterSpan.Fences = .usual) -> FrontMatterSpan? {
@@ -10,7 +10,7 @@ struct FrontMatterSpanTests {
         return FrontMatterSpan(bytes.span, fences: fences)
     }
 
-    /// What is found, as the texts between the fences and behind them.
+    /// The result, as the text between the fences and the text after them.
     private func parts(_ note: String, _ fences: FrontMatterSpan.Fences = .usual) -> [String]? {
         let bytes = Array(note.utf8)
         return span(bytes, fences).map { found in

@@ -29,7 +29,7 @@ struct HeldFilesTests {
 
     private func at(_ name: String) -> BytePath { place.appending(name) }
 
-    /// What an attacker does: the folder goes aside, and a link to somebody else's stands in its stead.
+    /// The attack: the folder is moved away and replaced by a link to somebody else's.
     private func swap() {
         #expect(rename(at("in").text, at("aside").text) == 0)
         #expect(symlink(victim.text, at("in").text) == 0)
@@ -56,7 +56,7 @@ struct HeldFilesTests {
         }
         #expect(try folder.read("place/in/file") == "mine")
         #expect(try listDirectory(at("gone")).map(\.name) == [Array("there".utf8)])
-        // Reached anew, it is the one of that name.
+        // Opened again, it is the one with that name.
         let placed = try self.files().move(at("in/file"), expecting: hash, to: [at("to/new")], record: noRecord)
         #expect(try Descriptor(placed.path).readAll() == Array("mine".utf8))
     }
@@ -104,7 +104,7 @@ struct HeldFilesTests {
             #expect(fault?.kind == .superseded, "\(fault?.message ?? "")")
             #expect(try files.isGone(file))
         }
-        // What is missing elsewhere is a failure like any other.
+        // A file missing elsewhere is an ordinary failure.
         let files = self.files()
         files.begin(on: file, size: nil)
         let fault = #expect(throws: Fault.self) { try files.open(at("no/such")) }
@@ -240,7 +240,7 @@ struct SparseFileTests {
         #expect(try copy.hash == ContentHash.ofFile(path) && ContentHash.ofFile(copy.spot.path) == copy.hash)
         #expect(status.size == 16 << 20)
         let source = try #require(try FileStatus.of(path))
-        // Where the file system has no holes the source takes its whole size as well.
+        // On a file system without holes, the source takes its full size as well.
         #expect(status.allocated <= source.allocated + (1 << 20))
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Platform
 
-/// What is looked into in memory must fit there: whoever takes more than his control group may have is killed.
+/// Files examined in memory must fit: exceeding the control group's limit gets a process killed.
 @Suite("Room in memory")
 struct MemoryRoomTests {
     private let home: TemporaryFolder

@@ -54,7 +54,7 @@ struct MoverTests {
         try folder.write("a", "A")
         let other = try folder.write("other", "B")
         let source = try Mover.Source(DirectoryEntry(own: at("a")), expecting: hash("A"))
-        // Asked for when all has been looked at, and nothing moved yet.
+        // Requested after everything was checked, but before anything was moved.
         func reach(_ path: BytePath) throws -> DirectoryEntry {
             guard rename(other.text, at("a").text) == 0 else { throw Fault.system("rename", other) }
             return DirectoryEntry(own: path)
@@ -98,7 +98,7 @@ struct MoverTests {
         let placed = try Mover.move(source, expecting: hash("A"), to: Mover.alternatives(other.path.appending("a.txt")))
         {
             recorded.append($0)
-            // Where the file system can, it has no name yet.
+            // If the file system supports it, the file has no name yet.
             let size = try FileStatus.of($0)?.size
             #expect(size ?? 0 == 0)
             #expect($1 != nil)
@@ -124,7 +124,7 @@ struct MoverTests {
         try await letGo(source)
         let placed = try Mover.move(source, expecting: hash("A"), to: [other.path.appending("a.txt")]) { _, _ in }
         let value = try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(placed.path))
-        // An older tmpfs takes none.
+        // An older tmpfs does not support it.
         #expect(value == Array("mine".utf8) || placed.lost == ["the attribute user.xdg.tags"])
         #expect(try names() == [])
     }
@@ -164,7 +164,7 @@ struct MoverTests {
         let source = try folder.write("a.txt", "A")
         let fault = #expect(throws: Fault.self) {
             try Mover.move(source, expecting: hash("A"), to: [other.path.appending("a.txt")]) { _, copy in
-                // It is empty yet.
+                // It is still empty.
                 if copy != nil { _ = rename(source.text, at("elsewhere").text) }
             }
         }
@@ -266,7 +266,7 @@ struct AlternativesTests {
     }
 }
 
-/// A fresh folder on another file system than the temporary one.
+/// A fresh folder on a file system other than that of the temporary folder.
 private final class OtherDevice {
     let path: BytePath
 

@@ -53,7 +53,7 @@ struct PlaceLockTests {
     @Test("A lock that was lost without a word, as by an NFS server, does not stand once another has it")
     func lost() throws {
         let lock = try take(one)
-        // The one open file that has it, whatever its number.
+        // The only open file that holds it, whatever its number.
         let status = try #require(try FileStatus.of(file))
         let raw = try #require(
             try listDirectory("/proc/self/fd").compactMap { Int32(String(decoding: $0.name, as: UTF8.self)) }.first {
@@ -62,7 +62,7 @@ struct PlaceLockTests {
                     && UInt64(found.st_dev) == status.device
             })
         try FileLock.release(Descriptor(owning: dup(raw), path: file))
-        // Nobody has taken it meanwhile: it is had again.
+        // Nobody has taken it meanwhile, so it is acquired again.
         #expect(try lock.stands(in: folder()))
         try FileLock.release(Descriptor(owning: dup(raw), path: file))
         let next = try take(two)

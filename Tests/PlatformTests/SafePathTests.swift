@@ -44,7 +44,7 @@ struct SafePathTests {
     @Test("An absolute path is refused even where it points inside")
     func absolute() {
         let path = root.appending("deep/file")
-        // Not by appending: the path is handed over as it stands.
+        // Not by appending: the path is passed unchanged.
         #expect(throws: Fault.self) { try SafePath.open(path, beneath: root) }
     }
 

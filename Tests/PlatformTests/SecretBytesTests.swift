@@ -6,7 +6,7 @@ import Testing
 struct SecretBytesTests {
     @Test("A key whose memory need not be locked is whole, as often as it is asked for, and however large it is")
     func lockedWherePossible() {
-        // More than the locked memory of any user holds.
+        // More than any user's limit on locked memory.
         for size in [0, 1, 32, 5_000, 3 << 20] {
             let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
             let secret = SecretBytes(lockedWherePossible: bytes)

@@ -9,14 +9,14 @@ struct SeenTimeTests {
     private static let day = 86_400.0
     private let start = Timestamp(seconds: 1_800_000_000)
 
-    /// How the clock moved between two looks, and how much of that was looked on.
+    /// How the clock moved between two looks, and how much of that time was observed.
     struct Look: Sendable {
         let clock: Double
         let elapsed: Double
 
-        /// While somebody looks on.
+        /// Observed time.
         static func run(_ seconds: Double) -> Look { Look(clock: seconds, elapsed: seconds) }
-        /// While nobody does, or the clock is set.
+        /// Unobserved time, or a change of the clock.
         static func jump(_ seconds: Double) -> Look { Look(clock: seconds, elapsed: 0) }
     }
 
@@ -65,7 +65,7 @@ struct SeenTimeTests {
         for look in looks {
             seen.look(seen.clock.adding(seconds: look.clock), elapsed: look.elapsed)
             #expect(seen.time <= seen.clock, "\(what)")
-            // As another process goes on.
+            // As in the next process.
             seen = try JSONDecoder().decode(SeenTime.self, from: JSONEncoder().encode(seen))
         }
         #expect(((seen.clock.seconds - seen.time.seconds) / Self.day).rounded() == held, "\(what)")

@@ -49,7 +49,7 @@ struct WallTimerTests {
         timer.bringForward(to: soon)
         try await bell.wait(for: 1)
         #expect(try #require(bell.times.first) >= soon)
-        // It is set to nothing now, so that any time is earlier.
+        // It is disarmed now, so any time is earlier.
         timer.bringForward(to: Timestamp.now().adding(seconds: 0.02))
         try await bell.wait(for: 2)
         timer.stop()

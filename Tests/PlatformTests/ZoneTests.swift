@@ -6,7 +6,8 @@ import Testing
 
 @testable import Platform
 
-/// Dates and zones as Python has them (`Tests/Peers/zone_oracle.py`), which reads the same files and shares nothing else.
+/// Dates and zones compared with Python's (`Tests/Peers/zone_oracle.py`), which reads the same files and shares nothing
+/// else.
 @Suite(
     "Dates and time zones to a second implementation",
     .enabled("python3 with zoneinfo and the zones of tzdata is wanted") { ZoneOracle.zones.count >= 100 })
@@ -22,7 +23,7 @@ struct ZoneOracleTests {
             let zone = try #require(Zone(identifier: name), "\(name)")
             for _ in 0..<(Thoroughness.isWhole ? 1_000 : 40) {
                 var instant = Int.random(in: Self.span, using: &random)
-                // Half of them are near a change, where the mistakes are.
+                // Half of them are near a change, where bugs hide.
                 if Bool.random(using: &random), let change = zone.nextChange(after: instant) {
                     instant = min(change, Self.span.upperBound) + Int.random(in: -10_800...10_800, using: &random)
                 }
@@ -95,7 +96,7 @@ private enum ZoneOracle {
 
     private static let script = Checkout.root.appending("Tests/Peers/zone_oracle.py").text
 
-    /// Empty where there is no oracle.
+    /// Empty without an oracle.
     static let zones: [String] = {
         let run = try? runProgram(["python3", script, "zones"])
         return run?.status == 0 ? run?.output.split(separator: "\n").map(String.init) ?? [] : []
@@ -184,7 +185,7 @@ struct ZoneTests {
         ])
     func noCivil(_ text: String) { #expect(CivilDateTime(text) == nil) }
 
-    /// A TZif file without changes, whose footer is that rule.
+    /// A TZif file without transitions, with this rule as footer.
     private static func file(_ rule: String, leaps: UInt8 = 0) -> [UInt8] {
         func block(timeSize: Int) -> [UInt8] {
             let counts: [UInt8] = [0, 0, leaps, 0, 1, 4]

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Does what a test says, and notes what it saw.
+/// Does what a test says, and records what it saw.
 private final class Interceptor: RonInterceptor {
     let handlesCredentials: Bool
     private let name: String
@@ -41,7 +41,7 @@ private final class Notes: Sendable {
     private let state = Mutex<(lines: [String], shown: Set<String>)>(([], []))
 
     var lines: [String] { state.withLock(\.lines) }
-    /// Names of headers that were shown, in lower case.
+    /// Names of the headers it was shown, in lower case.
     var names: Set<String> { state.withLock(\.shown) }
 
     func add(_ line: String) { state.withLock { $0.lines.append(line) } }
@@ -183,7 +183,7 @@ private func client(
     }
 }
 
-/// Keeps what it is told.
+/// Records the metrics it receives.
 private final class Tally: RonMetrics {
     private let state = Mutex<(started: [RonCall], finished: [(RonCall, RonCallOutcome)])>(([], []))
 

@@ -103,7 +103,7 @@ private func all(_ list: PagedItems<Int>) async -> (items: [Int], problem: RonPr
         #expect(try await iterator.next() == nil)
         #expect(try await iterator.next() == nil)
         #expect(server.requests.count == 4)
-        // And once more from the beginning.
+        // And again from the beginning.
         #expect(await all(list).items == [1, 2, 3, 4])
         try await client.close()
     }

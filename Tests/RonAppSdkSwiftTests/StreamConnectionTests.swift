@@ -21,7 +21,7 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
         let settings = StreamSettings(firstDelay: .zero, jitter: 0, idleTimeout: .seconds(60), clock: clock)
         let stream = try await client.subscribe(path: "/e", settings: settings)
         let first = Task { try await stream.first { _ in true } }
-        // Both comments may come in one piece; the silence after them is another one than that before.
+        // Both comments may come in one piece; the silence after them is a new one.
         try await waitUntil("the silence after a comment") { clock.begun >= 2 && clock.sleeping == 1 }
         #expect(server.requests.count == 1)
         try await waitUntil("the event behind the silence") {
@@ -38,7 +38,7 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
         let (held, release) = AsyncStream<Void>.makeStream()
         let transport = ScriptedTransport { _ throws(TransportError) in
             let pieces = AsyncStream<[UInt8]> {
-                // A task of its own is not cancelled with whoever waits for it.
+                // An unstructured task is not cancelled with the task that waits for it.
                 await Task.detached { for await _ in held {} }.value
                 return nil
             }
@@ -133,7 +133,7 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
         let event = Array("data: \(String(repeating: "a", count: 65_536 - 8))\n\n".utf8)
         let chunk = Array("\(String(event.count, radix: 16))\r\n".utf8) + event + Array("\r\n".utf8)
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-        // One array, sent over and over: a gigabyte, which nobody could hold by mistake.
+        // One array, sent repeatedly: a gigabyte, too much to be buffered unnoticed.
         let total = 16_384 * chunk.count
         let server = try ScriptedServer(
             ScriptedServer.Answer(bytes: [Array(head.utf8)] + Array(repeating: chunk, count: 16_384), ending: .held))

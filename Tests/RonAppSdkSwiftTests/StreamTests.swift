@@ -16,12 +16,12 @@ private func client(_ server: ScriptedServer, _ change: (inout RonConfig) -> Voi
     return try RonClient(config: config)
 }
 
-/// No wait is longer than a moment; nothing is given up for being silent.
+/// No wait is longer than a moment; silence never ends the stream.
 private let quick = StreamSettings(
     firstDelay: .milliseconds(1), longestDelay: .milliseconds(1), idleTimeout: nil,
     retryBounds: .zero...(.milliseconds(1)))
 
-/// Waits by a clock that keeps them.
+/// Waits on a clock that records the waits.
 private func recorded(by clock: RecordingClock, tries: Int = 5, seed: SeededGenerator) -> StreamSettings {
     StreamSettings(tries: tries, idleTimeout: nil, clock: clock, generator: seed)
 }
@@ -102,7 +102,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         let server = try ScriptedServer { request in
             let bytes = text(after: request.headers["last-event-id"])
             if bytes.isEmpty { return noMore }
-            // The first connection is cut, those after it are whole.
+            // The first connection is cut, the later ones are complete.
             let end = cut.withLock { cut in
                 defer { cut = nil }
                 return cut
@@ -156,7 +156,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         let (events, error) = await all(
             try await client.subscribe(path: "/e", headers: ["last-event-id": "mine"], settings: settings))
         #expect(error == nil)
-        // What no header can hold is not sent back.
+        // An id that does not fit in a header is not sent back.
         #expect(server.requests.map { $0.headers["last-event-id"] } == ["4", "5", "6", "6", "6"])
         #expect(events.map(\.id) == ["5", "6", "\u{1}"])
         try await client.close()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A time that passes when it is slept by, and in no other way; keeps the waits.
+/// A clock that only advances by sleeping; records the waits.
 final class RecordingClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -26,7 +26,7 @@ final class RecordingClock: Clock, Sendable {
     }
 }
 
-/// A time that stands still until a test lets it pass.
+/// A clock that stands still until a test advances it.
 final class ManualClock: Clock, Sendable {
     typealias Instant = RecordingClock.Instant
 
@@ -42,7 +42,7 @@ final class ManualClock: Clock, Sendable {
     var minimumResolution: Duration { .nanoseconds(1) }
     /// How many sleeps have begun so far.
     var begun: Int { state.withLock(\.begun) }
-    /// How many sleep right now.
+    /// How many are sleeping now.
     var sleeping: Int { state.withLock(\.sleepers.count) }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -68,7 +68,7 @@ final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Wakes whoever sleeps.
+    /// Wakes all sleepers.
     func pass() {
         let sleepers = state.withLock { state in
             defer { state.sleepers = [:] }

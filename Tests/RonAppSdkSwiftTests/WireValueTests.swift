@@ -3,7 +3,7 @@ import RonAppSdkSwift
 import TestSupport
 import Testing
 
-/// A type as a package that uses the library writes it: its own names, in its own case.
+/// A type as written by a package that uses the library, with its own names and case.
 private struct Upload: Codable, Equatable {
     @RonWire var sizeInBytes: UInt64
     @RonWire var delta: Int64?
@@ -24,7 +24,7 @@ private func value<Value: WireValue>(_ type: Value.Type = Value.self, _ json: St
     try JSONDecoder().decode(RonWire<Value>.self, from: Data(json.utf8)).wrappedValue
 }
 
-/// What the decoder says is wrong with it.
+/// The decoder's error message.
 private func complaint<Value: WireValue>(_ type: Value.Type, _ json: String) -> String? {
     do {
         _ = try value(type, json)
@@ -157,7 +157,7 @@ private func complaint<Value: WireValue>(_ type: Value.Type, _ json: String) -> 
             let time = Date(timeIntervalSince1970: .random(in: -5_000_000_000...20_000_000_000, using: &generator))
             let text = try json(RonWire(wrappedValue: time))
             #expect(text.hasSuffix("Z\""))
-            // Half of the nanosecond that goes out, and one step of what a Date can tell so far from 2001.
+            // Half of the nanosecond sent, plus one step of a Date's precision this far from 2001.
             let fineness = 5e-10 + time.timeIntervalSinceReferenceDate.ulp
             #expect(abs(try value(Date.self, text).timeIntervalSince(time)) <= fineness, "\(text)")
         }

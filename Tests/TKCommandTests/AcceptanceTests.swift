@@ -5,7 +5,7 @@ import TKCore
 import TestSupport
 import Testing
 
-/// The twelve steps by which the command line is accepted, as a user types them, against the built program.
+/// The twelve acceptance steps of the command line, as a user types them, against the built program.
 @Suite("The twelve steps of acceptance", .timeLimit(.minutes(30)))
 struct AcceptanceTests {
     private let stub: MessagesStub

@@ -74,7 +74,7 @@ struct CommandBehaviourTests {
             let model = try Answer(parsing: result.output)["settings"]["model"]
             return (model["value"].text, model["source"].text)
         }
-        // The user's file is elsewhere, because within the home directory the project's file is the same.
+        // The user's file is elsewhere, because within the home directory it would be the same as the project's file.
         let away = ["TK_HOME": fixture.home.path.appending("user").text]
         #expect(try source([], away) == ("claude-sonnet-4-6", "default"))
         try fixture.write("user/.tk/config.json", #"{"model": "from-user"}"#)
@@ -212,7 +212,7 @@ struct CommandBehaviourTests {
         #expect(failed.status == 1)
         let done = try fixture.tk(["suggest", "draft.md", "--verbose", "--json"])
         #expect(done.status == 0)
-        // A renderer of our own tells what it was given.
+        // A substitute renderer prints its input.
         try fixture.write(
             "bin/weasyprint",
             "#!/bin/sh\nenv > \(fixture.home.path)/env; echo \"$@\" >> \(fixture.home.path)/env; echo x > page.pdf\n")

@@ -4,7 +4,7 @@ import Platform
 import TKCore
 import TestSupport
 
-/// A home of its own for the built `tk`, with a provider on loopback where a test wants one.
+/// A separate home for the built `tk`, with a provider on loopback if a test wants one.
 final class CommandFixture: Sendable {
     typealias Result = ProgramResult
 
@@ -30,7 +30,7 @@ final class CommandFixture: Sendable {
         var all = ProcessInfo.processInfo.environment.filter { ["PATH", "LLVM_PROFILE_FILE"].contains($0.key) }
         all["HOME"] = home.path.text
         all["TMPDIR"] = home.path.text
-        // Nobody listens there: a real server on this machine must not answer.
+        // An unused port: a real server on this machine must not answer.
         all["OLLAMA_HOST"] = "http://127.0.0.1:1"
         return all.merging(variables) { $1 }
     }
@@ -55,7 +55,7 @@ final class CommandFixture: Sendable {
     }
 }
 
-/// What every draft of these tests says; both passes have something to say about it.
+/// The text of every draft in these tests; both passes have something to say about it.
 let sampleDraft = """
     # Manual
 

@@ -2,13 +2,13 @@ import Foundation
 import Platform
 import TestSupport
 
-/// A run of `tk` that a test talks with: it waits for words, and types when they are there.
+/// A run of `tk` that a test interacts with: it waits for output, and types when it appears.
 final class Conversation {
     private let process: Process
     private let input = Foundation.Pipe()
     private let files: [BytePath]
 
-    /// - Parameter onTerminal: in a terminal of its own, where both streams come as the output.
+    /// - Parameter onTerminal: on a separate terminal, where both streams become the output.
     init(_ fixture: CommandFixture, _ arguments: [String], onTerminal: Bool = false) throws {
         let stem = ".talk-\(randomHex(6))"
         files = try ["out", "err"].map { try fixture.write(BytePath("\(stem)-\($0)"), "") }
@@ -25,7 +25,7 @@ final class Conversation {
     var output: String { get throws { try TemporaryFolder.text(files[0]) } }
     var errors: String { get throws { try TemporaryFolder.text(files[1]) } }
 
-    /// Waits until it has said something, on either stream.
+    /// Waits until it has printed something, on either stream.
     func hears(_ words: String) async throws {
         try await waitUntil("tk says “\(words)”") { try (output + errors).contains(words) }
     }
@@ -35,14 +35,14 @@ final class Conversation {
         try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
     }
 
-    /// Waits for its end; whoever typed has nothing more to say.
+    /// Waits for its end, after closing its input.
     func ends() throws -> CommandFixture.Result {
         try input.fileHandleForWriting.close()
         process.waitUntilExit()
         return CommandFixture.Result(status: process.terminationStatus, output: try output, errors: try errors)
     }
 
-    /// Leaves it in the middle.
+    /// Interrupts it.
     func breaksOff() {
         process.terminate()
         process.waitUntilExit()

@@ -4,12 +4,12 @@ import Platform
 import TestSupport
 import Testing
 
-/// Keys and drafts go through TLS 1.2 and what came after it.
+/// Keys and drafts require TLS 1.2 or later.
 @Suite("Encryption on the way to a model", .timeLimit(.minutes(30)))
 struct EncryptionTests {
     private static let key = "sk-ant-stub-4711"
     private static let certificates = "/etc/ssl/certs/ca-certificates.crt"
-    /// The system's authorities can be replaced for one program, in a view of the files that is its alone.
+    /// The system's authorities can be replaced for a single program, in a private mount namespace.
     private static let mayTrust =
         FileManager.default.fileExists(atPath: certificates)
         && (try? CommandFixture().shell("unshare --map-root-user --mount true"))?.status == 0
@@ -23,7 +23,7 @@ struct EncryptionTests {
 
     @Test("A server that offers TLS 1.0 or 1.1 alone gets neither key nor draft", arguments: ["-tls1", "-tls1_1"])
     func old(version: String) throws {
-        // Left to itself openssl would not offer them either.
+        // By default openssl would not offer them either.
         let weak = [version, "-cipher", "DEFAULT:@SECLEVEL=0"]
         let server = try TLSServer(weak)
         for command in [["suggest", "draft.md"], ["ask", "Why?", "-f", "draft.md"]] {
@@ -31,7 +31,7 @@ struct EncryptionTests {
             #expect(result.status == 1 && result.errors.contains("the server offers no TLS 1.2"), "\(result.errors)")
             #expect(result.errors.contains("nothing was sent to it"))
         }
-        // It does speak to who takes that.
+        // It does talk to clients that accept that.
         let client = try fixture.shell(
             "(echo plain words; sleep 1) | openssl s_client -connect 127.0.0.1:\(server.port) "
                 + weak.joined(separator: " ") + " 2>&1 | grep -c 'Protocol *: TLSv1\\(\\.1\\)\\?$'")
@@ -52,7 +52,7 @@ struct EncryptionTests {
         "A server with TLS 1.2 or 1.3 whose certificate the system trusts is asked",
         .enabled(if: mayTrust, "needs a mount namespace of its own"), arguments: ["-tls1_2", "-tls1_3"])
     func trusted(version: String) throws {
-        // Its page about the connection is no answer of a model's, but it has arrived.
+        // Its page about the connection is not a model's answer, but it has arrived.
         let server = try TLSServer([version, "-www"])
         let result = try fixture.shell(
             """

@@ -2,7 +2,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Where advisors cannot be asked, the quick pass's findings are there all the same, and one line says what is missing.
+/// If advisors cannot be asked, the quick pass's findings are still there, and one line says what is missing.
 @Suite("Where advisors cannot be asked", .timeLimit(.minutes(30)))
 struct FailureTests {
     private let stub: MessagesStub

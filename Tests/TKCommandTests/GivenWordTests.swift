@@ -7,9 +7,9 @@ import Testing
 struct GivenWordTests {
     private static let samples: [[UInt8]] = [
         [], Array("plain.md".utf8), Array("é 漢字 👩‍👩‍👧".utf8), Array("ex".utf8) + [0xE9], [0xE9, 0x80], [0xFF, 0xFE, 0x80],
-        // The beginning of a scalar, a surrogate, one that is too long, one past the last.
+        // An incomplete scalar, a surrogate, an overlong one, one past the last.
         [0xF0, 0x9F], [0xED, 0xA0, 0x80], [0xC0, 0xAF], [0xF4, 0x90, 0x80, 0x80],
-        // What stands for such bytes, given as it is.
+        // The private characters that represent such bytes, passed literally.
         Array("a\u{10F7E9}b".utf8), Array("\u{10F780}\u{10F7FF}".utf8) + [0xE9],
     ]
 

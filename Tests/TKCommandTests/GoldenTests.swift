@@ -5,7 +5,7 @@ import Testing
 
 /// The JSON of every command, byte by byte, in Tests/Fixtures/tk; docs/tk.md names every field of it.
 ///
-/// `STEWARD_UPDATE_GOLDEN=1` writes the files anew.
+/// `STEWARD_UPDATE_GOLDEN=1` rewrites the files.
 @Suite("The JSON of every command", .timeLimit(.minutes(30)))
 struct GoldenTests {
     private static let root = URL(fileURLWithPath: #filePath)

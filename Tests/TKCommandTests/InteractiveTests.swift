@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What somebody answers in `--interactive` is never lost, whatever happens to the file meanwhile.
+/// Answers given in `--interactive` are never lost, whatever happens to the file meanwhile.
 @Suite("Answers of a person", .timeLimit(.minutes(30)))
 struct InteractiveTests {
     private let fixture: CommandFixture

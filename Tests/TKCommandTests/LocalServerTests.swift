@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Whoever listens on this machine gets a draft only as the same user, or where that was allowed.
+/// A server on this machine gets a draft only if it runs as the same user, or if that was allowed.
 @Suite("Models on this machine", .timeLimit(.minutes(30)))
 struct LocalServerTests {
     private static let isRoot = geteuid() == 0
@@ -18,7 +18,7 @@ struct LocalServerTests {
         try fixture.write("draft.md", Self.draft)
     }
 
-    /// What makes `tk` ask the server, as its settings and variables.
+    /// The settings and variables that make `tk` use the server.
     private static func ways(_ server: ModelOfUser) -> [(name: String, arguments: [String], [String: String])] {
         let own = "http://127.0.0.1:\(server.port)"
         let forms = ["localhost", "127.0.0.1", "127.1", "0x7f000001", "0.0.0.0", "[::ffff:127.0.0.1]"].map { host in
@@ -112,7 +112,7 @@ struct LocalServerTests {
         #expect(result.status == 1 && result.errors.contains(refused), "\(result.errors)")
         let stub = try MessagesStub()
         stub.fail(.complaint(401, "authentication_error"))
-        // A refused key is no reason to ask somebody else.
+        // A refused key is no reason to ask another server.
         let other = try ModelOfUser()
         let wrong = try fixture.tk(
             ["suggest", "draft.md"],
@@ -127,7 +127,7 @@ struct LocalServerTests {
     func furtherFallback() throws {
         let server = try ModelOfUser(user: ModelOfUser.nobody)
         let variables = ["OLLAMA_HOST": server.url, "TK_BASE_URL": "http://127.0.0.1:1", "TK_API_KEY": "sk-ant-4711"]
-        // Anthropic's protocol on a port where nobody is; then Ollama, which is not ours.
+        // Anthropic's protocol on an unused port; then Ollama, which is not ours.
         let result = try fixture.tk(["ask", "Why?", "-f", "draft.md"], variables: variables)
         #expect(result.status == 1, "\(result.errors)")
         for words in [

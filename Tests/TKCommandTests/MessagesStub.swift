@@ -1,17 +1,17 @@
 import Synchronization
 import TestSupport
 
-/// Anthropic's Messages API on loopback: streams its answers as the service does, and keeps what it was asked.
+/// Anthropic's Messages API on loopback: streams its answers like the service, and records its requests.
 ///
-/// What it says depends on what it is asked for: suggestions about the words "utilized" and "in order to", a council's
-/// points, a team, or an answer to a question.
+/// The answer depends on the request: suggestions about the words "utilized" and "in order to", a council's points, a
+/// team, or an answer to a question.
 final class MessagesStub: Sendable {
     static let key = "sk-ant-stub-4711"
 
     private let server: ScriptedServer
     private let failures: Failures
 
-    /// What the next calls get in place of an answer.
+    /// Returned by the next calls instead of an answer.
     private final class Failures: Sendable {
         private let state = Mutex<(left: Int, answer: ScriptedServer.Answer?)>((0, nil))
 
@@ -29,7 +29,7 @@ final class MessagesStub: Sendable {
     var url: String { server.url }
     var requests: [ScriptedServer.Request] { server.requests }
 
-    /// - Parameter own: the test's own words for a request's body, before the stub's.
+    /// - Parameter own: the test's own answer to a request's body, with precedence over the stub's.
     init(_ own: @escaping @Sendable (String) -> String? = { _ in nil }) throws {
         let failures = Failures()
         self.failures = failures
@@ -41,7 +41,7 @@ final class MessagesStub: Sendable {
         }
     }
 
-    /// The next calls are refused for good, as for a request that the service does not understand.
+    /// The next calls are refused permanently, as for a request that the service does not understand.
     func refuse(_ count: Int) {
         fail(.complaint(400, "invalid_request_error", "the stub was told to refuse"), times: count)
     }
@@ -54,7 +54,7 @@ final class MessagesStub: Sendable {
     static let answerText = "Begin with what the reader must do, then say why."
 
     private static func answer(to body: String) -> String {
-        // The schema's first property tells what is wanted; a question has no schema.
+        // The schema's first property shows what is requested; a question has no schema.
         guard body.contains("json_schema") else { return answerText }
         if body.contains("ADVISORS:") {
             return #"{"advisors":[{"id":"technical_writer","reason":"It is a manual."}],"story_type":"technical_docs"}"#
@@ -75,7 +75,7 @@ final class MessagesStub: Sendable {
         return "{\"suggestions\":[\(items.joined(separator: ","))]}"
     }
 
-    /// Technical writers are content with what the others mind.
+    /// Technical writers accept what the others object to.
     private static func council(_ body: String) -> String {
         let stance = body.contains("technical writer") || body.contains("Technical Writer") ? 1 : -1
         return #"{"summary":"It is short.","points":[{"quote":"utilized","before":"can be","aspect":"clarity","#

@@ -4,14 +4,14 @@ import TKCore
 import TestSupport
 import Testing
 
-/// Rules that are always skipped in `--interactive` fall silent by themselves; the user can see that and undo it.
+/// Rules that are always skipped in `--interactive` mute themselves; the user can see and undo that.
 @Suite("Rules that fall silent", .timeLimit(.minutes(30)))
 struct MutedRuleTests {
     private let fixture: CommandFixture
 
     init() throws { fixture = try CommandFixture() }
 
-    /// Drafts with one wordy phrase each, no two alike, are gone through with the same answer.
+    /// Goes through drafts with one wordy phrase each, no two alike, with the same answer.
     private func answer(_ answer: String, _ numbers: Range<Int>) throws -> [CommandFixture.Result] {
         try numbers.map { number in
             let name = BytePath("draft-\(number).md")

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What somebody meets who does not know `tk` yet: help, completions, mistyped names, an installation, a missing key.
+/// The first contact of a new user of `tk`: help, completions, mistyped names, an installation, a missing key.
 @Suite("What a newcomer meets", .timeLimit(.minutes(30)))
 struct NewcomerTests {
     private let fixture: CommandFixture
@@ -69,7 +69,7 @@ struct NewcomerTests {
         let check = try fixture.shell(
             "tk --generate-completion-script bash > tk.bash && bash -n tk.bash && source tk.bash && complete -p tk")
         #expect(check.status == 0 && check.output.contains("tk"), "\(check.errors)")
-        // What pressing Tab behind `tk roles show te` does.
+        // The effect of pressing Tab after `tk roles show te`.
         let offered = try fixture.shell(
             """
             PATH="$(dirname '\(CommandFixture.binary)'):$PATH"; unset -f tk; source tk.bash
@@ -85,7 +85,7 @@ struct NewcomerTests {
             .appendingPathComponent("steward_TKCore.resources/Resources")
         let prefix = fixture.home.path.appending("prefix")
         try Durable.makeDirectory(prefix.appending("bin"))
-        // A copy, or where that costs nothing a second name: a program finds itself by the name that was run.
+        // A copy or, if possible, a hard link: a program finds itself by the name that was run.
         let binary = prefix.appending("bin/tk").text
         if link(CommandFixture.binary, binary) != 0 {
             try FileManager.default.copyItem(atPath: CommandFixture.binary, toPath: binary)
@@ -126,7 +126,8 @@ struct NewcomerTests {
 
     @Test("Tk leaves no core dump, which would hold keys and drafts")
     func coreDumps() throws {
-        // When the draft can be opened for writing, the program reads it: it has begun. SIGXCPU ends it with a dump.
+        // When the draft can be opened for writing, the program is reading it: it has begun. SIGXCPU ends it with a
+        // core dump.
         try fixture.write(
             "dump.py",
             """

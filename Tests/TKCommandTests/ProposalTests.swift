@@ -20,7 +20,7 @@ struct ProposalTests {
 
         """
 
-    /// A model that means the code, the link and the front matter no less than the words.
+    /// A model that also proposes changes to the code, the link and the front matter.
     static func stub() throws -> MessagesStub {
         func item(_ quote: String, _ replacement: String) -> String {
             #"{"quote":"\#(quote)","before":"","replacement":"\#(replacement)","type":"fix","category":"clarity","#
@@ -51,7 +51,7 @@ struct ProposalTests {
     func suggest() throws {
         let tk = try CommandFixture(try Self.stub())
         try tk.write("clean.md", Self.draft)
-        // A reason may be spread over lines.
+        // A reason may be spread over several lines.
         let shown = try tk.tk(["suggest", "clean.md"]).output.split { $0.isWhitespace }.joined(separator: " ")
         #expect(!shown.contains("rm -rf ~") && !shown.contains("bad.example"))
         #expect(

@@ -3,13 +3,13 @@ import Platform
 import TestSupport
 import Testing
 
-/// A server that never ends its answer is not waited for beyond the time limit; what had come by then is shown.
+/// A server that never ends its answer is abandoned after the time limit; the text received so far is shown.
 @Suite("Answers without end", .timeLimit(.minutes(30)))
 struct TimeLimitTests {
     private let stub: MessagesStub
     private let fixture: CommandFixture
     private static func late(_ seconds: Int = 1) -> String { "had not answered to the end within \(seconds) s" }
-    /// For what has to come in time, beside other tests.
+    /// Time for operations that have to succeed, beside other tests.
     private static let enough = 10
 
     init() throws {

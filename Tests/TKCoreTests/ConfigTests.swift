@@ -39,7 +39,7 @@ struct ConfigTests {
         let names = ["flag", "environment", "user"]
         try user("{\"model\": \"user\", \"role\": \"editor\"}")
         for depth in 0..<names.count {
-            // Only the layers from this one down are there.
+            // Only the layers from this one down exist.
             let environment = depth <= 1 ? ["TK_MODEL": "environment"] : [:]
             let found = try store(environment).effective(flags: depth == 0 ? [.model: "flag"] : [:])
             #expect(found.model == names[depth])
@@ -86,7 +86,7 @@ struct ConfigTests {
         try project("{\n  \"base_url\": \"https://evil.example\"\n}")
         let url = #expect(throws: Fault.self) { try store().effective() }
         #expect(url?.message.contains("work/.tk/config.json") == true)
-        // Whoever listens on this machine would be sent the key too.
+        // A local server at these addresses would receive the key too.
         for host in ["localhost:11434", "127.0.0.1:18765", "localhost.evil.example", "localhost@evil.example"] {
             try project("{\"provider\": \"anthropic\", \"base_url\": \"http://\(host)\"}")
             #expect(throws: Fault.self) { try store().effective() }

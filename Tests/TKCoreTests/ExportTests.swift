@@ -4,7 +4,7 @@ import Testing
 
 @testable import TKCore
 
-/// Drafts on their way out.
+/// Exports of drafts.
 @Suite("Drafts on their way out", .timeLimit(.minutes(30)))
 struct ExportTests {
     @Test(

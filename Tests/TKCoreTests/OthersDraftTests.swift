@@ -7,7 +7,7 @@ import Testing
 
 @testable import TKCore
 
-/// Drafts of another owner, who lets a group write them: only their owner could keep others from saving them meanwhile.
+/// Drafts of another owner, writable for a group: only the owner could keep others from saving them meanwhile.
 @Suite("Drafts that somebody else owns", .enabled(if: getuid() == 0, "needs root")) struct OthersDraftTests {
     private let folder: TemporaryFolder
     private let draft: BytePath
@@ -62,7 +62,7 @@ import Testing
     }
 }
 
-/// A user who may write such a draft, and does not own it.
+/// A user who may write such a draft without owning it.
 private enum Member {
     static func replace(_ path: String) throws {
         setgroups(1, [65_532])

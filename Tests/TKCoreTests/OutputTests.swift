@@ -7,7 +7,7 @@ import Testing
 
 @testable import TKCore
 
-/// Findings and texts as they are written: what a terminal and a program can rely on.
+/// The output of findings and texts: what a terminal and a program can rely on.
 @Suite("Findings as they are written", .timeLimit(.minutes(30)))
 struct OutputTests {
     private static func reviewed(_ text: String, _ quote: String, _ replacement: String?) throws -> ReviewedDraft {
@@ -31,7 +31,7 @@ struct OutputTests {
 
     @Test("JSON ranges and columns count Unicode scalars, rdjsonl and line columns UTF-8 bytes")
     func units() throws {
-        // A family of seven scalars stands before the quote.
+        // A family emoji of seven scalars precedes the quote.
         let draft = try Self.reviewed("x\n👨‍👩‍👧‍👦é wrong\n", "wrong", "right")
         let json = try Answer(parsing: Self.output(.json, draft))["suggestions"].items[0]
         #expect(json["range_start"].number == 11 && json["range_end"].number == 16)
@@ -99,7 +99,7 @@ struct OutputTests {
         let folder = try TemporaryFolder("tk-output")
         let page = folder.path.appending("page.html")
         try DraftWriting.write(page, Array("one".utf8))
-        // More than any usual umask leaves to a new file.
+        // More than any usual umask leaves for a new file.
         #expect(chmod(page.text, 0o666) == 0)
         let link = folder.path.appending("link.html")
         #expect(symlink("page.html", link.text) == 0)

@@ -33,7 +33,7 @@ struct UsageTests {
     private func call(_ ledger: UsageLedger, dollars: Double, model: String = "claude-sonnet-4-6") async throws {
         let (id, _) = try await ledger.begin(
             provider: "anthropic", model: model, purpose: "suggestions", estimate: Cost(dollars: dollars))
-        // Sonnet 4.6 costs 3 dollars for a million tokens read.
+        // Sonnet 4.6 costs 3 dollars per million input tokens.
         try await ledger.finish(
             id, provider: "anthropic", model: model, usage: LLMUsage(inputTokens: Int((dollars / 3 * 1e6).rounded())))
     }
@@ -114,7 +114,7 @@ struct UsageTests {
         let time = Mutex(Self.noon)
         let ledger = try await open(zone: "Asia/Tokyo") { time.withLock { $0 } }
         try await call(ledger, dollars: 0.3)
-        // 15:00 UTC is midnight in Tokyo; nine days on it is December there.
+        // 15:00 UTC is midnight in Tokyo; nine days later it is December there.
         time.withLock { $0 = $0.adding(seconds: 3 * 3600) }
         try await call(ledger, dollars: 0.6, model: "claude-sonnet-4-6")
         time.withLock { $0 = $0.adding(seconds: 9 * 86400) }
@@ -293,7 +293,7 @@ struct UsageTests {
 
     @Test("The recorder warns once, and stops a call before it is sent")
     func recorderBudget() async throws {
-        // 30,000 tokens read and 4,096 written are guessed at 0.15 dollars.
+        // 30,000 input tokens and 4,096 output tokens are estimated at 0.15 dollars.
         let warnings = Mutex<[String]>([])
         let ledger = try await open(budget: Cost(dollars: 0.4))
         let recorder = UsageRecorder(ledger) { warning in warnings.withLock { $0.append(warning) } }

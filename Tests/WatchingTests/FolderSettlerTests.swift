@@ -11,7 +11,7 @@ import Testing
     let folder: TemporaryFolder
     let calls = Calls()
 
-    /// What the settler said, in order, and what it was answered.
+    /// The settler's calls, in order, and the answers it got.
     final class Calls: Sendable {
         private let said = Mutex<[BytePath]>([])
         private let refusals = Mutex(0)

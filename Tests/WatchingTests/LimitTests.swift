@@ -89,7 +89,7 @@ extension WatchingTests {
             try await eventually("a new file is seen") { observer.files().contains("c/d/e.txt") }
             observer.forget()
             try folder.write("in/a/b.txt", "longer")
-            // A late look at the folder made before may still come.
+            // A late scan of the folder created before may still come.
             try await eventually("a changed one") { observer.files().contains("a/b.txt") }
             observer.forget()
             try remove(root.path.appending("a/b.txt"))

@@ -61,7 +61,7 @@ import Testing
     @Test(
         "A file stands still from when it was named, or from a later change that its times tell of",
         arguments: [
-            // Looked at 50 after it was named, at 1,000: its last change by the disk's clock, and what follows.
+            // Looked at 50 after it was named, at 1,000: its last change by the disk's clock, and the result.
             (changed: 900, since: 950), (950, 950), (970, 970), (1_000, 1_000),
             // A clock that is ahead, and times that no clock has shown.
             (5_000, 1_000), (.max, 1_000), (0, 950), (.min, 950),
@@ -197,7 +197,7 @@ import Testing
         #expect(relative.path == server.appending("in") && relative.reason != nil)
         let besides = LinkedPath(try link("beside", to: "server/.."), in: mounts)
         #expect(besides.path == top && besides.reason == nil)
-        // Links that lead to each other end somewhere.
+        // Links that point to each other terminate.
         _ = try link("one", to: "two")
         #expect(LinkedPath(try link("two", to: "one"), in: [local]).reason == nil)
     }
@@ -250,7 +250,7 @@ import Testing
             #expect(try !hasNone())
             try shell("rmdir \(top)/c")
             #expect(try hasNone() == isTold)
-            // What a walk has learnt of the device is not what it says of a folder.
+            // What a walk has learnt about the device is independent of what it reports about a folder.
             var counts = LinkCounts()
             #expect(try counts.showNoFolders(try PathStatus.opened(top)) == isTold)
             try makeFolder(top.appending("d"))

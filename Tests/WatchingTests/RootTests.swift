@@ -7,7 +7,7 @@ import Testing
 @testable import Watching
 
 extension WatchingTests {
-    /// Roots come, go, and are replaced; nobody is told that everything was deleted.
+    /// Roots come, go, and are replaced; a root that goes is not reported as a mass deletion.
     @Suite("Roots that come, go and are replaced") struct Roots {
         let folder: TemporaryFolder
         let root: WatchRoot
@@ -174,7 +174,7 @@ extension WatchingTests {
             for number in 0..<50 { try folder.write(BytePath("a/b/noise\(number)"), "x") }
             try writeFile(root.path.appending("two.txt"))
             try await eventually("the file is seen") { observer.files() == ["one.txt", "two.txt"] }
-            // One for the file's events, or one for each of them.
+            // One for all of the file's events, or one for each of them.
             try await observer.source.untilIdle()
             #expect(observer.source.status().wakeUps - before <= 8)
             await observer.stop()
@@ -239,7 +239,7 @@ extension WatchingTests {
 }
 
 extension InotifySource {
-    /// Until the owner thread has nothing to do any more: no wake-up between two looks.
+    /// Waits until the owner thread is idle: no wake-up between two looks.
     func untilIdle() async throws {
         var last = -1
         try await eventually("the owner thread rests") {

@@ -8,14 +8,14 @@ import Testing
 
 @testable import Watching
 
-/// When a file is whole, and when it is gone.
+/// When a file is complete, and when it is gone.
 @Suite("When a file is whole, and when it is gone", .timeLimit(.minutes(30))) struct SettlerTests {
     let folder: TemporaryFolder
     let root: WatchRoot
     let settler = Settler(patience: 2)
     let results = Results()
 
-    /// What the settler said, in order.
+    /// The settler's results, in order.
     final class Results: Sendable {
         private let list = Mutex<[String]>([])
         private let task = Mutex<Task<Void, Never>?>(nil)
@@ -74,7 +74,7 @@ import Testing
             let name = BytePath("f\(number)")
             try folder.write(name, "x")
             await settler.add(root: root, path: name, settle: 0.03)
-            // For some of these a lane's thread waits by now.
+            // For some of these a pool thread is already waiting.
             try await Task.sleep(for: .microseconds(27_000 + 60 * number))
             await settler.add(root: root, path: name, settle: 1_000)
         }
@@ -96,10 +96,10 @@ import Testing
     {
         let path = try folder.write("a.txt", "")
         for number in 0..<20 {
-            // Nobody has it open when it is looked at.
+            // No process has it open when it is looked at.
             try Self.append("piece", to: path)
             await settler.add(root: root, path: "a.txt", settle: 3600)
-            // The settler's own look, which comes at once: another file is whole after it.
+            // The settler's own look, which comes at once: another file settles after it.
             try folder.write(BytePath("other-\(number)"), "x")
             await settler.add(root: root, path: BytePath("other-\(number)"), settle: 0)
             try await eventually("others are looked at") { results.said.count > number }
@@ -240,7 +240,7 @@ import Testing
         }
         // It could look now if it did not wait.
         for _ in 0..<100 { await Task.yield() }
-        // They are gone; whoever takes them makes room.
+        // They are gone; taking them frees capacity.
         var gone = 0
         while gone < 2 { gone += await settler.next().count }
         #expect(await load.value < 2)

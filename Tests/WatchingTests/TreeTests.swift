@@ -6,7 +6,7 @@ import Testing
 @testable import Watching
 
 extension WatchingTests {
-    /// New folders are seen whole, however fast they come.
+    /// New folders are seen completely, however fast they come.
     @Suite("Folders that are new") struct Trees {
         let folder: TemporaryFolder
         let root: WatchRoot
@@ -17,7 +17,7 @@ extension WatchingTests {
             root = WatchRoot(name: "root", path: folder.path.appending("in"))
         }
 
-        /// Waits for the second half of a rename as long as a machine under load may hold it back.
+        /// Waits for the second half of a rename long enough for a loaded machine.
         private var patient: WatchOptions {
             var options = WatchOptions()
             options.renameWait = 120
@@ -67,7 +67,7 @@ extension WatchingTests {
         func firstFolders()
             async throws
         {
-            // On the memory's own file system and on the disk's, which count the folders in a folder.
+            // On tmpfs and on the disk's file system, which count the folders in a folder.
             for above in [BytePath("/dev/shm"), folder.path] {
                 let place = above.appending("steward-\(randomHex(6))")
                 try makeFolder(place)
@@ -144,7 +144,7 @@ extension WatchingTests {
             try rename(inside.appending("d"), inside.appending("f"))
             try rename(other.path.appending("c.txt"), inside.appending("c.txt"))
             try rename(folder.path.appending("out/e"), inside.appending("e"))
-            // Out and back, before anybody has seen that it went.
+            // Out and back, before anybody has noticed.
             try rename(inside.appending("f/x.txt"), folder.path.appending("x.txt"))
             try rename(folder.path.appending("x.txt"), inside.appending("last.txt"))
             try await eventually("the last is told") { observer.files().contains("last.txt") }
@@ -162,7 +162,7 @@ extension WatchingTests {
             try folder.write("in/x.txt", "x")
             try folder.write("in/d/y.txt", "y")
             var options = WatchOptions()
-            // Nobody ever sees its other half.
+            // Its other half never arrives.
             options.renameWait = 0.05
             let observer = try Observer([root], options)
             try await observer.firstLook()
@@ -278,7 +278,7 @@ extension WatchingTests {
             try makeFolder(root.path.appending(odd))
             try writeFile(root.path.appending(path))
             try await eventually("the file is seen by its bytes") { observer.files() == [path] }
-            // In folders that are watched already it is the event alone that tells.
+            // In folders that are already watched, only the event reports it.
             for late in [BytePath(bytes: [0xC3, 0x28]), odd.appending(BytePath(bytes: [0xFF]))] {
                 try writeFile(root.path.appending(late))
                 try await eventually("its event has told of it") {

@@ -15,14 +15,14 @@ import Testing
         folder = try TemporaryFolder("walk")
         for number in 0..<400 {
             let below = number % 3 == 0 ? "d\(number % 20)/deep/e\(number)" : "d\(number % 20)/e\(number)"
-            // Every seventh folder has folders alone in it.
+            // Every seventh folder contains only folders.
             if number % 7 == 0 {
                 try shell("mkdir -p \(folder.path)/\(below)/empty")
             } else {
                 try add("\(below)/f.txt")
             }
         }
-        // More than is read of a folder before its turn.
+        // More than is prefetched of a folder.
         for number in 0..<1_500 { try add("d1/large/a name that takes some room, of which there are many \(number)") }
     }
 
@@ -76,7 +76,7 @@ import Testing
         #expect(walk.report.unreadable.isEmpty)
     }
 
-    /// By readdir(3): some file systems tell another number there than lstat(2) does.
+    /// By readdir(3): on some file systems it reports a different number than lstat(2).
     private func inodes(_ path: BytePath) throws -> [[UInt8]: UInt64] {
         let directory = try #require(opendir(path.text))
         defer { closedir(directory) }

@@ -9,11 +9,11 @@ import Testing
 
 @testable import Watching
 
-/// All tests that watch, by each of the two ways in which events come. The library's state is global, so they run one after
-/// the other.
+/// All watching tests, with each of the two event sources. The library's state is global, so they run one after the
+/// other.
 @Suite("Watching", .serialized, .byEachWay, .timeLimit(.minutes(30))) struct WatchingTests {}
 
-/// Runs each test of a suite once for each way in which events come.
+/// Runs each test of a suite once for each event source.
 struct ByEachWay: SuiteTrait, TestTrait, TestScoping {
     @TaskLocal static var events = WatchOptions.Events.standard
 
@@ -34,7 +34,7 @@ extension Trait where Self == ByEachWay {
     static var byEachWay: ByEachWay { ByEachWay() }
 }
 
-/// What a consumer of marks knows: every mark looked at as the agent does, by looking at the disk.
+/// A consumer of marks: like the agent, it handles every mark by looking at the disk.
 final class Observer: Sendable {
     struct Seen {
         var files: [String: [BytePath: Int]] = [:]
@@ -96,14 +96,14 @@ final class Observer: Sendable {
     func files(_ root: String = "root") -> Set<BytePath> { seen.withLock { Set($0.files[root, default: [:]].keys) } }
     var marks: Set<DirtyMark> { seen.withLock { $0.marks } }
 
-    /// Waits until every root was walked once: a walk that is still to come would swallow the marks of what it will see.
+    /// Waits until every root has been walked once: a pending walk would swallow the marks of what it will see.
     func firstLook() async throws {
         try await eventually("every root was walked once") {
             marks.isSuperset(of: roots.keys.map { .subtree(root: $0, path: "") })
         }
     }
 
-    /// What the source says once its thread has done what it is at: it publishes after it has marked.
+    /// The source's status once its thread has finished its current work: it publishes after marking.
     var status: WatchStatus {
         for _ in 0..<2 { _ = source.catchUp() }
         return source.status()

@@ -19,7 +19,7 @@ struct LeasedFileTests {
     }
 
     private func acquire(limit: Duration? = nil) throws -> LeasedFile? {
-        // A process that another test has just forked may hold what it was forked with once more.
+        // A process just forked by another test may hold copies of its descriptors.
         for _ in 0..<400 {
             if case .held(let leased) = LeasedFile.acquire(try Descriptor(path, O_RDWR), limit: limit) { return leased }
             usleep(5_000)
@@ -27,8 +27,8 @@ struct LeasedFileTests {
         return nil
     }
 
-    /// A shell that appends a line, which waits in its `open` for the lease to be given back. Blocks: on a pool that other
-    /// tests keep for longer than the kernel has it wait, the moment would pass unseen.
+    /// A shell that appends a line and blocks in its `open` until the lease is released. Blocks: on a pool kept busy by
+    /// other tests for longer than the kernel's lease-break time, the moment would be missed.
     private func appender() throws -> Process {
         let shell = Process(["/bin/sh", "-c", "echo theirs >> \"$0\"", path.text])
         try shell.run()
@@ -48,7 +48,7 @@ struct LeasedFileTests {
         let inode = try FileStatus.of(path)?.inode
         let leased = try #require(try acquire())
         try leased.replace(from: 4, Array("two\n".utf8), with: Array("three\nfour\n".utf8))
-        // Not by its name: whoever opens that waits.
+        // Not by name: opening that would block.
         #expect(try leased.file.readAll() == Array("one\nthree\nfour\n".utf8))
         try leased.replace(from: 4, Array("three\nfour\n".utf8), with: [])
         leased.release()

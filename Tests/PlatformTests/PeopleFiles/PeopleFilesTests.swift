@@ -68,8 +68,8 @@ struct PeopleFilesTests {
         if file.hasList { try ExtendedAttributes.set("system.posix_acl_access", Self.list, on: Descriptor(path)) }
         await #expect(processExitsWith: .success) {
             [path = path.text as String, isExchanged = (file.becomes != nil) as Bool] in
-            // Not the file's owner, and in one group besides its own. Whoever reads it where the mode does not let this
-            // user has it open already.
+            // Not the file's owner, and in one supplementary group. If the mode denies this user reading, the file is
+            // already open.
             let present = try Descriptor(BytePath(path))
             setgroups(1, [65_532])
             setgid(65_534)
@@ -92,8 +92,8 @@ struct PeopleFilesTests {
         #expect(try names() == ["note.md"])
     }
 
-    /// An access list by which the group may do nothing, though the mode shows what a user who is named may: acl(5), as
-    /// the kernel keeps it.
+    /// An access list that denies the group everything, though the mode shows the permissions of a named user: acl(5),
+    /// in the kernel's format.
     private static let list: [UInt8] = {
         let entries: [(tag: UInt8, may: UInt8, user: UInt32)] = [
             (0x01, 6, .max), (0x02, 4, 65_530), (0x04, 0, .max), (0x10, 4, .max), (0x20, 4, .max),
@@ -132,7 +132,7 @@ struct PeopleFilesTests {
         }
         #expect(try folder.read("note.md") == "new\n" && recorded == [0])
         #expect(try FileStatus.of(path)?.inode != inode)
-        // More than any usual umask leaves to a new file.
+        // More than any usual umask leaves for a new file.
         try OwnFile.replace(DirectoryEntry(own: path), with: [], mode: 0o600, keeping: 0o666)
         #expect(try FileStatus.of(path)?.mode == 0o666)
         #expect(try names() == ["note.md"])
@@ -158,7 +158,7 @@ struct PeopleFilesTests {
 struct OthersFile: Sendable, CustomTestStringConvertible {
     let group: gid_t
     let mode: mode_t
-    /// The group after the exchange; nil where there is none.
+    /// The group after the exchange; nil if there is none.
     var becomes: gid_t?
     var hasList = false
 

@@ -129,7 +129,7 @@ struct AnswerTests {
             let transport = ScriptedTransport { _ throws(TransportError) in
                 let body = AsyncThrowingStream<[UInt8], any Error> {
                     let count = pulled.next()
-                    // Endless, where it does not fit: whoever reads on is never done.
+                    // Endless unless it fits: a client that reads on never finishes.
                     return count > length && fits ? nil : [UInt8(ascii: "1")]
                 }
                 let headers = isAnnounced ? [("Content-Length", "\(length)")] : []

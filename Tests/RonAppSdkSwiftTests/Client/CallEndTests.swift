@@ -7,13 +7,13 @@ import Testing
 struct CallEndTests {
     private static let nothing = RonConfig(baseUrl: URL(string: "https://node"))
 
-    /// Never ends and heeds no cancellation, until it is told to.
+    /// Never ends, and ignores cancellation, until it is told to.
     private final class Stubborn: Sendable {
         private let (stream, continuation) = AsyncStream<Void>.makeStream()
 
         func wait() async {
             let stream = stream
-            // A task of its own is not cancelled with whoever waits for it.
+            // An unstructured task is not cancelled with the task that waits for it.
             await Task.detached { for await _ in stream {} }.value
         }
 
@@ -34,7 +34,7 @@ struct CallEndTests {
         "A call without an answer is found by the id that was sent, wherever that came from", arguments: [false, true])
     func sentId(isProvided: Bool) async throws {
         let book = LogBook()
-        // Not the clock, which may be over before the provider is asked.
+        // Not by the clock, which may run out before the provider is asked.
         let late = ScriptedTransport { _ throws(TransportError) in throw TransportError(.timeout, "late") }
         let client = try makeClient(late) { config in
             config.overallTimeoutMs = 3_600_000
@@ -152,7 +152,7 @@ struct CallEndTests {
     @Test("Where nobody answers, the transport says that the server cannot be reached")
     func unreachable() async throws {
         let transport = AsyncHTTPTransport()
-        // Port 1 is nobody's, and a name below .invalid never stands for an address (RFC 6761).
+        // Port 1 is unused, and a name below .invalid never resolves (RFC 6761).
         for address in ["http://127.0.0.1:1/", "http://node.invalid/"] {
             let request = TransportRequest(method: "GET", url: try #require(URL(string: address)))
             do throws(TransportError) {

@@ -94,7 +94,7 @@ struct HookTests {
         #expect(calls.count <= 1)
         #expect(book.lines.contains { $0.message.contains("left out") })
         gate.signal()
-        // 1,000 were taken at most, of the 1,400 that were to be called.
+        // At most 1,000 were accepted, of 1,400 calls.
         try await wait { calls.count >= 999 }
         #expect(calls.count <= 1_000)
         try await wait { book.lines.contains { $0.message.contains("failed") } }

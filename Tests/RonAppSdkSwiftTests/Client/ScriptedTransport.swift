@@ -4,7 +4,7 @@ import RonAppSdkSwift
 import Synchronization
 import Testing
 
-/// A transport that answers as a test says, and remembers what it was asked.
+/// A transport that answers as a test says, and records its requests.
 final class ScriptedTransport: RonTransport {
     private struct State {
         var requests: [TransportRequest] = []
@@ -19,7 +19,7 @@ final class ScriptedTransport: RonTransport {
         self.answer = answer
     }
 
-    /// Answers everything alike.
+    /// Gives the same answer to everything.
     convenience init(
         status: Int = 200, type: String? = "application/json", headers: [(String, String)] = [], body: String = "{}"
     ) {
@@ -42,7 +42,7 @@ final class ScriptedTransport: RonTransport {
     }
 
     var requests: [TransportRequest] { state.withLock { $0.requests } }
-    /// Requests that have neither an answer nor an error yet.
+    /// Requests without an answer or error so far.
     var running: Int { state.withLock { $0.running } }
     var closed: Int { state.withLock { $0.closed } }
 
@@ -59,7 +59,7 @@ final class ScriptedTransport: RonTransport {
 }
 
 extension TransportRequest {
-    /// The value of a header, which must be there once at most.
+    /// The value of a header, which may occur at most once.
     func header(_ name: String) -> String? {
         let values = headers.filter { $0.0.lowercased() == name.lowercased() }.map(\.1)
         #expect(values.count <= 1, "\(name) is sent more than once")
@@ -77,12 +77,12 @@ func makeClient(
     return try RonClient(config: config)
 }
 
-/// Waits for a state that comes, however long it takes; the test's time limit ends it otherwise.
+/// Waits for a state however long it takes; otherwise the test's time limit ends it.
 func wait(until condition: () -> Bool) async throws {
     while !condition() { try await Task.sleep(for: .milliseconds(2)) }
 }
 
-/// Keeps what is logged.
+/// Records log entries.
 final class LogBook: Sendable {
     struct Line: Sendable {
         var level: Logger.Level

@@ -81,7 +81,7 @@ struct URLTests {
         }
     }
 
-    /// Text that likes the characters which mean something in URLs.
+    /// Text with many characters that are special in URLs.
     private static func text(_ chance: inout SeededGenerator, isSegment: Bool) -> String {
         let special = Array("+&=#%?/;:@!$'()*,[]{}|\\^`\"<>~. -_äß東京🦊é%2F%00&amp;")
         let text = String(
@@ -90,7 +90,7 @@ struct URLTests {
                     ? special.randomElement(using: &chance) : "abcXYZ019".randomElement(using: &chance)
             })
         guard isSegment else { return text }
-        // Segments are never empty, hold no slash, and are no dots: those have a test of their own.
+        // Segments are never empty, contain no slash, and are not dots: those have a separate test.
         let segment = text.replacing("/", with: "_")
         let isDots = [".", ".."].contains(segment.removingPercentEncoding ?? "")
         return segment.isEmpty || isDots || segment == "app" ? "x" : segment

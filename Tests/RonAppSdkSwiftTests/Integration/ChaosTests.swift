@@ -24,10 +24,10 @@ struct ChaosTests {
             if !expected.kind.isEmpty { #expect(problem.kind == expected.kind) }
             #expect(problem.retryable == expected.retryable)
             #expect(problem.retryAfterMs == expected.retryAfterMs)
-            // Nothing of the network's own words, which may name hosts and addresses.
+            // No words from the network layer, which may name hosts and addresses.
             for word in ["127.0.0.1", "errno", "NIO", "HTTPClient"] { #expect(!problem.message.contains(word)) }
             if expected.timeout != nil {
-                // The connection ends with the call: nothing goes on in the background.
+                // The connection ends with the call: nothing continues in the background.
                 try await waitUntil("the call has left its connection") { plane.openConnections == 0 }
             }
         }
@@ -69,7 +69,7 @@ struct ChaosTests {
             let answer: AppResponse<NoContent> = await client.get("/fault/large", query: ["bytes": String(1 << 30)])
             #expect(!answer.ok && answer.data == nil && answer.raw == nil)
             #expect(answer.problem?.retryable == false)
-            // One piece beyond the limit tells that there is more.
+            // One piece beyond the limit shows that there is more.
             #expect(transport.taken > limit && transport.taken < 8 * limit)
             try await waitUntil("the call has left its connection") { plane.openConnections == 0 }
         }
@@ -168,7 +168,7 @@ struct ChaosTests {
         }
     }
 
-    /// A port at which nobody listens now.
+    /// A port that is free now.
     private func freePort() async throws -> Int {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()

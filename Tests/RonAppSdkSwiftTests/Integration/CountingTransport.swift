@@ -1,12 +1,12 @@
 import RonAppSdkSwift
 import Synchronization
 
-/// The transport that ships, with a count of the bytes that are taken from answers.
+/// The shipped transport, counting the bytes read from answers.
 final class CountingTransport: RonTransport {
     private let base = AsyncHTTPTransport()
     private let count = Mutex(0)
 
-    /// Bytes of bodies so far.
+    /// Body bytes so far.
     var taken: Int { count.withLock { $0 } }
 
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {

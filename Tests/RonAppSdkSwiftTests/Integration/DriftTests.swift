@@ -6,14 +6,14 @@ import RonMockPlane
 import TestSupport
 import Testing
 
-/// A canonical answer of `Tests/Fixtures/ron`.
+/// A canonical answer from `Tests/Fixtures/ron`.
 struct DriftFixture: Sendable, CustomTestStringConvertible {
     let name: String
     let path: String
     let status: Int
     /// The body, as JSON.
     let body: Data
-    /// What a client is to make of it, in the names of the schema; nil where it is no problem.
+    /// How a client must read it, in the schema's names; nil if it is not a problem.
     let problem: Data?
 
     var testDescription: String { name }
@@ -38,7 +38,7 @@ struct DriftFixture: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The key sets and types of a JSON value; that of a list's elements is the union of theirs.
+/// The key sets and types of a JSON value; for a list's elements, the union of theirs.
 func shape(_ value: JSONValue) -> String {
     switch value {
     case .object(let members):

@@ -2,15 +2,15 @@ import RonAppSdkSwift
 import RonMockPlane
 import Testing
 
-/// A fault, and what a call that meets it must come to.
+/// A fault, and the expected result of a call that meets it.
 struct FaultCase: Sendable, CustomTestStringConvertible {
     let fault: WireFault
     var query: [String: String] = [:]
     var verb: HTTPVerb = .get
-    /// Milliseconds, where the call is to run out of time.
+    /// Milliseconds, if the call should time out.
     var timeout: Int?
     let status: Int
-    /// Empty for one that the fault does not determine.
+    /// Empty if the fault does not determine it.
     let code: String
     /// Empty likewise.
     var kind = RonProblem.transportKind
@@ -24,7 +24,7 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
         FaultCase(fault: fault, verb: verb, status: 0, code: "local_network_failure", retryable: true)
     }
 
-    /// The time ran out.
+    /// The call timed out.
     static func late(_ fault: WireFault, _ query: [String: String] = [:]) -> FaultCase {
         FaultCase(fault: fault, query: query, timeout: 400, status: 0, code: "local_timeout", retryable: true)
     }

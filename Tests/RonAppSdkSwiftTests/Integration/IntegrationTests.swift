@@ -117,7 +117,7 @@ struct IntegrationTests {
     @Test("A body up to the limit goes through, and a larger one is refused before anything is sent")
     func bodyLimit() async throws {
         try await withPlane { plane, client in
-            // With its quotation marks.
+            // Including its quotation marks.
             let whole = String(repeating: "x", count: (1 << 20) - 2)
             let echoed: AppResponse<String> = await client.post("/echo", body: whole)
             #expect(echoed.data == whole)
@@ -143,7 +143,7 @@ struct IntegrationTests {
     }
 }
 
-/// Gives out texts in their order.
+/// Returns texts in order.
 private actor TokenSequence {
     private var rest: [String]
 

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Problems and ids in a Hummingbird server")
 struct MiddlewareTests {
-    /// Runs a server with the middleware while `body` asks it.
+    /// Runs a server with the middleware while `body` sends requests.
     private func withServer(
         _ routes: (Router<BasicRequestContext>) -> Void, _ body: (String) async throws -> Void
     ) async throws {
@@ -107,7 +107,7 @@ struct MiddlewareTests {
             #expect(fine.headers["x-correlation-id"] == ["r-1"])
             let gone = try await PlainHTTP.ask(.GET, url + "/gone")
             #expect(gone.status == 410 && gone.text.contains("long ago") && gone.headers["x-request-id"] == ["made-1"])
-            // What could do harm in a log is no id.
+            // A value that could do harm in a log is not used as an id.
             let harmful = try await PlainHTTP.ask(
                 .GET, url + "/fine", headers: ["x-request-id": String(repeating: "a", count: 200)])
             #expect(harmful.headers["x-request-id"] == ["made-1"])

@@ -24,7 +24,7 @@ struct PeerCall: Decodable, Sendable {
         try JSONDecoder().decode([PeerCall].self, from: Data(contentsOf: URL(fileURLWithPath: file.text)))
     }
 
-    /// By a client that is made for this call.
+    /// With a client created for this call.
     func make(_ url: String, number: Int) async throws -> AppResponse<JSONValue> {
         var config = patientConfig(url)
         config.authToken = token
@@ -48,7 +48,7 @@ struct PeerCall: Decodable, Sendable {
     "The same calls by a client in Python",
     .enabled("Python and PyPI's httpx are wanted (see Peers/ron-peers.sh)") { await RonPeer.isThere })
 struct PeerTests {
-    /// What matters of a request: all but what a library says of itself and of its connection.
+    /// The relevant part of a request: everything except what a library says about itself and its connection.
     private func essence(_ request: RecordedRequest) throws -> [String: String] {
         let own: Set = ["host", "user-agent", "accept-encoding", "connection", "content-length"]
         var essence = ["method": request.method, "target": request.target]
@@ -89,7 +89,7 @@ struct PeerTests {
 
     @Test("Both make the same of the answers")
     func answers() async throws {
-        // Each by a plane of its own: what one has sent is a repeat to the other.
+        // Each with its own plane: a request sent by one would be a repeat for the other.
         let theirs = try await MockPlane.running { try await RonPeer.call($0.url, PeerCall.file) }
         try await MockPlane.running { plane in
             let calls = try PeerCall.all()

@@ -10,7 +10,7 @@ import Testing
 struct PinnedKeyTests {
     private func text(_ path: BytePath) throws -> String { try String(contentsOfFile: path.text, encoding: .utf8) }
 
-    /// The answer of a node with a certificate that is trusted in any case, and how many requests it has got.
+    /// The answer of a node whose certificate is trusted anyway, and how many requests it received.
     private func call(_ pins: (TestCertificate) throws -> PinnedKeys) async throws -> (AppResponse<PlaneGreeting>, Int)
     {
         let files = try TestCertificate()
@@ -24,7 +24,7 @@ struct PinnedKeyTests {
             var config = patientConfig(plane.url)
             config.transport = transport
             try await withClient(config) { client in
-                // Twice: the second call comes on the connection of the first, or makes one of its own.
+                // Twice: the second call reuses the first one's connection, or opens a new one.
                 _ = await client.get("/hello") as AppResponse<PlaneGreeting>
                 seen = (await client.get("/hello"), plane.requests.count)
                 if seen?.0.ok == false {

@@ -54,7 +54,7 @@ struct PlaneFeatureTests {
             for try await event in stream { lines.append(event.payload) }
             #expect(lines == (1...20).map { "line \($0)" })
             let resumed = [0] + plane.requests.compactMap { $0.header("last-event-id").flatMap { Int($0) } }
-            // An error may overtake what lies unread before it: the server then gives that once more.
+            // An error may overtake unread events before it: the server then sends those again.
             for (last, next) in zip(resumed, resumed.dropFirst()) {
                 #expect(way == "close" && next < 20 ? next == last + 3 : (last...last + 3).contains(next), "\(resumed)")
             }

@@ -3,12 +3,12 @@ import RonAppSdkSwift
 import RonMockPlane
 import TestSupport
 
-/// What `GET /app/hello` answers.
+/// The answer of `GET /app/hello`.
 struct PlaneGreeting: Codable, Sendable, Equatable {
     let message: String
 }
 
-/// Times that pass on no machine: those tests that want one to pass set it.
+/// Timeouts that never expire on any machine; tests of timeouts set their own.
 func patientConfig(_ url: String) -> RonConfig {
     RonConfig(
         baseUrl: URL(string: url), overallTimeoutMs: 120_000, connectTimeoutMs: 120_000, readTimeoutMs: 120_000,

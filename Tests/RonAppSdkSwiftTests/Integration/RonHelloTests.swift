@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The program ron-hello")
 struct RonHelloTests {
-    /// Runs it with these variables alone.
+    /// Runs it with only these variables.
     private func hello(_ variables: [String: String], _ arguments: [String] = []) async throws -> ProgramResult {
         let program = try #require(Built.program("ron-hello"))
         return try await runProgramAside(

@@ -2,8 +2,8 @@ import Foundation
 import Platform
 import TestSupport
 
-/// The client in Python that calls are compared with (`Peers/ron_peer.py`), in an environment with httpx that is made once
-/// in the build folder; tests that want it are skipped where that cannot be done, and with STEWARD_TEST_PEERS=0.
+/// The Python client that calls are compared with (`Peers/ron_peer.py`), in an environment with httpx that is created
+/// once in the build folder; if that is not possible, or with STEWARD_TEST_PEERS=0, tests that need it are skipped.
 enum RonPeer {
     private static let folder = BytePath(#filePath).parent.parent.appending("Peers")
 
@@ -32,7 +32,7 @@ enum RonPeer {
 
     /// Makes the calls of a file.
     ///
-    /// - Returns: what came of each, as a JSON object.
+    /// - Returns: the result of each, as a JSON object.
     static func call(_ url: String, _ calls: BytePath) async throws -> [[String: Any]] {
         guard let environment = await installed.value else { throw TestFailure("the peer is not installed") }
         let run = try await runProgramAside([

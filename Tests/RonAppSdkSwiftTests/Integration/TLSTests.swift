@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Calls over TLS")
 struct TLSTests {
-    /// A plane with a certificate, and a client that trusts what `roots` says.
+    /// A plane with a certificate, and a client that trusts `roots`.
     private func withEncryptedPlane(
         names: String = "DNS:localhost,IP:127.0.0.1", trusting roots: (TestCertificate) throws -> [NIOSSLCertificate]?,
         allowInsecureHttp: Bool = false, _ body: (MockPlane, RonClient) async throws -> Void

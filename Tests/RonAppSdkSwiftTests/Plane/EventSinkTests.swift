@@ -72,7 +72,7 @@ struct EventSinkTests {
         var plane = try await PlaneProcess(["--store", store.text])
         for number in 1...5 { #expect(try await post(plane.url, "\(number)", key: "e\(number)").status == 201) }
         try await plane.kill()
-        // As it would be left by a death in the middle of a write, of which nobody was told.
+        // As left by a crash in the middle of a write that was never acknowledged.
         try folder.append("events.jsonl", #"{"sequence":6,"id":"e6","#)
         plane = try await PlaneProcess(["--store", store.text])
         let list = try await PlainHTTP.ask(.GET, plane.url + "/app/events")

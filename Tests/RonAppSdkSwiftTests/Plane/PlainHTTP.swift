@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import TestSupport
 
-/// Asks without the SDK, so that what a server says is seen as it is.
+/// Sends requests without the SDK, to see a server's raw answers.
 enum PlainHTTP {
     struct Answer {
         let status: Int

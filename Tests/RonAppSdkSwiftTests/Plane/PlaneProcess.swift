@@ -4,14 +4,14 @@ import Platform
 import Synchronization
 import TestSupport
 
-/// The built `ron-mock-plane` in a process of its own, which can be killed.
+/// The built `ron-mock-plane` in a separate process, which can be killed.
 final class PlaneProcess: Sendable {
     let url: String
     private let id: pid_t
 
     /// Starts it at a free port, and waits until it listens.
     ///
-    /// - Parameter arguments: besides the port.
+    /// - Parameter arguments: in addition to the port.
     init(_ arguments: [String]) async throws {
         guard let program = Built.program("ron-mock-plane") else { throw TestFailure("ron-mock-plane was not built") }
         (url, id) = try await withCheckedThrowingContinuation { continuation in
@@ -27,7 +27,7 @@ final class PlaneProcess: Sendable {
         return (url, process.processIdentifier)
     }
 
-    /// SIGKILL; nothing of it is left when this returns.
+    /// Sends SIGKILL; the process is gone when this returns.
     func kill() async throws {
         Glibc.kill(id, SIGKILL)
         try await waitUntil("the killed plane is gone") { Glibc.kill(id, 0) != 0 }

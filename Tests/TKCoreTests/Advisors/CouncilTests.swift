@@ -22,7 +22,7 @@ struct CouncilTests {
         AdvisorFixture.answer(#"{"summary":"\#(summary)","points":[\#(points.joined(separator: ","))]}"#)
     }
 
-    /// A council in which each advisor has a server of its own.
+    /// A council in which each advisor has its own server.
     static func debate(
         _ answers: [(id: String, answer: ScriptedServer.Answer)], synthesis: ScriptedServer.Answer? = nil,
         draft: DraftText = draft, contextTokens: Int? = nil
@@ -327,7 +327,7 @@ struct CouncilGroupingTests {
     }
 }
 
-/// Answers every call alike, and keeps whether the first had begun to answer when it was asked.
+/// Answers every call alike, and records whether the first had begun to answer when it was asked.
 private final class BeginningProvider: LLMProvider {
     let seen = Mutex<[(request: LLMRequest, isBehindFirst: Bool)]>([])
     private let hasBegun = Mutex(false)

@@ -202,7 +202,7 @@ struct RoleTests {
         for number in 0..<200 {
             var bytes = good
             if number.isMultiple(of: 4) {
-                // Another letter there is another perspective.
+                // A different letter there gives a different perspective.
                 bytes[perspective + Int.random(in: 0..<10, using: &generator)] = .random(
                     in: 0x61...0x7A, using: &generator)
             } else {
@@ -217,7 +217,7 @@ struct RoleTests {
             taken += roles.count
             refused += problems.count
         }
-        // Of the others one in a hundred is taken.
+        // Of the others one in a hundred is accepted.
         #expect(taken >= 50 && refused > 100, "\(taken) taken, \(refused) refused")
     }
 

@@ -8,7 +8,7 @@ struct StoryTypeTests {
 
     init() throws { catalogue = try RoleCatalogue.load(TKResources.locate()) }
 
-    /// What there has to be: type, default advisors, words that its genre context must speak of.
+    /// The expected entries: type, default advisors, words that the genre context must mention.
     private static let table: [(id: String, name: String, advisors: [String], words: [String])] = [
         (
             "blog_personal", "Blog (Personal)", ["creative_writer", "editor"],

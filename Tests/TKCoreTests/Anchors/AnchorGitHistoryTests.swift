@@ -4,15 +4,15 @@ import Testing
 
 @testable import TKCore
 
-/// Anchors from commit to commit of real texts. git says where a line went; it knows nothing of anchors.
+/// Anchors from commit to commit of real texts. git knows where a line went, and nothing about anchors.
 @Suite("Anchors in git histories", .enabled(if: GitHistory.isThere, "git is wanted"))
 struct AnchorGitHistoryTests {
-    /// What git says of a range in a later revision.
+    /// git's verdict on a range in a later revision.
     enum Verdict: Equatable {
         case at(Range<Int>)
         /// A line of it was changed, moved or removed.
         case gone
-        /// Its lines stand there more than once, so that git tells them apart by chance.
+        /// Its lines occur there more than once, so git's choice is arbitrary.
         case unknown
     }
 
@@ -62,7 +62,7 @@ struct AnchorGitHistoryTests {
         }
     }
 
-    /// An anchor that is carried from revision to revision, as an agent does from save to save.
+    /// An anchor carried from revision to revision, as an agent does from save to save.
     struct Carried {
         let range: Range<Int>
         let first: TextAnchor
@@ -152,7 +152,7 @@ struct AnchorGitHistoryTests {
                     guard case .at(let truth) = revisions.verdict(range, from: 0, to: to) else { continue }
                     direct.count(resolution, truth: truth, new)
                     carried.count(followed, truth: truth, new)
-                    // Two judges that know nothing of each other.
+                    // Two independent judges.
                     #expect(truth == edit)
                     judged += 1
                 }
@@ -167,7 +167,7 @@ struct AnchorGitHistoryTests {
         #expect(direct.wrong + known.wrong == [])
     }
 
-    /// A changelog as it was after each of its entries, the oldest first.
+    /// A changelog as it was after each of its entries, oldest first.
     private func growing(_ text: String) -> [String] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let entries = lines.indices.filter {

@@ -4,10 +4,10 @@ import Testing
 
 @testable import TKCore
 
-/// Anchors over the histories of real texts: what survives is never put in a wrong place.
+/// Anchors over the histories of real texts: surviving words are never put in a wrong place.
 @Suite("Anchors in texts that change")
 struct AnchorHistoryTests {
-    /// How anchors fared; printed, since the share of orphans is a figure that users feel.
+    /// Results of the anchors; printed, since users feel the share of orphans.
     struct Tally: CustomStringConvertible {
         var placed = 0
         var ambiguous = 0

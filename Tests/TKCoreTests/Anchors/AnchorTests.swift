@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Finding a quote again")
 struct AnchorTests {
-    /// Occurrences are counted within words as well: `everybody` holds a `very`.
+    /// Occurrences within words count as well: `everybody` contains `very`.
     private func anchor(_ quote: String, in text: String, occurrence: Int = 0) throws -> TextAnchor {
         let draft = DraftText(text)
         var found: [Range<Int>] = []

@@ -10,7 +10,7 @@ struct QuotePlacementTests {
         return resolution.isCertain ? resolution.range.map { draft[$0] } : nil
     }
 
-    /// Whether two texts are the same scalars, which `==` does not ask.
+    /// Whether two texts consist of the same scalars, which `==` does not check.
     private static func isSame(_ one: String?, _ other: String) -> Bool {
         one.map { $0.unicodeScalars.elementsEqual(other.unicodeScalars) } ?? false
     }

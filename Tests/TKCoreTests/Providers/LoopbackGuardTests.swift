@@ -3,7 +3,7 @@ import Glibc
 import TKCore
 import Testing
 
-/// Which server of this machine may be asked.
+/// Which servers on this machine may be asked.
 @Suite("Servers on this machine")
 struct LoopbackGuardTests {
     private static let own: uid_t = 1000
@@ -34,7 +34,7 @@ struct LoopbackGuardTests {
         #expect(
             try outcome([Self.here6, Self.here4], [(Self.here6, 65_534), (Self.here4, Self.own)])
                 == .success("127.0.0.1"))
-        // A name of this machine's that leads elsewhere as well leads here.
+        // A name that resolves to this machine and also elsewhere counts as this machine.
         #expect(try outcome([Self.away, Self.here4], [(Self.here4, Self.own)]) == .success("127.0.0.1"))
         #expect(try outcome([Self.any4], [(Self.here4, Self.own)]) == .success("127.0.0.1"))
     }
@@ -97,7 +97,7 @@ struct LoopbackGuardTests {
                3: 0000000000000000FFFF00000100007F:0051 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000     7        0 4 1 0 100 0 0 10 0
             nonsense
             """
-        // The words are numbers of a machine that writes the low byte first.
+        // The words assume a little-endian machine.
         try #require(UInt32(1).littleEndian == 1)
         #expect(
             LocalListener.listeners(in: Array(list.utf8)) == [

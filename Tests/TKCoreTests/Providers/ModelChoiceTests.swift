@@ -4,7 +4,7 @@ import TKCore
 import TestSupport
 import Testing
 
-/// Which server a draft goes to, by the settings.
+/// Which server a draft goes to, according to the settings.
 @Suite("Where drafts go", .timeLimit(.minutes(30)))
 struct ModelChoiceTests {
     private let folder: TemporaryFolder
@@ -41,7 +41,7 @@ struct ModelChoiceTests {
         }
     }
 
-    /// Names the server as a proxy does, so that another machine is reached without one.
+    /// Sets the server as a proxy, to reach another machine without having one.
     private static func elsewhere(_ server: ScriptedServer) -> [String: String] {
         ["OLLAMA_HOST": "http://ollama.example:11434", "http_proxy": server.url]
     }
@@ -90,7 +90,7 @@ struct ModelChoiceTests {
         let provider = try await choice([.fallback: "any"], Self.elsewhere(server)).provider { heard.note($0) }
         #expect(provider.name == "ollama" && !provider.isLocal)
         #expect(heard.all == ["anthropic has no key. Asking ollama at http://ollama.example:11434 instead."])
-        // A user of a local model who has said nothing stays here.
+        // A user of a local model with no further settings stays on this machine.
         let own = choice(
             [.provider: "openai", .baseURL: "http://127.0.0.1:1", .fallback: "any"], Self.elsewhere(server))
         let asked = Heard()

@@ -93,7 +93,7 @@ struct ProviderFaultTests {
             (400, #"{"error":{"message":"m","code":"content_filter"}}"#, .refused),
         ])
     func permanent(_ status: Int, _ body: String, _ kind: LLMError.Kind) async throws {
-        // A server's wish to be asked again changes nothing about it.
+        // A server's request to retry makes no difference.
         let server = try ScriptedServer(.reply(status, body, headers: ["x-should-retry": "true"]))
         let error = try await failure(anthropic(server.url))
         #expect(error.kind == kind && error.status == status && !error.isRetryable)

@@ -111,7 +111,7 @@ struct ProviderJSONSalvageTests {
         ]
         var (whole, partial, without) = (0, 0, 0)
         for number in 0..<3000 {
-            // One that is whole and one that breaks off stand before whatever comes.
+            // One complete value and one that breaks off come first.
             let start = number % 10 == 0 ? "[1]" : number % 10 == 1 ? "[1,:" : ""
             let rest = (0..<Int.random(in: 1...40, using: &random)).map { _ in parts.randomElement(using: &random) ?? ""
             }
@@ -125,7 +125,7 @@ struct ProviderJSONSalvageTests {
                     (try? JSONSerialization.jsonObject(with: Data(found.json.utf8))) != nil, "\(text) → \(found.json)")
             }
         }
-        // Three in ten of those by chance hold no bracket that opens.
+        // Three in ten of the random ones contain no opening bracket.
         #expect(whole >= 300 && partial >= 300 && without > 500, "\(whole) whole, \(partial) partial, \(without) none")
     }
 }

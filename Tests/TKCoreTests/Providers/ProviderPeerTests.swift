@@ -9,8 +9,8 @@ import Testing
     .enabled("Python and the peers from PyPI are wanted (see Peers/peers.sh)") { await Peers.areThere })
 struct ProviderPeerTests {
     static let transport = HTTPTransport(environment: [:])
-    /// Growing by seconds, so that a server which judges clients by when their calls arrive sees it on a busy machine
-    /// too: a late start of one call is longer than a short pause.
+    /// Growing by seconds, so that a server which identifies clients by the timing of their calls works on a busy
+    /// machine too: a single call may start late by more than a short delay.
     static let retry = RetryPolicy(delays: [.milliseconds(100), .seconds(3), .seconds(6)])
 
     static func providers(_ url: String, idle: Duration = .seconds(30)) throws -> [any LLMProvider] {
@@ -128,7 +128,7 @@ struct ProviderPeerTests {
         func script(_ behaviors: String) async throws {
             _ = try await peer.ask("POST", "/_llmock/scenario", #"{"behaviors":[\#(behaviors)]}"#)
         }
-        // Long enough that the server is still writing when the client leaves.
+        // Long enough for the server to be still writing when the client disconnects.
         let long = #"{"type":"reply","text":"\#(String(repeating: "word and ", count: 60))"}"#
         var expected = 0
         for provider in try Self.providers(peer.url, idle: .seconds(10)) {
@@ -138,13 +138,13 @@ struct ProviderPeerTests {
             #expect((healthy.usage?.outputTokens ?? 0) > 0 && (healthy.usage?.totalInputTokens ?? 0) > 0)
             #expect(try await !provider.models().isEmpty)
 
-            // What is only slow is waited for.
+            // Slow answers are waited for.
             for fault in [#"{"type":"delay","seconds":0.5}"#, #"{"type":"slow_first_token","seconds":0.5}"#] {
                 try await script(fault)
                 let outcome = await StreamOutcome(provider.stream(Self.ask("\(name): \(fault)")))
                 #expect(outcome.response?.text == outcome.text && !outcome.text.isEmpty, "\(name) \(fault): \(outcome)")
             }
-            // What passes before the first text is mended without a word.
+            // Transient faults before the first text are retried silently.
             for (index, fault) in [
                 #"{"type":"fail","status":429,"retry_after":1,"times":2}"#,
                 #"{"type":"fail","status":503,"times":3}"#, #"{"type":"fail","status":529}"#,
@@ -158,7 +158,7 @@ struct ProviderPeerTests {
                 let outcome = await StreamOutcome(provider.stream(Self.ask("\(name): before \(index)")))
                 #expect(outcome.response?.text == outcome.text && !outcome.text.isEmpty, "\(name) \(fault): \(outcome)")
             }
-            // What comes behind it is told; whoever asks again gets the answer.
+            // Faults after it are reported; asking again gets the answer.
             for (kind, error) in [
                 ("disconnect", LLMError.Kind.network), ("truncate", .truncated), ("malformed", .malformed),
                 ("stall", .network),
@@ -169,18 +169,18 @@ struct ProviderPeerTests {
                 let outcome = await StreamOutcome(provider.stream(request))
                 #expect(outcome.llmError?.kind == error && !outcome.text.isEmpty, "\(name) \(kind): \(outcome)")
                 #expect(outcome.llmError?.partial?.text == outcome.text)
-                // Answers when the broken call has ended on the server's side too: only what is asked then counts there
-                // as its repetition.
+                // Answers when the broken call has ended on the server's side too: only later calls count there as its
+                // repetition.
                 _ = try await peer.ask("GET", "/_llmock/requests")
                 #expect(try await !provider.generate(request).text.isEmpty)
             }
-            // What cannot succeed is asked once.
+            // A call that cannot succeed is made once.
             for status in [400, 401, 403, 404, 422] {
                 try await script(#"{"type":"fail","status":\#(status)}"#)
                 let outcome = await StreamOutcome(provider.stream(Self.ask("\(name): never \(status)")))
                 #expect(outcome.llmError?.status == status && outcome.llmError?.isRetryable == false)
             }
-            // A prompt beyond the model's context (llmock_peer.py sets it) is told as such, and asked once.
+            // A prompt beyond the model's context (llmock_peer.py sets it) is reported as such, and sent once.
             let tooLong = Self.ask("\(name): " + String(repeating: "word and ", count: 20_000))
             let refused = await StreamOutcome(provider.stream(tooLong))
             #expect(refused.llmError?.kind == .contextTooLong && refused.llmError?.status == 400, "\(name): \(refused)")

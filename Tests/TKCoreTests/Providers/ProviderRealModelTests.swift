@@ -5,14 +5,14 @@ import Testing
 
 @testable import TKCore
 
-/// A small model under llama.cpp's own server, both from PyPI; or whatever STEWARD_TEST_REAL_MODEL_URL names, e.g.
+/// A small model under llama.cpp's own server, both from PyPI; or the server at STEWARD_TEST_REAL_MODEL_URL, e.g.
 /// http://127.0.0.1:8080.
 @Suite(
     "Providers against a real model under llama.cpp", .timeLimit(.minutes(30)), .serialized,
     .enabled("llama.cpp and a model cannot be had") { await Peers.realModel != nil })
 struct ProviderRealModelTests {
     let transport = HTTPTransport(environment: [:])
-    /// What such a model's own words may come to.
+    /// Acceptable errors for a model of this size.
     let ofItsSize: [LLMError.Kind] = [.truncated, .malformed]
 
     private func providers() async throws -> [any LLMProvider] {
@@ -26,7 +26,7 @@ struct ProviderRealModelTests {
         ]
     }
 
-    /// Whatever a model of this size says, all that is asked of it comes to an end, and what is made of it is sound.
+    /// Whatever a model of this size answers, every request finishes, and its result is valid.
     @Test("A review, a council and a question each come to an end", .timeLimit(.minutes(15)))
     func engines() async throws {
         let draft = DraftText("We met in order to talk. The report was written by me, and it is very nice.\n")
@@ -82,8 +82,8 @@ struct ProviderRealModelTests {
                 "additionalProperties":false,"properties":{"word":{"type":"string","maxLength":12}}}}
                 """)
         let provider = try await providers()[0]
-        // A small model may fill every gap that JSON grants with blanks: the server's grammar allows some twenty in each, so
-        // that this is enough for any answer.
+        // A small model may fill every gap that JSON allows with blanks: the server's grammar allows some twenty in
+        // each, so this is enough for any answer.
         let request = LLMRequest(system: "", user: "Three animals as JSON.", maxTokens: 1_500, schema: schema)
         let whole = try await provider.generate(request)
         let items = try #require(JSONSalvage.items(Item.self, key: "items", from: whole.text))
@@ -102,7 +102,7 @@ struct ProviderRealModelTests {
     @Test("What a call cost stands in the ledger, from the tokens that the server counted")
     func cost() async throws {
         for (index, provider) in try await providers().enumerated() {
-            // The server gives its own name for the model, whatever it was asked for.
+            // The server returns its own name for the model, whatever was requested.
             let model = try await provider.generate(LLMRequest(system: "", user: "Hello", maxTokens: 1)).model
             let prices = ModelTable(models: [
                 ModelEntry(provider: provider.name, id: model, name: model, input: 2, output: 10)

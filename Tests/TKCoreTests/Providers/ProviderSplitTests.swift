@@ -1,7 +1,7 @@
 import TKCore
 import Testing
 
-/// A network cuts where it likes: within an event, a line, a CRLF, a character.
+/// A network splits anywhere: within an event, a line, a CRLF, a character.
 @Suite("Streams that arrive in pieces")
 struct ProviderSplitTests {
     struct Wire: Sendable, CustomTestStringConvertible {
@@ -28,7 +28,7 @@ struct ProviderSplitTests {
         },
     ]
 
-    /// What a reader makes of pieces; its text as it came, and its answer.
+    /// A reader's result for these pieces: its text as it came, and its answer.
     private func read(_ wire: Wire, _ pieces: [ArraySlice<UInt8>]) throws -> (String, LLMResponse) {
         var reader = wire.reader()
         var text = ""
@@ -44,7 +44,7 @@ struct ProviderSplitTests {
         #expect(whole.text == ProviderFixture.text && whole.usage == wire.usage && whole.stopReason == .end)
         for split in 1..<bytes.count {
             let (text, response) = try read(wire, [bytes[..<split], bytes[split...]])
-            // Compared first: an expectation of each would cost more than the reading.
+            // Compared first: an expectation for each would cost more than the reading.
             if text != ProviderFixture.text || response != whole {
                 Issue.record("split at byte \(split): <\(text)> \(response)")
             }
@@ -54,7 +54,7 @@ struct ProviderSplitTests {
     @Test("Byte by byte, with LF, CRLF or CR, a stream reads the same", arguments: wires)
     func everyByte(_ wire: Wire) throws {
         let (_, whole) = try read(wire, [Array(wire.stream.utf8)[...]])
-        // Lines of JSON end in LF or CRLF; only the standard of server-sent events knows a lone CR.
+        // Lines of JSON end in LF or CRLF; only the standard of server-sent events allows a lone CR.
         for end in wire.testDescription == "Ollama" ? ["\n", "\r\n"] : ["\n", "\r\n", "\r"] {
             let bytes = Array(wire.stream.replacing("\n", with: end).utf8)
             let (text, response) = try read(wire, bytes.indices.map { bytes[$0...$0] })

@@ -46,7 +46,7 @@ struct SecretTests {
         var (area, left) = ("", 0)
         for line in map.split(separator: "\n") {
             if line.first.map({ $0.isHexDigit && !$0.isUppercase }) == true { area = String(line) }
-            // The kernel's own areas are left out of every dump.
+            // The kernel's own mappings are excluded from every dump.
             if line.hasPrefix("VmFlags:"), line.contains(" dd"), !area.contains("[v") { left += 1 }
         }
         #expect(left > 0)

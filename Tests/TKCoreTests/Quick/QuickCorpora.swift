@@ -3,8 +3,8 @@ import Platform
 import TestSupport
 import Testing
 
-/// Prose that is the same wherever the tests run: of this repository, and of Debian's packages that
-/// `packaging/system-packages.txt` names; a test that wants one which is not installed is cancelled.
+/// Prose that is the same wherever the tests run: from this repository, and from Debian packages listed in
+/// `packaging/system-packages.txt`; a test that needs one that is not installed is cancelled.
 enum ProseCorpora {
     /// Paragraphs of the Debian handbook as Markdown, with its code in backticks.
     static func handbook(words: Int) throws -> String {
@@ -26,7 +26,7 @@ enum ProseCorpora {
         return paragraphs.joined(separator: "\n\n")
     }
 
-    /// Books of the King James Bible, without the numbers of verses.
+    /// Books of the King James Bible, without verse numbers.
     static func bible(_ books: [String]) throws -> String {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/bible") else {
             try Test.cancel("bible-kjv is not installed")
@@ -37,12 +37,12 @@ enum ProseCorpora {
         }.joined(separator: "\n\n")
     }
 
-    /// The first chapters of a novel, which are among the fixtures.
+    /// The first chapters of a novel, from the fixtures.
     static func novel() throws -> String {
         try text(Checkout.root.text + "/Tests/Fixtures/tk/persuasion.txt")
     }
 
-    /// The documentation in this repository, each with its path.
+    /// The documentation in this repository, each page with its path.
     static func markdownFiles() throws -> [(path: String, text: String)] {
         let root = Checkout.root.text
         let documents = try FileManager.default.contentsOfDirectory(atPath: root + "/docs").sorted()
@@ -52,7 +52,7 @@ enum ProseCorpora {
         }
     }
 
-    /// READMEs that are plain text, of the package `git`.
+    /// Plain-text READMEs from the package `git`.
     static func plainFiles() throws -> [String] {
         try runProgram(["/usr/bin/find", "-L", "/usr/share/doc/git", "-name", "README", "-o", "-name", "README.Debian"])
             .output
@@ -64,7 +64,7 @@ enum ProseCorpora {
             .map { String($0.prefix(scalars)) }
     }
 
-    /// Of packages that the build and the tests need.
+    /// From packages that the build and the tests need.
     static func changelogs(atMost count: Int, scalars: Int) throws -> [String] {
         try ["dbus", "git", "nano", "patch", "systemd", "tmux"]
             .map { "/usr/share/doc/\($0)/changelog.Debian.gz" }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import TKCore
 
-/// Sentences that proselint and write-good publish with their answers, for the rules that we share. proselint's come from
-/// its source distribution, which `Peers/prose-peers.sh` fetches once into the build folder; write-good's are written here
-/// as facts.
+/// Sentences that proselint and write-good publish with their answers, for the rules that we share. proselint's come
+/// from its source distribution, which `Peers/prose-peers.sh` fetches once into the build folder; write-good's are
+/// written here as facts.
 @Suite("Known answers of other linters")
 struct QuickKnownAnswerTests {
     private let pass: QuickPass
@@ -59,7 +59,7 @@ struct QuickKnownAnswerTests {
             theirs += said
             total += count
         }
-        // What must not be flagged is flagged by no rule of ours, whichever check the sentence belongs to.
+        // None of our rules flags a sentence that must not be flagged, whichever check it belongs to.
         let shared = examples.filter { example in Self.shared.contains { $0.check == example.check } }.flatMap(\.good)
         let good = examples.flatMap(\.good)
         let wrong = good.filter { !rules($0.text).isEmpty }

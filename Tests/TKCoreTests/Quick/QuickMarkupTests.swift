@@ -81,7 +81,7 @@ struct QuickMarkupTests {
         #expect(applied > 100 && findings > applied)
     }
 
-    /// A paragraph with slips among its words, and marks around some of them.
+    /// A paragraph with errors inserted among its words, and marks around some of them.
     private func marking(_ paragraph: String, _ generator: inout SeededGenerator) -> String {
         guard paragraph.first?.isLetter ?? false, !paragraph.contains("`"), !paragraph.contains("\n ") else {
             return paragraph
@@ -123,7 +123,7 @@ struct QuickMarkupTests {
 }
 
 extension MarkdownNode {
-    /// Every mark in the order of the text, without the words.
+    /// Every mark in text order, without the words.
     fileprivate var marks: [String] {
         func all(_ nodes: [MarkdownNode], _ name: String) -> [String] {
             ["(\(name)"] + nodes.flatMap(\.marks) + [")"]

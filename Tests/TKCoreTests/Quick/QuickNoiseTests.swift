@@ -3,7 +3,7 @@ import Testing
 
 @testable import TKCore
 
-/// How often good prose is flagged. Each figure is a finding a thousand words.
+/// How often good prose is flagged. Each figure is findings per thousand words.
 @Suite("Noise of the quick pass")
 struct QuickNoiseTests {
     private let pass: QuickPass
@@ -65,7 +65,7 @@ struct QuickNoiseTests {
             for finding in pass.suggestions(for: draft) {
                 findings += 1
                 let range = finding.anchor.range
-                // A long sentence may have code in it; a phrase may not touch any.
+                // A long sentence may contain code; a phrase may not touch any.
                 let isSentence = ["long-sentence", "passive-density"].contains(finding.rule)
                 let wrong = outside.first {
                     isSentence
@@ -94,7 +94,7 @@ struct QuickNoiseTests {
             }
         }
         let found = pass.suggestions(for: DraftText(text))
-        // Shares of a whole document apart, which are said of its first sentence.
+        // Without findings about a share of the whole document, which are attached to its first sentence.
         func quotes(_ suggestions: [Suggestion]) -> [String] {
             suggestions.filter { $0.rule != "passive-density" }.map { "\($0.rule ?? "?"): \($0.originalText)" }
         }
@@ -102,8 +102,8 @@ struct QuickNoiseTests {
     }
 }
 
-/// What in a Markdown draft is plainly no prose, found without the masker: fenced code, code between single backticks in
-/// one paragraph, addresses with a scheme.
+/// The parts of a Markdown draft that are clearly not prose, found without the masker: fenced code, code between single
+/// backticks in one paragraph, addresses with a scheme.
 private struct NotProse {
     private(set) var ranges: [Range<Int>] = []
     private let scalars: [Unicode.Scalar]

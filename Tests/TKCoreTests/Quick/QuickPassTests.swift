@@ -19,7 +19,7 @@ struct QuickPassTests {
         pass.suggestions(for: DraftText(text), settings: settings)
     }
 
-    /// `rule: quote -> replacement`, one a finding.
+    /// `rule: quote -> replacement`, one per finding.
     private func lines(_ text: String, _ settings: QuickPass.Settings = .init()) -> [String] {
         found(text, settings).map {
             "\($0.rule ?? "?"): \($0.originalText)" + ($0.hasReplacement ? " -> \($0.suggestedText)" : "")

@@ -2,14 +2,14 @@ import Testing
 
 @testable import TKCore
 
-/// What a good copy editor leaves alone, and what stays a finding.
+/// What a good copy editor leaves alone, and what remains a finding.
 @Suite("The quick pass: precision")
 struct QuickPrecisionTests {
     private let pass: QuickPass
 
     init() throws { pass = try quickPass() }
 
-    /// `rule: quote -> replacement`, one a finding.
+    /// `rule: quote -> replacement`, one per finding.
     private func lines(_ text: String, _ syntax: DraftSyntax = .markdown) -> [String] {
         pass.suggestions(for: DraftText(text, syntax: syntax)).map {
             "\($0.rule ?? "?"): \($0.originalText)" + ($0.hasReplacement ? " -> \($0.suggestedText)" : "")

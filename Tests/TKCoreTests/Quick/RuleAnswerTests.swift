@@ -5,7 +5,7 @@ import Testing
 
 @testable import TKCore
 
-/// What a user answers to the quick pass is kept, and mutes the rules on which they never act.
+/// Users' answers to the quick pass are kept, and mute rules that they never follow.
 @Suite("Answers to the quick pass", .timeLimit(.minutes(30)))
 struct RuleAnswerTests {
     private let folder: TemporaryFolder

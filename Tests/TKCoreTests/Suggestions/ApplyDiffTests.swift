@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Unified differences", .timeLimit(.minutes(30)))
 struct ApplyDiffTests {
-    /// What patch(1) makes of `old` with the difference.
+    /// The result of applying the diff to `old` with patch(1).
     static func patched(_ old: String, _ diff: String, _ folder: TemporaryFolder) throws -> String {
         try folder.write("draft.md", old)
         let file = try folder.write("change.diff", diff)

@@ -139,8 +139,8 @@ struct ApplyTests {
                         hasReplacement: true, reasoning: "", anchor: anchor))
             }
             let result = SuggestionApplier.apply(accepted, to: draft)
-            // Taking the applied ranges out of the old text leaves what stands in the new one, in order. One that leaves the
-            // same text as a more important one is applied with it, over a range of its own.
+            // Removing the applied ranges from the old text leaves the remaining text of the new one, in order. A
+            // suggestion that produces the same text as a more important one is applied with it, over its own range.
             var made: [(range: Range<Int>, words: String)] = []
             let byImportance = result.reports.sorted { SuggestionOrder.byImportance($0.suggestion, $1.suggestion) }
             for report in byImportance {

@@ -4,8 +4,8 @@ import Synchronization
 import TKCore
 import TestSupport
 
-/// What the tests of advisors have in common: real providers on loopback, the bundle's prompts, and answers as a model
-/// writes them.
+/// Shared by the tests of advisors: real providers on loopback, the bundle's prompts, and answers as a model writes
+/// them.
 enum AdvisorFixture {
     static func prompts() throws -> PromptEngine { try PromptEngine.load(try TKResources.locate()) }
 
@@ -13,7 +13,7 @@ enum AdvisorFixture {
 
     static func roles(_ ids: String...) throws -> [Role] { try ids.map(role) }
 
-    /// Ollama's stream of a text, in pieces.
+    /// A text as Ollama streams it, in pieces.
     static func answer(_ text: String, reason: String = "stop") -> ScriptedServer.Answer {
         var lines = ""
         var rest = Substring(text)
@@ -49,7 +49,7 @@ enum AdvisorFixture {
             model: try access(server, recorder: recorder, contextTokens: contextTokens), prompts: try prompts())
     }
 
-    /// One suggestion as JSON; nil leaves a member out.
+    /// One suggestion as JSON; nil omits a member.
     static func item(
         _ quote: String, _ replacement: String?, advisor: String? = nil, type: String = "improve",
         category: String = "clarity", priority: String = "2", confidence: String = "0.8", before: String = ""
@@ -86,8 +86,8 @@ enum AdvisorFixture {
     }
 }
 
-/// Sends each request to the provider of the first word that its instructions hold, so that calls at the same time get
-/// the answers that are meant for them.
+/// Routes each request to the provider of the first word found in its instructions, so that parallel calls get their
+/// own answers.
 struct RoutedProvider: LLMProvider {
     var routes: [(word: String, provider: any LLMProvider)]
 
@@ -107,7 +107,7 @@ struct RoutedProvider: LLMProvider {
     func checkHealth() async throws -> String { "well" }
 }
 
-/// Keeps what it hears, and gives back answers that it has heard before.
+/// Records answers, and replays those it has recorded.
 final class NotingRecorder: CallRecorder {
     struct State {
         var planned: [PlannedCall] = []

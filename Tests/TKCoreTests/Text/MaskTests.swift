@@ -2,7 +2,7 @@ import Testing
 
 @testable import TKCore
 
-/// The words that stay, as a reader of the masked text sees them.
+/// The remaining words, as a reader of the masked text sees them.
 func proseWords(_ text: String, _ syntax: DraftSyntax = .markdown) -> String {
     DraftMask(DraftText(text, syntax: syntax)).text
         .split { !$0.isLetter && $0 != "'" }.joined(separator: " ")

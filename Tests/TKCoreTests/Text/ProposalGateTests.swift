@@ -12,7 +12,7 @@ struct ProposalGateTests {
         var testDescription: String { name }
     }
 
-    /// What a model may say, and what would not be prose any more, or not be what it was.
+    /// Proposals of a model that would no longer be prose, or would change protected parts.
     static let refused = [
         Case(
             name: "code in a fence", text: "Run:\n\n```sh\nrm --utilize /tmp/x\n```\n", quote: "rm --utilize /tmp/x",
@@ -167,7 +167,7 @@ struct ProposalGateTests {
         let (draft, suggestion) = try Self.suggestion(example)
         let result = SuggestionApplier.apply([suggestion], to: draft)
         #expect(result.text == example.text && result.refused == [suggestion], "\(result.reports.map(\.outcome))")
-        // Neither where it stood alone among others that are applied.
+        // Nor when it is applied together with others.
         let more = DraftText(example.text + "\nA last old line.\n")
         let both = [
             try AdvisorFixture.suggestion(example.quote, example.replacement, in: more),

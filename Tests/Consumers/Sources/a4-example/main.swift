@@ -1,7 +1,7 @@
 import A4CoreSwift
 import Foundation
 
-// A vault is a folder that is there.
+// A vault is an existing folder.
 let folder = FileManager.default.temporaryDirectory.appendingPathComponent("a4-example-\(UUID().uuidString)")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
 defer {

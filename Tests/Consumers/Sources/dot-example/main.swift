@@ -1,7 +1,7 @@
 import DotLifeDomain
 import Foundation
 
-/// A store of somebody else's, in memory.
+/// A third-party store, in memory.
 actor Diary: ExperienceRepository {
     private var records: [ExperienceRecord] = []
 
@@ -51,7 +51,7 @@ let diary = Diary()
 let record = try await diary.create(.note("The light on the wall", momentType: .today))
 let now = record.timestamp
 
-// Grids and years, each by one question.
+// Grids and years take one query each.
 let ladder = ZoomLadder(for: .today)
 for level in ladder.levels {
     let grid = try await grids.grid(at: level, containing: now, now: now, from: diary)
@@ -62,7 +62,7 @@ print(weeks.dots.map(\.accessibleText).joined(separator: "; "))
 let year = try await grids.yearGrid(containing: now, now: now, from: diary)
 print(year.days.first { $0.isToday }?.accessibleText ?? "", year.layout(width: 390, height: 844).columns)
 
-// A name leads to its bucket, and the bucket to what it holds.
+// A name identifies its bucket, and the bucket its contents.
 if let day = grids.bucketing.bucket(named: "2026-03-05") {
     print(day.extendedLabel, try await diary.fetch(.forBucket(day)).map { $0.noteText ?? "" })
 }

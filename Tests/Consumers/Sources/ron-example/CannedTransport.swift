@@ -2,7 +2,7 @@ import Foundation
 import RonAppSdkSwift
 import Synchronization
 
-/// A node that is not there: answers by heart, for tests of an app and for examples without a network.
+/// A node that does not exist: canned answers, for tests of an app and for examples without a network.
 final class CannedTransport: RonTransport {
     struct Answer {
         var status = 200
@@ -13,7 +13,7 @@ final class CannedTransport: RonTransport {
     private let answer: @Sendable (TransportRequest) throws(TransportError) -> Answer
     private let asked = Mutex<[String]>([])
 
-    /// What was asked, as method and target.
+    /// The requests received, as method and target.
     var requests: [String] { asked.withLock { $0 } }
 
     init(_ answer: @escaping @Sendable (TransportRequest) throws(TransportError) -> Answer) { self.answer = answer }

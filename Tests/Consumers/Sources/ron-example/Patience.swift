@@ -1,16 +1,16 @@
 import RonAppSdkSwift
 
-/// Makes a call again while that makes sense: as late as the server asks for, else twice as late each time, by chance up to
-/// half of it earlier or later, so that not everybody comes back at once.
+/// Repeats a call as long as that makes sense: after the delay that the server asks for, otherwise with a delay that
+/// doubles each time, with a jitter of up to half of it, so that clients do not all return at once.
 ///
-/// A write needs an idempotency key that stays the same: an answer may be lost after the server has done its work.
+/// A write needs a constant idempotency key: its answer may be lost after the server has done the work.
 ///
 /// - Parameters:
-///   - attempts: how often in all.
-///   - wait: before the second attempt, in milliseconds.
-///   - call: makes it.
+///   - attempts: the maximum number of attempts.
+///   - wait: the delay before the second attempt, in milliseconds.
+///   - call: makes the call.
 /// - Returns: the last answer.
-/// - Throws: `CancellationError` where the task is cancelled while it waits.
+/// - Throws: `CancellationError` if the task is cancelled while it waits.
 func patiently<T>(
     attempts: Int = 5, wait: Double = 200, _ call: () async -> AppResponse<T>
 ) async throws -> AppResponse<T> {

@@ -2,19 +2,18 @@ import Foundation
 import NIOSSL
 import RonAppSdkSwift
 
-/// A transport that speaks to nodes with the keys of these certificates alone, whoever vouches for them.
+/// A transport that only talks to nodes with the keys of these certificates, whoever signed them.
 ///
-/// - Parameter pem: the certificates of nodes, the next ones included.
-/// - Throws: `SdkConfigError` where it is no certificate.
+/// - Parameter pem: the certificates of nodes, including upcoming ones.
+/// - Throws: `SdkConfigError` if it is not a certificate.
 func pinnedTransport(_ pem: String) throws -> AsyncHTTPTransport {
     AsyncHTTPTransport(pinnedKeys: try PinnedKeys(certificates: pem))
 }
 
-/// A transport that believes these certificates alone, and none of the system's authorities.
+/// A transport that trusts only these certificates, and none of the system's authorities.
 ///
-/// - Parameter pem: a certificate that the node has signed itself, or that of an authority of one's own: a chain has to
-///   end in a root.
-/// - Throws: `NIOSSLError` where it is no certificate.
+/// - Parameter pem: a self-signed certificate of the node, or one of a private authority: a chain has to end in a root.
+/// - Throws: `NIOSSLError` if it is not a certificate.
 func privateTransport(_ pem: String) throws -> AsyncHTTPTransport {
     var encryption = TLSConfiguration.makeClientConfiguration()
     encryption.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))

@@ -25,7 +25,7 @@ let node = CannedTransport { (request: TransportRequest) throws(TransportError) 
     }
 }
 
-// From code and environment; what the code says goes first.
+// From code and environment; code takes precedence.
 var config = try RonConfig.fromEnvironment(
     ["RON_SDK_GATEWAY_ADDR": "https://node.example.com", "RON_SDK_OVERALL_TIMEOUT_MS": "2000"],
     overrides: RonConfig(authToken: "Macro abc", transport: node))
@@ -35,7 +35,7 @@ let client = try RonClient(config: config)
 let hello: AppResponse<Greeting> = await client.get("/hello", query: ["name": "Ann & Bob"])
 print(hello.status, hello.data?.message ?? "")
 
-// A write that is sent until it is done, and done once.
+// A write that is repeated until it succeeds, and takes effect once.
 let ride: AppResponse<Ride> = try await patiently(wait: 1) {
     await client.request(AppRequest(.post, "/rides", body: ["to": "the station"], idempotencyKey: "ride-7"))
 }
@@ -53,7 +53,7 @@ print(silent.status, silent.problem?.code ?? "", silent.problem?.retryable ?? fa
 let lost: AppResponse<NoContent> = await client.get("/nowhere")
 print(lost.status, lost.problem?.code ?? "", lost.problem?.message ?? "")
 
-// Configurations that no client is made of say why.
+// An invalid configuration says what is wrong.
 for address in ["http://node.example.com", "ftp://node.example.com"] {
     do throws(SdkConfigError) {
         _ = try RonClient(config: RonConfig(baseUrl: URL(string: address)))
