@@ -44,7 +44,7 @@ struct ControlPeerTests {
             #expect(refused.errors.contains("and not user \(TestUser.attacker.id)"), "\(refused.errors)")
         }
         #expect(try !agent.run(["status"]).check().output.contains("paused"))
-        // Root trusts the owner to whom root gave the folder.
+        // Root is answered: its command trusts the user to whom root gave the folder.
         let home2 = try TemporaryFolder()
         let byRoot = try home2.run(
             [AgentFixture.binary, "status"],

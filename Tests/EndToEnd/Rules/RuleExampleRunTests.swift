@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("steward rules test") struct RuleExampleRunTests {
-    /// Empty if they cannot be listed; the test below then fails.
+    /// Empty if they cannot be listed; the library test below then fails.
     static let shippedFiles = (try? ShippedRules.files()) ?? []
 
     /// Comics, reviews and published files: their rules have no examples.

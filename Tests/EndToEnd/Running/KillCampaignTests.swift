@@ -35,7 +35,7 @@ struct KillCampaignTests {
                 if try await round(action, point, wanted) { kills += 1 }
             }
         } else {
-            // The cheapest action passes ten points; for a run with fewer, a lower number is drawn.
+            // The cheapest action makes ten commits; after a run with fewer, a lower number is drawn.
             var number = Int.random(in: 1...10, using: &random)
             while try await !round(action, "committed:\(number)", wanted), number > 1 {
                 number = Int.random(in: 1..<number, using: &random)

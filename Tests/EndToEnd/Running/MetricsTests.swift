@@ -159,7 +159,7 @@ struct MetricsTests {
         try steward.rule(
             "- rule: Show\n  in: drafts\n  settle: 50ms\n  do: [run: { command: [\"\(show)\"], repeat: safe }]\n")
         let socket = steward.home.path.appending("run/control.sock")
-        // As systemd does: it listens, and the agent has the socket as its third descriptor.
+        // As systemd does: it listens, and passes the socket to the agent as descriptor 3.
         let script = """
             import os, socket, sys
             os.makedirs(os.path.dirname(sys.argv[1]), 0o700, exist_ok=True)
@@ -188,7 +188,7 @@ struct MetricsTests {
         #expect(kill(Int32(first), SIGTERM) == 0)
         try await steward.until("the first agent has ended") { try steward.log().contains("again") }
         #expect(try FileStatus.of(socket) != nil, "the socket is not the agent's to remove")
-        // Whoever asks is heard, and has a second agent started.
+        // A connection is accepted, and starts a second agent.
         _ = try steward.run(["status"])
         try await steward.until("the second agent answers") {
             try steward.run(["status", "--json"]).output.contains("\"isRunning\" : true")
@@ -206,11 +206,11 @@ private enum MetricsReader {
         try TemporaryFolder().run(command, environment: ProcessInfo.processInfo.environment, input: input)
     }
 
-    /// The environment's Python; nil where there is none.
+    /// The environment's Python; nil if there is none.
     static let python = Task<String?, Never> {
         guard ProcessInfo.processInfo.environment["STEWARD_TEST_PEERS"] != "0" else { return nil }
         do {
-            // `.build/<triple>/debug/steward`: the environment outlives a clean build of one configuration.
+            // `.build/<triple>/debug/steward`: the environment survives a clean build of one configuration.
             let program = BytePath(AgentFixture.binary)
             let build = (program.real ?? program).parent.parent.parent
             let made = try execute(["/bin/sh", peers + "/metrics-peers.sh", build.text + "/metrics-peers"])

@@ -24,7 +24,7 @@ struct TimeLateTests {
         "- { rule: Old, in: inbox, where: { extension: jpg, age: \"> 1h\" }, do: { probe: { name: old } } }"
     private static let both = "\(make)\n\(old)"
 
-    /// A bench whose `make` creates `made.jpg` in the place before the ledger is told.
+    /// A bench whose `make` creates `made.jpg` in the place before the ledger records it.
     private func bench(
         _ rules: String, _ clock: MovedClock? = nil, before: @escaping @Sendable () -> Void = {}
     ) async throws -> TimeBench {
