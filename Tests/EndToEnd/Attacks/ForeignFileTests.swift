@@ -103,7 +103,7 @@ struct ForeignFileTests {
         #expect(try mode("notes/new-closed.md") == 0o600)
         #expect(try mode("notes/written/closed.md") == 0o600)
         #expect(try mode("notes/there.md") == 0o640)
-        // An open one neither makes the note readable nor is refused because of it.
+        // An open file neither widens the note's mode nor is refused.
         try drop("closed-not.txt", 0o666)
         try drop("new-open.txt", 0o666)
         try steward.wait()

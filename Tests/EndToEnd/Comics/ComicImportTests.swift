@@ -216,7 +216,7 @@ struct ComicImportTests {
         #expect(try steward.log().contains("comics and archives will wait: "))
         try steward.moveIn("comics/Saga 01.cbz", try comic(1))
         try steward.drop("dropbox/idea.md", "Swap the chapters.\n")
-        // At once: it would not wait during a retry.
+        // At once: during a retry it is not shown as waiting.
         try await steward.until("the comic waits, and says for what") {
             try steward.status().waiting.first?.problem.contains(worker.text) == true
         }

@@ -135,7 +135,7 @@ struct CommandMendTests {
         try await steward.start()
         let open = try Descriptor(steward.path("notes/log.md"), O_WRONLY)
         try steward.drop("drafts/a.md", "x\n")
-        // At once: it would not wait during a retry.
+        // At once: during a retry it is not shown as waiting.
         try await steward.until("the job waits, and says for what") {
             try steward.json(["status"])["waiting"].items.first?["problem"].text
                 .contains("is kept open for writing by") == true
