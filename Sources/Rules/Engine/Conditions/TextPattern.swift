@@ -12,6 +12,8 @@ struct TextPattern: Sendable {
 
     let text: String
     private let expression: NSRegularExpression
+    /// The pattern in NFC.
+    private let composed: NSRegularExpression
     private let groups: [String]
 
     /// The engine reports about every 10,000 steps.
@@ -22,11 +24,11 @@ struct TextPattern: Sendable {
     /// - Parameter isMultiline: whether `^` and `$` match at each line, not only at the ends of the text.
     init?(_ text: String, isMultiline: Bool = true) {
         let options: NSRegularExpression.Options = isMultiline ? [.anchorsMatchLines] : []
-        guard let expression = try? NSRegularExpression(pattern: text.composed, options: options) else {
-            return nil
-        }
+        guard let expression = try? NSRegularExpression(pattern: text, options: options),
+            let composed = try? NSRegularExpression(pattern: text.composed, options: options)
+        else { return nil }
         self.text = text
-        self.expression = expression
+        (self.expression, self.composed) = (expression, composed)
         groups = text.matches(of: #/\(\?<(?<name>[A-Za-z][A-Za-z0-9]*)>/#).map { String($0.output.name) }
     }
 
@@ -35,8 +37,14 @@ struct TextPattern: Sendable {
         groups.map { ValueSpec("match.\($0)", "What the group `\($0)` of the pattern has taken.") }
     }
 
+    /// Searches the text as it is, so that groups take what is written there. If that finds nothing, searches it in NFC.
     func firstMatch(in text: String) -> Answer {
-        let text = text.composed
+        let answer = firstMatch(of: expression, in: text)
+        guard case .none = answer, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return answer }
+        return firstMatch(of: composed, in: text.composed)
+    }
+
+    private func firstMatch(of expression: NSRegularExpression, in text: String) -> Answer {
         var answer = Answer.none
         var reports = 0
         let whole = NSRange(text.startIndex..., in: text)
