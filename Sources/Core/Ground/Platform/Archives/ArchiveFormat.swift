@@ -141,10 +141,10 @@ extension ArchiveFormat {
         guard head.count >= 512, head[0] != 0 else { return false }
         let digits = head[148..<156].drop { $0 == 0x20 }.prefix { (0x30...0x37).contains($0) }
         guard !digits.isEmpty, let stated = Int(String(decoding: digits, as: UTF8.self), radix: 8) else { return false }
-        let sum = head[..<512].enumerated().reduce(0) { total, byte in
-            total + ((148..<156).contains(byte.offset) ? 0x20 : Int(byte.element))
-        }
-        return sum == stated
+        let header = head[..<148] + Array(repeating: 0x20, count: 8) + head[156..<512]
+        // Some old programs summed signed bytes.
+        return header.reduce(0) { $0 + Int($1) } == stated
+            || header.reduce(0) { $0 + Int(Int8(bitPattern: $1)) } == stated
     }
 }
 
