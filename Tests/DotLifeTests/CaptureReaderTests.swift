@@ -294,11 +294,15 @@ struct ExifTimeTests {
     }
 
     @Test(
-        "OffsetTimeOriginal, else OffsetTime, wins over the zone, and DateTimeDigitized stands in for the original",
-        arguments: [(0x9003, 0x9011), (0x9003, 0x9010), (0x9004, 0x9011)])
-    func offset(time: Int, offset: Int) throws {
+        "A time's own offset wins over the zone, and DateTimeDigitized stands in for DateTimeOriginal",
+        arguments: [
+            (0x9003, 0x9011, "2026-07-01T14:00:05Z"), (0x9004, 0x9012, "2026-07-01T14:00:05Z"),
+            // The offset of the last change.
+            (0x9003, 0x9010, "2026-07-01T08:00:05Z"),
+        ])
+    func offset(time: Int, offset: Int, expected: String) throws {
         let picture = Picture.jpeg(taken: "2026:07:01 10:00:05", offset: "-04:00", tags: (time, offset))
-        #expect(try ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T14:00:05Z")))
+        #expect(try ExifTime.original(in: Data(picture), timeZone: berlin) == (try at(expected)))
     }
 
     @Test("PNG, WebP and TIFF carry the same block")

@@ -36,10 +36,13 @@ package struct ExifTags {
     /// - Returns: the camera's clock, `2026:07:01 10:00:05`, and its offset from UTC if recorded, `+02:00`. Neither is
     ///   checked further. nil if there is no time, or the clock was never set.
     package func taken() throws -> (clock: String, offset: String?)? {
-        guard let clock = try text(0x9003, .exif) ?? text(0x9004, .exif), let year = Int(clock.prefix(4)),
-            year >= Self.firstPhotograph
-        else { return nil }
-        return (clock, try text(0x9011, .exif) ?? text(0x9010, .exif))
+        // Each clock has an offset of its own; 0x9010 is that of the last change.
+        for (clock, offset) in [(0x9003, 0x9011), (0x9004, 0x9012)] as [(Int, Int)] {
+            guard let time = try text(clock, .exif) else { continue }
+            guard let year = Int(time.prefix(4)), year >= Self.firstPhotograph else { return nil }
+            return (time, try text(offset, .exif))
+        }
+        return nil
     }
 
     /// The year of Niépce's; a clock that was never set shows 1601 and the like.
