@@ -115,6 +115,17 @@ final class KnownFindings: ContentInspector {
         #expect(found.first?.hits.first?.values["match.number"] == .text("INV-42"))
     }
 
+    @Test("A named group takes the text as it is written", arguments: ["n\u{E9}", "ne\u{301}"])
+    func writtenGroups(_ word: String) throws {
+        let rule = try rule(where: "contains: { matches: \"^(?<word>.+)$\" }", in: "[other, drafts]", places: known)
+        let found = try RuleSet([rule]).match(facts("a.pdf", KnownFindings(ContentFindings(text: word))))
+        guard case .text(let taken)? = found.first?.hits.first?.values["match.word"] else {
+            Issue.record("no group")
+            return
+        }
+        #expect(Array(taken.utf8) == Array(word.utf8))
+    }
+
     @Test("A file that cannot be read holds for nothing, and explain says why")
     func trouble() throws {
         let rule = try rule(where: "exif: { model: present }", in: "[other, drafts]", places: known)
