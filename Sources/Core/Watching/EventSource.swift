@@ -26,9 +26,15 @@ package protocol EventSource: Sendable {
 
     func status() -> WatchStatus
 
+    /// Makes the owner thread go round its loop once. Blocks for at most that long.
+    func turning(within seconds: Double) -> OwnerThreadState
+
     /// Calls `onChange` on the owner thread whenever something in or below this folder may have changed, including the
     /// folder appearing or disappearing. `onChange` must not block.
     func watchFolder(_ folder: BytePath, onChange: @escaping @Sendable () -> Void)
 
     func stopWatchingFolder(_ folder: BytePath)
 }
+
+/// Whether an owner thread makes progress, waits for a disk, or is stuck.
+package enum OwnerThreadState: Sendable { case isTurning, waitsForDisk, isStuck }

@@ -56,11 +56,7 @@ package final class InotifySource: EventSource {
         return isDone.withLock { $0 }
     }
 
-    /// Whether the owner thread makes progress, waits for a disk, or is stuck.
-    package enum Turning: Sendable { case isTurning, waitsForDisk, isStuck }
-
-    /// Makes the owner thread go round its loop once. Blocks for at most that long.
-    package func turning(within seconds: Double) -> Turning {
+    package func turning(within seconds: Double) -> OwnerThreadState {
         if mailbox.comesRound(within: seconds) { return .isTurning }
         return board.callsOnDisks.load(ordering: .relaxed) > 0 ? .waitsForDisk : .isStuck
     }
