@@ -29,7 +29,8 @@ struct ModelOptions: ParsableArguments {
 /// Settings that flags can override.
 struct ProviderOptions: ParsableArguments {
     @Option(
-        name: .long, help: ArgumentHelp("Who answers: anthropic, openai, ollama.", valueName: "name"),
+        name: .long,
+        help: ArgumentHelp("Who answers: \(ConfigurationKey.providers.joined(separator: ", ")).", valueName: "name"),
         completion: Completions.providers)
     var provider: String?
 

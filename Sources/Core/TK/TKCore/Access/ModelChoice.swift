@@ -123,8 +123,8 @@ package struct ModelChoice: Sendable {
     private func fallbacks() throws -> [any LLMProvider] {
         guard configuration.fallback != .none else { return [] }
         let clouds = try ModelProvider.allCases.filter { try !$0.isOwn && secrets.origin(for: $0.rawValue) != nil }
-        let others = try ([.ollama] + clouds).filter { $0.rawValue != configuration.provider }
-            .map { try provider($0, isPreferred: false) }
+        let others = try (ModelProvider.allCases.filter(\.isOwn) + clouds)
+            .filter { $0.rawValue != configuration.provider }.map { try provider($0, isPreferred: false) }
         let local = others.filter(\.isLocal)
         return configuration.fallback == .any ? local + others.filter { !$0.isLocal } : local
     }
