@@ -178,6 +178,22 @@ struct ZoneTests {
     }
 
     @Test(
+        "A file with a transition more than 2^59 seconds from 1970 is none",
+        arguments: [
+            (.min, false), (.min + 1, false), (-(1 << 59) - 1, false), (-(1 << 59), true), (0, true), (1 << 59, true),
+            ((1 << 59) + 1, false), (.max - 1, false), (.max, false),
+        ] as [(Int, Bool)])
+    func far(time: Int, isValid: Bool) throws {
+        let folder = try TemporaryFolder("zone")
+        try folder.write("City", Self.file("CET-1CEST,M3.5.0,M10.5.0/3", transitions: [time]))
+        let file = ZoneFile(folder.path.appending("City").text)
+        #expect((file != nil) == isValid)
+        guard let rules = file?.rules() else { return }
+        #expect(rules.offset(at: time - 1) == 0 && rules.showing(time).offsets.count <= 2)
+        #expect(rules.nextChange(after: time) ?? .max > time)
+    }
+
+    @Test(
         "Only a date and a time that exist are read",
         arguments: [
             "2026-02-29", "2026-13-01", "2026-1-01", "2026-01-01T24:00", "2026-01-01T00:60", "2026-01-01T00:00:60",
@@ -185,14 +201,16 @@ struct ZoneTests {
         ])
     func noCivil(_ text: String) { #expect(CivilDateTime(text) == nil) }
 
-    /// A TZif file without transitions, with this rule as footer.
-    private static func file(_ rule: String, leaps: UInt8 = 0) -> [UInt8] {
-        func block(timeSize: Int) -> [UInt8] {
-            let counts: [UInt8] = [0, 0, leaps, 0, 1, 4]
+    /// A TZif file with these transitions, which change nothing, and this rule as footer.
+    private static func file(_ rule: String, leaps: UInt8 = 0, transitions: [Int] = []) -> [UInt8] {
+        func block(timeSize: Int, _ transitions: [Int]) -> [UInt8] {
+            let counts: [UInt8] = [0, 0, leaps, UInt8(transitions.count), 1, 4]
             return Array("TZif2".utf8) + [UInt8](repeating: 0, count: 15) + counts.flatMap { [0, 0, 0, $0] }
+                + transitions.flatMap { time in (0..<8).map { UInt8(truncatingIfNeeded: time >> (56 - $0 * 8)) } }
+                + transitions.map { _ in 0 }
                 + [0, 0, 0, 0, 0, 0] + Array("LMT\0".utf8)
                 + [UInt8](repeating: 0, count: Int(leaps) * (timeSize + 4))
         }
-        return block(timeSize: 4) + block(timeSize: 8) + Array("\n\(rule)\n".utf8)
+        return block(timeSize: 4, []) + block(timeSize: 8, transitions) + Array("\n\(rule)\n".utf8)
     }
 }

@@ -97,6 +97,10 @@ final class ZoneFile: Sendable {
 private struct TZifReader {
     private var rest: ArraySlice<UInt8>
 
+    /// The earliest time that RFC 8536 recommends, as a distance from 1970 in seconds. Beyond it, calendar arithmetic
+    /// could overflow.
+    private static let farthest: UInt = 1 << 59
+
     init(_ bytes: [UInt8]) { rest = bytes[...] }
 
     /// The counts in a block's header.
@@ -126,7 +130,9 @@ private struct TZifReader {
         let changes = places.enumerated().map { index, place in
             (time: Self.number(times.dropFirst(index * 8).prefix(8)), offset: offsets[Int(place)])
         }
-        guard zip(changes, changes.dropFirst()).allSatisfy({ $0.time < $1.time }) else { return nil }
+        guard changes.allSatisfy({ $0.time.magnitude <= Self.farthest }),
+            zip(changes, changes.dropFirst()).allSatisfy({ $0.time < $1.time })
+        else { return nil }
         guard rest.count >= 2, rest.first == UInt8(ascii: "\n"), rest.last == UInt8(ascii: "\n") else { return nil }
         let footer = rest.dropFirst().dropLast()
         let rule = PosixRule(String(decoding: footer, as: UTF8.self))
