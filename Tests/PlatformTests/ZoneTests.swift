@@ -141,6 +141,42 @@ struct ZoneTests {
         #expect(Zone(identifier: Zone(secondsFromGMT: winter).identifier) == Zone(secondsFromGMT: winter))
     }
 
+    @Test(
+        "TZ is read as the C library reads it",
+        arguments: [
+            ("Europe/Berlin", "Europe/Berlin", 3_600, 7_200), (":Europe/Berlin", "Europe/Berlin", 3_600, 7_200),
+            ("right/Europe/Berlin", "Europe/Berlin", 3_600, 7_200), ("UTC", "GMT", 0, 0),
+            ("CET-1", "GMT+0100", 3_600, 3_600), ("GMT+1", "GMT-0100", -3_600, -3_600),
+            ("GMT-5:45", "GMT+0545", 20_700, 20_700), ("<-03>3", "GMT-0300", -10_800, -10_800),
+            ("CET-1CEST", "CET-1CEST,M3.2.0,M11.1.0", 3_600, 7_200),
+            ("CET-1CEST,M3.5.0,M10.5.0/3", "CET-1CEST,M3.5.0,M10.5.0/3", 3_600, 7_200),
+        ])
+    func variable(_ text: String, _ name: String, _ winter: Int, _ summer: Int) throws {
+        let zone = try #require(Zone.ofVariable(text))
+        #expect(zone.identifier == name && Zone(identifier: name) == zone)
+        #expect(zone.offset(at: 1_768_435_200) == winter && zone.offset(at: 1_784_073_600) == summer)
+    }
+
+    @Test("TZ that names no zone is none", arguments: ["", "Mars/Olympus", "right/Mars", "CET-1CEST,M3.5.0", "/"])
+    func noVariable(_ text: String) { #expect(Zone.ofVariable(text) == nil) }
+
+    @Test("A machine's zone is named by a link, with leap seconds too; of a copy, the file itself is read")
+    func machine() throws {
+        let folder = try TemporaryFolder("zone")
+        let path = folder.path.appending("localtime").text
+        #expect(Zone.ofMachine(path) == nil)
+        try folder.write("localtime", Self.file("XYZ-7"))
+        let copy = try #require(Zone.ofMachine(path))
+        #expect(copy.identifier == "localtime" && copy.offset(at: 0) == 25_200)
+        for (number, name) in ["Europe/Berlin", "right/Europe/Berlin"].enumerated() {
+            let target = "\(Zone.folder)/\(name)"
+            guard FileManager.default.fileExists(atPath: target) else { continue }
+            let link = folder.path.appending(BytePath("link\(number)")).text
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+            #expect(Zone.ofMachine(link)?.identifier == "Europe/Berlin")
+        }
+    }
+
     @Test("A file that was replaced is read again, and one that is broken or gone leaves what was known")
     func replaced() throws {
         let folder = try TemporaryFolder("zone")

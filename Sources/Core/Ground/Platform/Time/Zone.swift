@@ -27,13 +27,15 @@ package struct Zone: Hashable, Sendable {
     /// The zone of that name; nil if there is none. A name cannot lead out of the database's folder.
     ///
     /// - Parameter identifier: a name in the database, `UTC`, `GMT`, a fixed offset such as `GMT+0100` or `GMT-03:30`,
-    ///   or a daylight saving rule as in `TZ` (`CET-1CEST,M3.5.0,M10.5.0/3`).
+    ///   a daylight saving rule as in `TZ` (`CET-1CEST,M3.5.0,M10.5.0/3`), or `localtime` for `/etc/localtime`.
     package init?(identifier: String) {
         if identifier == "UTC" || identifier == "GMT" {
             self = .gmt
         } else if let offset = Self.offset(inName: identifier) {
             self.init(identifier, offset: offset)
         } else if Self.isName(identifier), let file = ZoneFile.shared("\(Self.folder)/\(identifier)") {
+            self.init(identifier, .file(file))
+        } else if identifier == "localtime", let file = ZoneFile.shared(Self.localtime) {
             self.init(identifier, .file(file))
         } else if identifier.contains(","), let rule = PosixRule(identifier) {
             self.init(identifier, .fixed(ZoneRules(rule)))
@@ -55,28 +57,43 @@ package struct Zone: Hashable, Sendable {
 
     private init(_ identifier: String, _ rules: Rules) { (self.identifier, self.rules) = (identifier, rules) }
 
-    /// The zone of `$TZ` or, if that is not set, of `/etc/localtime`; UTC if neither names one.
+    /// The zone of `$TZ` or, if that is not set, of `/etc/localtime`, as the C library reads them; UTC if neither names
+    /// one.
     package static var current: Zone {
-        guard let variable = getenv("TZ").map({ String(cString: $0) }) else { return ofMachine ?? .gmt }
-        let name = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
-        if name == localtime { return ofMachine ?? .gmt }
-        let inFolder = name.hasPrefix("\(folder)/") ? String(name.dropFirst(folder.utf8.count + 1)) : name
-        if let zone = Zone(identifier: inFolder) { return zone }
-        // `CET-1`: POSIX counts west of Greenwich.
-        return PosixRule(name).map { Zone(secondsFromGMT: $0.standard) } ?? .gmt
+        guard let variable = getenv("TZ").map({ String(cString: $0) }) else { return ofMachine() ?? .gmt }
+        return ofVariable(variable) ?? .gmt
     }
 
     private static let localtime = "/etc/localtime"
 
-    /// A link names the zone. A copy has only the name `localtime`, under which the database finds it.
-    private static var ofMachine: Zone? {
-        guard let target = realpath(localtime, nil), let root = realpath(folder, nil) else { return nil }
-        defer {
-            free(target)
-            free(root)
-        }
-        let (path, prefix) = (String(cString: target), String(cString: root) + "/")
-        return Zone(identifier: path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : "localtime")
+    /// The zone that a value of `TZ` names.
+    static func ofVariable(_ variable: String) -> Zone? {
+        let name = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
+        if name == localtime { return ofMachine() }
+        // `CET-1`, and `GMT+1` too: POSIX counts west of Greenwich.
+        if let rule = PosixRule(name), rule.summer == nil { return Zone(secondsFromGMT: rule.standard) }
+        let inFolder = name.hasPrefix("\(folder)/") ? String(name.dropFirst(folder.utf8.count + 1)) : name
+        // `CET-1CEST`: for daylight saving time without dates, glibc takes these.
+        return withoutLeapSeconds(inFolder) ?? Zone(identifier: name + ",M3.2.0,M11.1.0")
+    }
+
+    /// The zone of `/etc/localtime`. A link into the database names it; a copy has only the name `localtime`.
+    static func ofMachine(_ path: String = Zone.localtime) -> Zone? {
+        guard let target = resolved(path) else { return nil }
+        let prefix = resolved(folder).map { $0 + "/" }
+        let name = prefix.flatMap { target.hasPrefix($0) ? String(target.dropFirst($0.count)) : nil }
+        return name.flatMap(withoutLeapSeconds) ?? ZoneFile.shared(path).map { Zone("localtime", .file($0)) }
+    }
+
+    /// `Europe/Berlin` for `right/Europe/Berlin`, whose file counts leap seconds.
+    private static func withoutLeapSeconds(_ name: String) -> Zone? {
+        Zone(identifier: name) ?? (name.hasPrefix("right/") ? Zone(identifier: String(name.dropFirst(6))) : nil)
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let target = realpath(path, nil) else { return nil }
+        defer { free(target) }
+        return String(cString: target)
     }
 
     /// Components of letters, digits, `_`, `+` and `-`.
