@@ -1,7 +1,9 @@
-import DotLifeDomain
 import Foundation
+import Platform
 import TestSupport
 import Testing
+
+@testable import DotLifeDomain
 
 @Suite("Time buckets")
 struct TimeBucketingTests {
@@ -19,6 +21,32 @@ struct TimeBucketingTests {
         #expect(buckets.last?.end == day.end)
         #expect(zip(buckets, buckets.dropFirst()).allSatisfy { $0.end == $1.start })
         #expect(day.end.timeIntervalSince(day.start) == Double(hours) * 3600)
+    }
+
+    @Test("A zone that Foundation does not know keeps its daylight saving time in a service and its buckets")
+    func systemZone() throws {
+        let name = "EST5EDT,M3.2.0,M11.1.0"
+        try #require(TimeZone(identifier: name) == nil)
+        let service = TimeBucketingService(zone: try #require(Zone(identifier: name)))
+        for date in ["2026-03-08T12:00:00Z", "2026-11-01T12:00:00Z", "2026-06-15T03:00:00Z"] {
+            let date = try at(date)
+            for type in TimeBucketType.allCases {
+                let (bucket, same) = (service.bucket(type, containing: date), inNewYork.bucket(type, containing: date))
+                #expect(bucket.start == same.start && bucket.end == same.end && bucket.title == same.title)
+            }
+        }
+    }
+
+    @Test("A zone that the system does not know has Foundation's clock changes", arguments: DotZones.names)
+    func foundationZone(name: String) throws {
+        let zone = try #require(TimeZone(identifier: name))
+        let copy = Zone(foundation: zone)
+        #expect(copy.identifier == zone.identifier)
+        var random = SeededGenerator(for: "TimeBucketingTests.foundationZone \(name)")
+        for _ in 0..<200 {
+            let date = DotZones.instant(in: zone, using: &random)
+            #expect(copy.local(at: date).offset == zone.secondsFromGMT(for: date), "\(date)")
+        }
     }
 
     @Test("A shift of half an hour ends an hour bucket early")

@@ -81,7 +81,7 @@ extension TimeBucket {
     var longMonthAndDay: String { "\(Self.months[day.month - 1]) \(day.day)" }
 
     /// The wall-clock time at which it begins.
-    var wallClock: LocalTime { Zone(timeZone).local(at: start) }
+    var wallClock: LocalTime { service.zone.local(at: start) }
 
     /// The day on which it begins.
     var day: CivilDate { wallClock.civil.date }
@@ -93,7 +93,7 @@ extension TimeBucket {
     }
 
     /// Whether the clock shows the bucket's first minute twice because of a clock change.
-    var isShownTwice: Bool { Zone(timeZone).all(wallClock.civil).count > 1 }
+    var isShownTwice: Bool { service.zone.all(wallClock.civil).count > 1 }
 
     private static func hour(_ clock: CivilDateTime) -> String {
         let hour = (clock.hour + 11) % 12 + 1

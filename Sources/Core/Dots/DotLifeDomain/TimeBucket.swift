@@ -23,21 +23,24 @@ public struct TimeBucket: Hashable, Sendable, Identifiable {
     public let type: TimeBucketType
     /// Its first instant.
     public let start: Date
-    /// The zone of its days, weeks and hours.
-    public let timeZone: TimeZone
+    /// Divides time in the zone of its days, weeks and hours.
+    let service: TimeBucketingService
 
-    /// - Parameter start: the first instant of such a bucket in `timeZone`, from ``TimeBucketingService``.
-    init(type: TimeBucketType, start: Date, timeZone: TimeZone) {
+    /// The zone of its days, weeks and hours.
+    public var timeZone: TimeZone { service.timeZone }
+
+    /// - Parameter start: the first instant of such a bucket, from `service`.
+    init(type: TimeBucketType, start: Date, service: TimeBucketingService) {
         self.type = type
         self.start = start
-        self.timeZone = timeZone
+        self.service = service
     }
 
     /// `"<type>_<seconds since 1970>"`.
     public var id: String { "\(type.rawValue)_\(Int64(start.timeIntervalSince1970.rounded(.down)))" }
 
     /// The first instant after it.
-    public var end: Date { TimeBucketingService(timeZone: timeZone).end(of: type, startingAt: start) }
+    public var end: Date { service.end(of: type, startingAt: start) }
 
     /// Whether `start <= date < end`.
     public func contains(_ date: Date) -> Bool { start <= date && date < end }

@@ -8,20 +8,30 @@ import Platform
 /// forward, 25 when they go back. A shift that is not a whole hour ends an hour bucket early. If the clock shows a
 /// date, leaves it and returns to it, the date begins at the return.
 public struct TimeBucketingService: Hashable, Codable, Sendable {
-    /// The zone whose wall clock counts.
+    /// The zone whose wall clock counts; a fixed offset if Foundation does not know its name.
     public let timeZone: TimeZone
+    /// The zone from the system's data, which determines every bucket.
+    let zone: Zone
+
+    private enum CodingKeys: String, CodingKey {
+        case timeZone
+    }
 
     /// - Parameter timeZone: given by the caller, never the process's own.
-    public init(timeZone: TimeZone) { self.timeZone = timeZone }
+    public init(timeZone: TimeZone) { (self.timeZone, zone) = (timeZone, Zone(timeZone)) }
 
     /// - Parameter zone: the zone from the system's data.
     package init(zone: Zone) {
         let offset = zone.offset(at: Date.now.wholeSeconds)
-        self.init(timeZone: TimeZone(identifier: zone.identifier) ?? TimeZone(secondsFromGMT: offset) ?? .gmt)
+        timeZone = TimeZone(identifier: zone.identifier) ?? TimeZone(secondsFromGMT: offset) ?? .gmt
+        self.zone = zone
     }
 
-    /// The zone from the system's data, which determines every bucket.
-    var zone: Zone { Zone(timeZone) }
+    /// Only the `TimeZone` is coded.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(timeZone: try container.decode(TimeZone.self, forKey: .timeZone))
+    }
 
     /// Coordinated Universal Time.
     public static let utc = TimeBucketingService(timeZone: .gmt)
@@ -36,7 +46,7 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
 
     /// The bucket that contains `date`.
     public func bucket(_ type: TimeBucketType, containing date: Date) -> TimeBucket {
-        TimeBucket(type: type, start: start(of: type, containing: date), timeZone: timeZone)
+        TimeBucket(type: type, start: start(of: type, containing: date), service: self)
     }
 
     /// The bucket whose first instant is `start`; nil if none of the type begins there.
@@ -84,7 +94,7 @@ public struct TimeBucketingService: Hashable, Codable, Sendable {
         var found: [TimeBucket] = []
         var next = start(of: type, containing: whole.start)
         while next < end {
-            found.append(TimeBucket(type: type, start: next, timeZone: timeZone))
+            found.append(TimeBucket(type: type, start: next, service: self))
             next = self.end(of: type, startingAt: next)
         }
         return found

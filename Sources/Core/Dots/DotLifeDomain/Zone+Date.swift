@@ -2,9 +2,25 @@ import Foundation
 import Platform
 
 extension Zone {
-    /// The same zone from the system's data; if the name is unknown there, Foundation's current offset.
+    /// The same zone from the system's data; if the name is unknown there, with Foundation's clock changes of 1900 to
+    /// 2100.
     package init(_ zone: TimeZone) {
-        self = Zone(identifier: zone.identifier) ?? Zone(secondsFromGMT: zone.secondsFromGMT())
+        self = Zone(identifier: zone.identifier) ?? Zone(foundation: zone)
+    }
+
+    /// The zone as Foundation knows it.
+    init(foundation zone: TimeZone) {
+        func offset(_ second: Int) -> Int { zone.secondsFromGMT(for: Date(whole: second)) }
+        let span = -2_208_988_800..<4_133_980_800
+        var changes: [(time: Int, offset: Int)] = []
+        var last = span.lowerBound
+        while let next = zone.nextDaylightSavingTimeTransition(after: Date(whole: last))?.wholeSeconds, next > last,
+            span.contains(next)
+        {
+            changes.append((next, offset(next)))
+            last = next
+        }
+        self.init(identifier: zone.identifier, first: offset(span.lowerBound), changes)
     }
 
     /// The wall-clock time at an instant. Years of more than six digits are clamped.

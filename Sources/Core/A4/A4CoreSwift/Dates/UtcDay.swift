@@ -35,7 +35,8 @@ public enum Dates {
     /// The time of day in an anchor, four digits: local to `timeZone`, by default the process's own.
     public static func localHHMM(from date: Date, timeZone: TimeZone = .current) -> String {
         localHHMM(
-            from: date, zone: Zone(identifier: timeZone.identifier) ?? Zone(secondsFromGMT: timeZone.secondsFromGMT()))
+            from: date,
+            zone: Zone(identifier: timeZone.identifier) ?? Zone(secondsFromGMT: timeZone.secondsFromGMT(for: date)))
     }
 
     /// The same, with the system's time zones.

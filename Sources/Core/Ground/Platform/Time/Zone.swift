@@ -51,6 +51,15 @@ package struct Zone: Hashable, Sendable {
         self.init(offset == 0 ? "GMT" : name, offset: offset)
     }
 
+    /// A zone from other data than the system's.
+    ///
+    /// - Parameters:
+    ///   - first: the offset before all changes.
+    ///   - changes: ascending, in seconds since 1970, each with the offset from then on.
+    package init(identifier: String, first: Int, _ changes: [(time: Int, offset: Int)]) {
+        self.init(identifier, .fixed(ZoneRules(first: first, changes, then: nil)))
+    }
+
     private init(_ identifier: String, offset: Int) {
         self.init(identifier, .fixed(ZoneRules(PosixRule(offset: offset))))
     }
