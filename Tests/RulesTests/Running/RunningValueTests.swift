@@ -113,6 +113,9 @@ struct RunningValueTests {
         #expect(!json.contains("root"), "where a place lies the configuration says")
         let moved = PlaceInfo(name: "out", kind: .folder, root: "/elsewhere")
         #expect(try Arguments(json: json, for: Probe.declaration, in: PlaceMap([moved])).place("place") == moved)
+        let lost = json.replacing("Europe\\/Vienna", with: "Mars").replacing("Europe/Vienna", with: "Mars")
+        let fault = #expect(throws: Fault.self) { try Arguments(json: lost, for: Probe.declaration, in: PlaceMap([])) }
+        #expect(fault?.message.contains("the time zone Mars") == true)
         #expect(throws: Fault.self) { try Arguments(json: "{\"all\": 1}", for: Probe.declaration, in: PlaceMap([])) }
     }
 

@@ -124,7 +124,8 @@ extension Configuration {
                 reader.report(
                     node.position, "unknown time zone `\(printable(name))`",
                     hint: Zone.isDatabaseInstalled
-                        ? "write it as `Europe/Berlin`" : "no time zones are installed here; install tzdata")
+                        ? "write it as `Europe/Berlin`; old names need the package tzdata-legacy"
+                        : "no time zones are installed here; install tzdata")
             }
         }
         if let node = top["device"], let name = reader.text(node, "`device`") {

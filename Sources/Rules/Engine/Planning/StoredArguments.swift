@@ -47,8 +47,15 @@ extension Arguments {
     }
 
     /// - Parameter places: the configured places. A place that is not configured any more has no path.
+    /// - Throws: `Fault` if the text, a template or the time zone is unknown here.
     init(json: String, for declaration: ActionDeclaration, in places: PlaceMap) throws {
         let whole = try LedgerJSON.decode(Whole.self, from: json)
+        guard let timeZone = Zone(identifier: whole.timeZone) else {
+            throw Fault(
+                .failed,
+                "the ledger holds the time zone \(printable(whole.timeZone)), which this system does not know: install "
+                    + "tzdata, and tzdata-legacy for an old name")
+        }
         func template(_ text: String) throws -> Template {
             do {
                 return try Template(text)
@@ -73,7 +80,7 @@ extension Arguments {
             }
         }
         self.init(
-            action: declaration.name, timeZone: Zone(identifier: whole.timeZone) ?? .gmt, all: all,
+            action: declaration.name, timeZone: timeZone, all: all,
             given: Set(whole.given), areStored: true)
     }
 }
