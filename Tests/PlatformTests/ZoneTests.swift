@@ -153,21 +153,26 @@ struct ZoneTests {
         ])
     func variable(_ text: String, _ name: String, _ winter: Int, _ summer: Int) throws {
         let zone = try #require(Zone.ofVariable(text))
-        #expect(zone.identifier == name && Zone(identifier: name) == zone)
+        #expect(zone.identifier == name && Zone(identifier: name) == zone && Zone.unreadableName(text) == nil)
         #expect(zone.offset(at: 1_768_435_200) == winter && zone.offset(at: 1_784_073_600) == summer)
     }
 
     @Test("TZ that names no zone is none", arguments: ["", "Mars/Olympus", "right/Mars", "CET-1CEST,M3.5.0", "/"])
-    func noVariable(_ text: String) { #expect(Zone.ofVariable(text) == nil) }
+    func noVariable(_ text: String) {
+        #expect(Zone.ofVariable(text) == nil)
+        #expect(Zone.unreadableName(text) == (text.isEmpty ? nil : "TZ=\(text)"))
+    }
 
     @Test("A machine's zone is named by a link, with leap seconds too; of a copy, the file itself is read")
     func machine() throws {
         let folder = try TemporaryFolder("zone")
         let path = folder.path.appending("localtime").text
-        #expect(Zone.ofMachine(path) == nil)
+        #expect(Zone.ofMachine(path) == nil && Zone.unreadableName(nil, path) == nil)
+        try folder.write("localtime", Array("TZif".utf8))
+        #expect(Zone.ofMachine(path) == nil && Zone.unreadableName(nil, path) == path)
         try folder.write("localtime", Self.file("XYZ-7"))
         let copy = try #require(Zone.ofMachine(path))
-        #expect(copy.identifier == "localtime" && copy.offset(at: 0) == 25_200)
+        #expect(copy.identifier == "localtime" && copy.offset(at: 0) == 25_200 && Zone.unreadableName(nil, path) == nil)
         for (number, name) in ["Europe/Berlin", "right/Europe/Berlin"].enumerated() {
             let target = "\(Zone.folder)/\(name)"
             guard FileManager.default.fileExists(atPath: target) else { continue }

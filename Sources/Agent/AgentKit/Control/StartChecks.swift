@@ -3,6 +3,7 @@ import Glibc
 import Ledger
 import OwnFiles
 import Platform
+import Rules
 import SQLiteFile
 import Watching
 
@@ -77,10 +78,20 @@ extension Examination {
         }
         let shown = "\(now), zone \(configuration.timeZone.identifier)"
         do {
-            return try compared(now) ?? Finding("clock", shown)
+            return try compared(now) ?? fallback() ?? Finding("clock", shown)
         } catch {
-            return Finding("clock", "\(shown); it could not be compared with the ledger: \(explain(error))")
+            return fallback()
+                ?? Finding("clock", "\(shown); it could not be compared with the ledger: \(explain(error))")
         }
+    }
+
+    /// nil unless the zone is UTC because what should name it names none.
+    private func fallback() -> Finding? {
+        guard configuration.timeZone == .gmt, let unreadable = Zone.unreadable else { return nil }
+        return Finding(
+            "clock", "the time zone is UTC, as \(printable(unreadable)) names none that can be read",
+            remedy:
+                "correct it, install tzdata (tzdata-legacy for an old name), or set `time-zone` in the configuration")
     }
 
     /// Compares the clock with the ledger; nil if they agree.

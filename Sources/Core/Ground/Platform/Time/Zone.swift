@@ -69,9 +69,23 @@ package struct Zone: Hashable, Sendable {
     /// The zone of `$TZ` or, if that is not set, of `/etc/localtime`, as the C library reads them; UTC if neither names
     /// one.
     package static var current: Zone {
-        guard let variable = getenv("TZ").map({ String(cString: $0) }) else { return ofMachine() ?? .gmt }
-        return ofVariable(variable) ?? .gmt
+        variable.map { ofVariable($0) ?? .gmt } ?? ofMachine() ?? .gmt
     }
+
+    /// What should name the zone, `TZ=Mars/Olympus` or `/etc/localtime`, if it names none that can be read, so that
+    /// `current` is UTC; nil if all is well.
+    package static var unreadable: String? { unreadableName(variable) }
+
+    static func unreadableName(_ variable: String?, _ path: String = Zone.localtime) -> String? {
+        if let variable {
+            return ["", ":"].contains(variable) || ofVariable(variable) != nil ? nil : "TZ=\(variable)"
+        }
+        var status = stat()
+        // Without the file, the zone is UTC.
+        return lstat(path, &status) != 0 || ofMachine(path) != nil ? nil : path
+    }
+
+    private static var variable: String? { getenv("TZ").map { String(cString: $0) } }
 
     private static let localtime = "/etc/localtime"
 
