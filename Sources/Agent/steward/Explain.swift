@@ -1,8 +1,6 @@
 import AgentKit
 import ArgumentParser
 import CommandArguments
-import Foundation
-import JSONText
 import Ledger
 import Platform
 

@@ -1,6 +1,5 @@
 import AgentKit
 import ArgumentParser
-import Foundation
 import Platform
 
 /// `steward health`

@@ -1,7 +1,6 @@
 import AgentKit
 import ArgumentParser
 import CommandArguments
-import Foundation
 import Platform
 
 /// `steward init`

@@ -1,6 +1,5 @@
 import AgentKit
 import ArgumentParser
-import Ledger
 import Platform
 
 /// `steward resume`

@@ -1,7 +1,5 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
-import Foundation
 import Ledger
 import Platform
 import Rules

@@ -2,7 +2,6 @@ import AgentKit
 import ArgumentParser
 import ComicArchive
 import CommandArguments
-import Foundation
 import JSONText
 import Platform
 

@@ -2,7 +2,6 @@ import AgentKit
 import ArgumentParser
 import ComicArchive
 import CommandArguments
-import Foundation
 import Glibc
 import Platform
 

@@ -1,9 +1,6 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
-import Foundation
 import Glibc
-import JSONText
 import OwnFiles
 import Platform
 

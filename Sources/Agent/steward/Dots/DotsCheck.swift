@@ -1,6 +1,5 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
 import Platform
 
 /// `steward dots check`

@@ -1,7 +1,5 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
-import Foundation
 import Glibc
 import Platform
 

@@ -1,8 +1,6 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
-import CommandArguments
-import Foundation
 import Glibc
 import Platform
 

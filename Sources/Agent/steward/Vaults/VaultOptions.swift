@@ -2,7 +2,6 @@ import AgentKit
 import ArgumentParser
 import ComicVault
 import CommandArguments
-import Foundation
 import Glibc
 import Platform
 

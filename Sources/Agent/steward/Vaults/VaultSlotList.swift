@@ -1,7 +1,6 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
-import CommandArguments
 import Glibc
 import Platform
 
