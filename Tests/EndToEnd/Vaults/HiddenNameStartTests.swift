@@ -71,9 +71,10 @@ struct HiddenNameStartTests {
     }
 
     @Test(
-        "In a folder that cannot be read they are waited for, and taken when it can",
-        .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
-    func closed() async throws {
+        "In a folder that cannot be read they are waited for, and taken or found gone when it can",
+        .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)),
+        arguments: [true, false])
+    func closed(isThere: Bool) async throws {
         let isRoot = geteuid() == 0
         let steward = try AgentFixture(as: isRoot ? .victim : nil)
         func give() throws {
@@ -88,7 +89,9 @@ struct HiddenNameStartTests {
         try steward.run(["pause"]).check()
         try steward.moveIn("comics/deep/Heron.cbz", try packed([Packed(name: "1.png", bytes: picture(1))]))
         try await steward.until("its job is planned") { try steward.json(["status"])["jobs"]["ready"].number == 1 }
+        let known = try #require(try steward.json(["status"])["files"].number)
         try await steward.kill9()
+        if !isThere { try Durable.remove(steward.path("comics/deep/Heron.cbz")) }
         try give()
         chmod(steward.path("comics/deep").text, 0)
         try await steward.start()
@@ -99,10 +102,16 @@ struct HiddenNameStartTests {
             }
             return try steward.status().waiting.contains { $0.problem.contains("the names of hidden files in comics") }
         }
+        // Everything that the scan at the start has found is judged before the folder is opened.
+        try steward.wait()
         chmod(steward.path("comics/deep").text, 0o755)
-        try await steward.until("it is dealt with") { try jobs(steward) == ["done"] }
-        #expect(try steward.numberOfDrops() == 1)
+        let end = isThere ? "done" : "superseded"
+        try await steward.until("it is dealt with") { try jobs(steward) == [end] }
+        try steward.wait()
+        #expect(try jobs(steward) == [end])
+        #expect(try steward.numberOfDrops() == (isThere ? 1 : 0))
         #expect(try steward.notes().occurrences(of: "<a comic>") == 1)
+        #expect(try steward.json(["status"])["files"].number == known, "the comic is gone, and the note has come")
         try await steward.stop()
     }
 }

@@ -8,13 +8,13 @@ import Testing
 
 @Suite("A place that is away")
 struct RunningPresenceTests {
+    private static let rules = "- { rule: R, in: inbox, on: [arrived, changed, removed], do: { probe: {} } }"
     private let folder: TemporaryFolder
     private let bench: Bench
 
     init() async throws {
         folder = try TemporaryFolder()
-        bench = try Bench(
-            folder.path, rules: "- { rule: R, in: inbox, on: [arrived, changed, removed], do: { probe: {} } }")
+        bench = try Bench(folder.path, rules: Self.rules)
         let places = bench.journal.places.places
         try await bench.ledger.write { transaction in
             for place in places { _ = try transaction.registerPlace(place.name, root: place.root) }
@@ -69,6 +69,26 @@ struct RunningPresenceTests {
         try rename("away", "inbox")
         try await bench.see("b.txt")
         #expect(try await events() == ["arrived a.txt", "arrived b.txt", "removed a.txt", "removed b.txt"])
+    }
+
+    @Test("A hidden file is not gone before its place has been searched for it", arguments: [true, false])
+    func hidden(isThere: Bool) async throws {
+        bench.hideNames()
+        try bench.write("inbox/c.txt", "C")
+        try await bench.see("c.txt")
+        let token = try bench.ledger.names.stored("inbox", "c.txt")
+        if !isThere { try Durable.remove(bench.path("inbox/c.txt")) }
+        let next = try Bench(folder.path, rules: Self.rules)
+        next.hideNames()
+        let names = next.ledger.names
+        names.expect(in: "inbox")
+        #expect(try await next.see(token) == .known)
+        if isThere { try names.learn("inbox", "c.txt") }
+        names.setLearned("inbox")
+        #expect(Bench.rules(try await next.see(token)) == (isThere ? [] : ["R"]))
+        #expect(try await next.see("c.txt") == .known)
+        let events = ["arrived", "arrived", "arrived"] + (isThere ? [] : ["removed"])
+        #expect(try await next.jobs().map(\.event).sorted() == events)
     }
 
     @Test("Files that come into the folder in its stead are news, and gone when they go")

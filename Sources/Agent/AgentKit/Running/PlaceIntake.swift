@@ -263,6 +263,8 @@ extension Pipeline {
             let isLearned = core.ledger.names.isLearned(root.name)
             if !isLearned { try await scanLanes.run { try core.learnHiddenNames(of: place) } }
             let isNewlyLearned = !isLearned && core.ledger.names.isLearned(root.name)
+            // Only now can hidden files count as gone, wherever they were.
+            if isNewlyLearned, !anew { lookThrough(place) }
             if away.remove(root.name) != nil {
                 log.notice("the place \(root.name) is there again", metadata: [LogFields.place: "\(root.name)"])
                 changed()

@@ -101,8 +101,9 @@ package final class PlacePresence: Sendable {
     }
 
     /// Whether a missing file of the place is really gone; nil if it is there after all. A place that is away is no
-    /// evidence.
+    /// evidence, and neither is the token of a hidden file that may exist under a name not known yet.
     func isGone(_ path: BytePath, in place: PlaceInfo) throws -> Bool? {
+        if ledger.names.mayExist(place.name, path) { return false }
         let folder: Descriptor
         switch try look(at: place) {
         case .missing, .inUse: return false

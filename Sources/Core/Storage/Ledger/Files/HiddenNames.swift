@@ -178,6 +178,13 @@ package final class HiddenNames: Sendable {
     /// The folders of the place whose files have yet to be seen; the empty path means all of it.
     package func unseen(in place: String) -> Set<BytePath> { state.withLock { $0.unseen[place] ?? [] } }
 
+    /// Whether the path is a token that may belong to an existing file: its clear path is known, or some files of the
+    /// place have not been seen since the start.
+    package func mayExist(_ place: String, _ token: BytePath) -> Bool {
+        guard Self.isToken(token) else { return false }
+        return state.withLock { $0.known[place]?[token] != nil || $0.unseen[place] != nil }
+    }
+
     package func isLearned(_ place: String) -> Bool { state.withLock { $0.unseen[place] == nil } }
 
     /// The start of the message of a job that waits for that.
