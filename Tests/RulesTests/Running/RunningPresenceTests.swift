@@ -91,6 +91,17 @@ struct RunningPresenceTests {
         #expect(try await next.jobs().map(\.event).sorted() == events)
     }
 
+    @Test("A hidden file that is put back under its name by a job that knows its token is judged when that is done")
+    func putBack() async throws {
+        bench.hideNames()
+        let token = try bench.ledger.names.stored("inbox", "c.txt")
+        bench.inWork.begin([bench.path("inbox").appending(token)])
+        try bench.write("inbox/c.txt", "C")
+        #expect(try await bench.see("c.txt") == .again)
+        bench.inWork.end([bench.path("inbox").appending(token)])
+        #expect(Bench.rules(try await bench.see("c.txt")) == ["R"])
+    }
+
     @Test("Files that come into the folder in its stead are news, and gone when they go")
     func others() async throws {
         try rename("inbox", "away")

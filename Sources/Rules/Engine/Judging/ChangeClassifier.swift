@@ -80,7 +80,7 @@ package final class ChangeClassifier: Sendable {
         isMovedIn: Bool, isBacklog: Bool
     ) async throws -> Verdict {
         let inForce = planner.inForce
-        guard isFree(path, in: place) else { return .again }
+        guard try isFree(path, in: place) else { return .again }
         // Before anything is recorded: which folder is at the place's path.
         let found = try await lanes.run { try look(at: path, in: place) }
         guard let (spot, status) = found, status.kind == .file else {
@@ -131,8 +131,11 @@ package final class ChangeClassifier: Sendable {
         }
     }
 
-    private func isFree(_ path: BytePath, in place: PlaceInfo) -> Bool {
-        !inWork.contains(place.root.appending(path))
+    /// Whether no effect is in flight at the path. One of a job whose hidden file has no known name, such as an undo that
+    /// gives the file back, is registered under the token.
+    private func isFree(_ path: BytePath, in place: PlaceInfo) throws -> Bool {
+        let stored = try ledger.names.stored(place.name, path)
+        return !inWork.contains(place.root.appending(path)) && !inWork.contains(place.root.appending(stored))
     }
 
     /// Asks the rules about an observation and commits the result; nil if the file has to be judged again.
@@ -148,7 +151,8 @@ package final class ChangeClassifier: Sendable {
         let judgement = try await lanes.run { try Judgement(past, seen, baseline: baseline, inForce, planner) }
         guard let judgement else { return nil }
         return try await planner.commit(judgement, isBacklog: isBacklog) {
-            seen.status == nil || self.isFree(seen.record.path, in: seen.place)
+            guard seen.status != nil else { return true }
+            return try self.isFree(seen.record.path, in: seen.place)
         }
     }
 

@@ -139,13 +139,13 @@ package final class Planner: Sendable {
     /// - Returns: nil if the input of the decision has changed meanwhile, so that the file must be judged again.
     /// - Throws: also ``KnownUnderOtherName``, which means the same.
     func commit(
-        _ judgement: Judgement, isBacklog: Bool = false, isFree: @escaping @Sendable () -> Bool
+        _ judgement: Judgement, isBacklog: Bool = false, isFree: @escaping @Sendable () throws -> Bool
     ) async throws -> [PlannedJob]? {
-        guard isFree() else { return nil }
+        guard try isFree() else { return nil }
         let places = presence.places
         let body: @Sendable (LedgerTransaction) throws -> [PlannedJob]? = { transaction in
             let inForce = self.inForce
-            guard inForce.term == judgement.term, isFree(),
+            guard inForce.term == judgement.term, try isFree(),
                 try FilePast(of: judgement.seen, inForce.ruleSet, in: transaction) == judgement.past,
                 try judgement.beside.isStill(judgement.record, in: places, transaction)
             else { return nil }
