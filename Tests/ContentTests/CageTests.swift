@@ -22,12 +22,14 @@ import Testing
     @Test("What was found goes on, whatever is put in its place") func held() async throws {
         let folder = try TemporaryFolder("held")
         let program = folder.path.appending("steward-worker")
-        try FileManager.default.copyItem(
-            atPath: #require(Built.program("steward-worker")).text, toPath: program.text)
+        // By other processes: one that is started meanwhile would keep what this one writes busy.
+        try runProgram(["/bin/cp", #require(Built.program("steward-worker")).text, program.text]).check()
+        let other = folder.path.appending("other")
+        let script = "printf '#!/bin/sh\\nexit 3\\n' > \"$0\" && chmod 755 \"$0\""
+        try runProgram(["/bin/sh", "-c", script, other.text]).check()
         let said = try await BlockingPool("held").run {
             let worker = try ContentWorker(program: program)
-            let other = try folder.write("other", "#!/bin/sh\nexit 3\n")
-            try #require(chmod(other.text, 0o755) == 0 && rename(other.text, program.text) == 0)
+            try #require(rename(other.text, program.text) == 0)
             let file = try Descriptor(folder.write("file", "anything"))
             return [try worker.probe("none", file), try ContentWorker(program: program).probe("none", file)]
         }
