@@ -24,8 +24,8 @@ PROCESSES = len(CORES) + 3
 # `again` starts no group after so many seconds. Each run has another order, and so another share of the tests.
 AGAIN_LIMIT = 480
 FILES = r"(A4Core|AgentKit|DotLife|Ledger|Platform|RuleActions|Rules|Watching)"
-# Suites in groups, the longest first, and of each in how many processes. A suite is in the first that it matches. Those that
-# watch folders are beside such as have few files open: libinotifytools copes with no descriptor above 1,023.
+# Groups of suites, each with its number of processes. A suite belongs to the first group that it matches. Suites that watch
+# folders run beside suites with few open files: libinotifytools cannot handle descriptors above 1,023.
 GROUPS = {
     "attacks": (r"EndToEnd\.(SwapCampaign|PowerCut|SwappedFolder|BecomesPipe|SparseFile|SystemCall|ForeignFile|Unit)Tests", 1),
     "agents": (r"EndToEnd\.", len(CORES) + 1),
