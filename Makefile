@@ -59,7 +59,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## build, and show the agent at work in a throw-away home
-	@echo "The first build takes some five minutes on two cores, the next ones seconds."
+	@echo "The first build takes some six minutes on two cores, the next ones seconds."
 	@$(PACKAGES) build
 	@$(QUIETLY) "building the demo" .build/demo.log $(SWIFT) build $(CHECKED)
 	@.build/debug/steward demo --rules rules.d
