@@ -145,7 +145,6 @@ let package = Package(
 
         core("Platform", in: "Ground", ["CLinux", "COpenSSL", deque, heap]),
         core("OwnFiles", in: "Ground", ["Platform"]),
-        core("JSONText", in: "Ground", ["Platform"]),
         core("HTTPKit", in: "Ground", [http, nio, nioPosix, nioHTTP, nioTLS]),
 
         core("Sandbox", in: "Sandbox", ["CLinux", "Platform"]),
@@ -154,8 +153,8 @@ let package = Package(
             dependencies: ["Sandbox", "OwnFiles", "Platform", "CArchive", "CLinux", "CTag", "CTextCat", "CXml"],
             path: "Sources/Core/Sandbox/steward-worker", swiftSettings: strict, linkerSettings: slim),
 
-        core("SQLiteFile", in: "Storage", ["JSONText", "OwnFiles", "Platform", grdb]),
-        core("Ledger", in: "Storage", ["JSONText", "OwnFiles", "Platform", "SQLiteFile", grdb]),
+        core("SQLiteFile", in: "Storage", ["OwnFiles", "Platform", grdb]),
+        core("Ledger", in: "Storage", ["OwnFiles", "Platform", "SQLiteFile", grdb]),
         .target(
             name: "Watching",
             dependencies: [
@@ -169,30 +168,30 @@ let package = Package(
         core(
             "DotLifePersistence", in: "Dots", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", "Sandbox", grdb]),
         core("ComicArchive", in: "Comics", ["CLinux", "OwnFiles", "Platform", "SQLiteFile", "Sandbox", grdb]),
-        core("ComicVault", in: "Vault", ["CLinux", "COpenSSL", "JSONText", "OwnFiles", "Platform"]),
+        core("ComicVault", in: "Vault", ["CLinux", "COpenSSL", "OwnFiles", "Platform"]),
         core(
             "TKCore", in: "TK",
-            ["HTTPKit", "JSONText", "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, nioTLS],
+            ["HTTPKit", "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, nioTLS],
             resources: [.copy("Resources")]),
         core(
             "RonAppSdkSwift", in: "RON", ["HTTPKit", nio, nioTLS, log, metrics, toml]),
         core("RonHummingbird", in: "RON", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),
 
         .target(
-            name: "Rules", dependencies: ["JSONText", "Ledger", "Platform", deque, yams, log, metrics],
+            name: "Rules", dependencies: ["Ledger", "Platform", deque, yams, log, metrics],
             path: "Sources/Rules/Engine", swiftSettings: strict),
-        actions("FileActions", ["ComicArchive", "ComicVault", "JSONText", "Ledger", "Sandbox"]),
+        actions("FileActions", ["ComicArchive", "ComicVault", "Ledger", "Sandbox"]),
         actions(
             "NoteActions",
-            ["A4CoreSwift", "DotLifeDomain", "DotLifePersistence", "FileActions", "JSONText", "Ledger", "TKCore", log]),
+            ["A4CoreSwift", "DotLifeDomain", "DotLifePersistence", "FileActions", "Ledger", "TKCore", log]),
         actions(
             "RuleActions",
-            ["ComicVault", "FileActions", "JSONText", "Ledger", "NoteActions", "RonAppSdkSwift", log]),
+            ["ComicVault", "FileActions", "Ledger", "NoteActions", "RonAppSdkSwift", log]),
 
         .target(
             name: "AgentKit",
             dependencies: [
-                "RuleActions", "FileActions", "NoteActions", "Rules", "Watching", "JSONText", "Ledger", "OwnFiles",
+                "RuleActions", "FileActions", "NoteActions", "Rules", "Watching", "Ledger", "OwnFiles",
                 "Platform", "A4CoreSwift", "CLinux", "ComicArchive", "ComicVault", "DotLifeDomain",
                 "DotLifePersistence",
                 "RonAppSdkSwift", "SQLiteFile", "Sandbox", "TKCore", yams, log, metrics, nio, nioPosix, nioHTTP,
@@ -202,34 +201,25 @@ let package = Package(
         .executableTarget(
             name: "steward",
             dependencies: [
-                "AgentKit", "CommandArguments", "TKCommands", "ComicArchive", "ComicVault", "JSONText", "Rules",
+                "AgentKit", "TKCommands", "ComicArchive", "ComicVault", "Rules",
                 "Ledger", "OwnFiles", "Platform", arguments, log, lifecycle, signals,
             ],
             path: "Sources/Agent/steward",
             swiftSettings: strict, linkerSettings: slim + withoutCxxLibraries),
         .target(
-            name: "CommandArguments", dependencies: ["CCommit", "OwnFiles", "Platform", arguments],
-            path: "Sources/Agent/CommandArguments",
-            swiftSettings: strict),
-        .target(
             name: "TKCommands",
-            dependencies: ["CommandArguments", "TKCore", "JSONText", "OwnFiles", "Platform", arguments],
+            dependencies: ["CCommit", "TKCore", "OwnFiles", "Platform", arguments],
             path: "Sources/Agent/TKCommands", swiftSettings: strict),
         .executableTarget(
             name: "tk", dependencies: ["TKCommands"], path: "Sources/Agent/tk", swiftSettings: strict,
             linkerSettings: slim + withoutCxxLibraries),
 
-        .target(
-            name: "RonMockPlane",
-            dependencies: [
-                "JSONText", "OwnFiles", "Platform", hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio,
-                nioHTTP, nioTLS,
-                log,
-                lifecycle, signals,
-            ],
-            path: "Sources/Agent/RonMockPlane", swiftSettings: strict),
         .executableTarget(
-            name: "ron-mock-plane", dependencies: ["RonMockPlane", "Platform", arguments, log, signals],
+            name: "ron-mock-plane",
+            dependencies: [
+                "OwnFiles", "Platform", hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, nioHTTP, nioTLS,
+                arguments, log, lifecycle, signals,
+            ],
             path: "Sources/Agent/ron-mock-plane", swiftSettings: strict),
         .executableTarget(
             name: "ron-hello", dependencies: ["RonAppSdkSwift", "Platform"], path: "Sources/Agent/ron-hello",
@@ -241,7 +231,7 @@ let package = Package(
             name: "ComicTestSupport",
             dependencies: ["ComicArchive", "OwnFiles", "Platform", "CArchive", "TestSupport"],
             path: "Tests/ComicSupport", swiftSettings: strict),
-        suite("PlatformTests", ["JSONText", "Platform", "CLinux"]),
+        suite("PlatformTests", ["Platform", "CLinux"]),
         suite("LedgerTests", ["Ledger", "Platform", "SQLiteFile", grdb]),
         suite("WatchingTests", ["Watching", "Platform"]),
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),
@@ -252,16 +242,16 @@ let package = Package(
         suite("ContentTests", ["FileActions", "Platform", "Sandbox", "steward-worker"]),
         suite("ComicVaultTests", ["ComicVault", "Platform"], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
-        suite("TKCoreTests", ["HTTPKit", "JSONText", "TKCore", "Platform"], exclude: ["Peers"]),
-        suite("TKCommandTests", ["CommandArguments", "TKCore", "Platform", "tk"]),
+        suite("TKCoreTests", ["HTTPKit", "TKCore", "Platform"], exclude: ["Peers"]),
+        suite("TKCommandTests", ["TKCommands", "TKCore", "Platform", "tk"]),
         suite(
             "RonAppSdkSwiftTests",
             [
-                "RonAppSdkSwift", "RonHummingbird", "RonMockPlane", "Platform", "ron-hello", "ron-mock-plane",
+                "RonAppSdkSwift", "RonHummingbird", "Platform", "ron-hello", "ron-mock-plane",
                 hummingbird,
                 http, nio, nioPosix, nioHTTP, nioTLS, log, metricsTests,
             ], exclude: ["Peers"]),
-        suite("RulesTests", ["JSONText", "Rules", "Ledger", "Platform", "CCmarkGfm", log]),
+        suite("RulesTests", ["Rules", "Ledger", "Platform", "CCmarkGfm", log]),
         suite(
             "RuleActionsTests",
             [

@@ -2,6 +2,7 @@
 import PackageDescription
 
 let strict: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 
@@ -17,12 +18,11 @@ let package = Package(
     targets: [
         .systemLibrary(name: "COpenSSL", path: "Sources/Core/Ground/System/COpenSSL", pkgConfig: "libcrypto"),
         .target(name: "CLinux", path: "Sources/Core/Ground/System/CLinux"),
-        core("Platform", in: "Ground", ["CLinux", "COpenSSL", heap]),
+        core("Platform", in: "Ground", ["CLinux", "COpenSSL", deque, heap]),
         core("OwnFiles", in: "Ground", ["Platform"]),
-        core("JSONText", in: "Ground", ["Platform"]),
         core("Sandbox", in: "Sandbox", ["CLinux", "Platform"]),
-        core("SQLiteFile", in: "Storage", ["JSONText", "OwnFiles", "Platform", grdb]),
-        core("DotLifeDomain", in: "Dots", []),
+        core("SQLiteFile", in: "Storage", ["OwnFiles", "Platform", grdb]),
+        core("DotLifeDomain", in: "Dots", ["Platform"]),
         core(
             "DotLifePersistence", in: "Dots", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", "Sandbox", grdb]),
         .executableTarget(

@@ -1,5 +1,5 @@
 import Foundation
-import JSONText
+import Platform
 import Testing
 
 @Suite("How JSON is written")

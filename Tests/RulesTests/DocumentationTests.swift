@@ -1,5 +1,5 @@
 import Foundation
-import JSONText
+import Platform
 import Rules
 import Testing
 

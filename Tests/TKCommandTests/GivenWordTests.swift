@@ -1,5 +1,5 @@
-import CommandArguments
 import Platform
+import TKCommands
 import TestSupport
 import Testing
 

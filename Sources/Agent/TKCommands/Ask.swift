@@ -1,5 +1,4 @@
 import ArgumentParser
-import CommandArguments
 import Foundation
 import Glibc
 import Platform

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import JSONText
 import Platform
 import TKCore
 

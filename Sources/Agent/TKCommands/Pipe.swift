@@ -1,5 +1,4 @@
 import ArgumentParser
-import CommandArguments
 import Platform
 import TKCore
 

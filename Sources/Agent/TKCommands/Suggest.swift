@@ -1,5 +1,4 @@
 import ArgumentParser
-import CommandArguments
 import Glibc
 import Platform
 import TKCore

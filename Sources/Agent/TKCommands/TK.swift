@@ -1,5 +1,4 @@
 import ArgumentParser
-import CommandArguments
 import Glibc
 import OwnFiles
 import Platform

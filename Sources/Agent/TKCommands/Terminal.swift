@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import JSONText
 import Platform
 import Synchronization
 import TKCore

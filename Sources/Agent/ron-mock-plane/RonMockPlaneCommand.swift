@@ -2,7 +2,6 @@ import ArgumentParser
 import Glibc
 import Logging
 import Platform
-import RonMockPlane
 import UnixSignals
 
 @main

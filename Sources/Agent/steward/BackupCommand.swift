@@ -1,9 +1,9 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
-import CommandArguments
 import Platform
 import Rules
+import TKCommands
 
 /// `steward backup`
 struct BackupCommand: AsyncParsableCommand {

@@ -1,10 +1,10 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
-import CommandArguments
 import Foundation
 import Platform
 import Rules
+import TKCommands
 
 /// Command-line handling shared by both commands.
 enum BackupPaths {

@@ -1,14 +1,13 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
 import Foundation
 import Glibc
-import JSONText
 import Ledger
 import Logging
 import Platform
 import Rules
 import Synchronization
+import TKCommands
 
 /// Options of every command.
 struct CommonOptions: ParsableArguments {

@@ -1,8 +1,7 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
-import JSONText
 import Platform
+import TKCommands
 
 /// `steward demo`
 struct Demo: AsyncParsableCommand {

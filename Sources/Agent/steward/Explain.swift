@@ -1,8 +1,8 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
 import Ledger
 import Platform
+import TKCommands
 
 /// `steward explain`
 struct Explain: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
 import Platform
+import TKCommands
 
 /// `steward init`
 struct Init: AsyncParsableCommand {

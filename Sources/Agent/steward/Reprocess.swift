@@ -1,9 +1,9 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
 import Ledger
 import Platform
 import Rules
+import TKCommands
 
 /// `steward reprocess`
 struct Reprocess: AsyncParsableCommand {

@@ -1,9 +1,9 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
-import CommandArguments
 import Platform
 import Rules
+import TKCommands
 
 /// `steward restore`
 struct RestoreCommand: AsyncParsableCommand {

@@ -2,9 +2,9 @@ import Foundation
 import NIOCore
 import NIOPosix
 import RonAppSdkSwift
-import RonMockPlane
 import TestSupport
 import Testing
+import ron_mock_plane
 
 @Suite("Calls that meet a fault")
 struct ChaosTests {

@@ -2,9 +2,9 @@ import Foundation
 import NIOHTTP1
 import Platform
 import RonAppSdkSwift
-import RonMockPlane
 import TestSupport
 import Testing
+import ron_mock_plane
 
 /// A canonical answer from `Tests/Fixtures/ron`.
 struct DriftFixture: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,6 @@
 import RonAppSdkSwift
-import RonMockPlane
 import Testing
+import ron_mock_plane
 
 /// A fault, and the expected result of a call that meets it.
 struct FaultCase: Sendable, CustomTestStringConvertible {

@@ -1,8 +1,8 @@
 import Foundation
 import RonAppSdkSwift
-import RonMockPlane
 import TestSupport
 import Testing
+import ron_mock_plane
 
 @Suite("Calls to an app plane over sockets")
 struct IntegrationTests {

@@ -4,9 +4,9 @@ import Logging
 import NIOHTTP1
 import RonAppSdkSwift
 import RonHummingbird
-import RonMockPlane
 import TestSupport
 import Testing
+import ron_mock_plane
 
 @Suite("Problems and ids in a Hummingbird server")
 struct MiddlewareTests {

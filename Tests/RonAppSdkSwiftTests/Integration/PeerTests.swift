@@ -1,9 +1,9 @@
 import Foundation
 import Platform
 import RonAppSdkSwift
-import RonMockPlane
 import TestSupport
 import Testing
+import ron_mock_plane
 
 /// A call of `Tests/Fixtures/ron/calls.json`, which both clients make.
 struct PeerCall: Decodable, Sendable {

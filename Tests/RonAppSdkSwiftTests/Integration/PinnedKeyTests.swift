@@ -2,9 +2,9 @@ import Foundation
 import NIOSSL
 import Platform
 import RonAppSdkSwift
-import RonMockPlane
 import TestSupport
 import Testing
+import ron_mock_plane
 
 @Suite("Holding to the keys of one node")
 struct PinnedKeyTests {

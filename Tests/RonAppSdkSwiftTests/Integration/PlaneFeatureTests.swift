@@ -1,8 +1,8 @@
 import Foundation
 import RonAppSdkSwift
-import RonMockPlane
 import TestSupport
 import Testing
+import ron_mock_plane
 
 @Suite("Lists, streams and values against the mock plane")
 struct PlaneFeatureTests {

@@ -1,7 +1,7 @@
 import Foundation
 import RonAppSdkSwift
-import RonMockPlane
 import TestSupport
+import ron_mock_plane
 
 /// The answer of `GET /app/hello`.
 struct PlaneGreeting: Codable, Sendable, Equatable {

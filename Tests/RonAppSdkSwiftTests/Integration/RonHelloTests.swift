@@ -1,8 +1,8 @@
 import Foundation
 import Platform
-import RonMockPlane
 import TestSupport
 import Testing
+import ron_mock_plane
 
 @Suite("The program ron-hello")
 struct RonHelloTests {

@@ -1,9 +1,9 @@
 import Foundation
 import NIOHTTP1
 import Platform
-import RonMockPlane
 import TestSupport
 import Testing
+import ron_mock_plane
 
 @Suite("The sink for events")
 struct EventSinkTests {

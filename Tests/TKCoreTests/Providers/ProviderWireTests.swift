@@ -1,5 +1,5 @@
 import Foundation
-import JSONText
+import Platform
 import TKCore
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import ComicVault
 import Foundation
 import Glibc
-import JSONText
 import OwnFiles
 import Platform
 import SQLiteFile

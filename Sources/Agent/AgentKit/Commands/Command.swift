@@ -1,5 +1,4 @@
 import Foundation
-import JSONText
 import Platform
 
 /// A request to the agent: a value that holds its arguments, does the work, and formats the answer. The command line

@@ -1,5 +1,4 @@
 import Foundation
-import JSONText
 import Platform
 
 /// The commands that an agent answers, by name on the wire.

@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 import Rules
 
 /// Formats values for generated rule files.

@@ -1,10 +1,9 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
-import CommandArguments
 import Glibc
-import JSONText
 import Platform
+import TKCommands
 
 /// `steward comics delete`
 struct ComicsDelete: AsyncParsableCommand {

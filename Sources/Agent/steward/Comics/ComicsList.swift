@@ -1,9 +1,8 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
-import CommandArguments
-import JSONText
 import Platform
+import TKCommands
 
 /// `steward comics list`
 struct ComicsList: AsyncParsableCommand {

@@ -1,11 +1,11 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
-import CommandArguments
 import Glibc
 import OwnFiles
 import Platform
 import Rules
+import TKCommands
 
 /// Options of every comic command.
 struct ComicsOptions: ParsableArguments {

@@ -1,9 +1,9 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
-import CommandArguments
 import Glibc
 import Platform
+import TKCommands
 
 /// `steward comics page`
 struct ComicsPage: AsyncParsableCommand {

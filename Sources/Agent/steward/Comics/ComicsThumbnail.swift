@@ -1,10 +1,10 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
-import CommandArguments
 import Foundation
 import Glibc
 import Platform
+import TKCommands
 
 /// `steward comics thumbnail`
 struct ComicsThumbnail: AsyncParsableCommand {

@@ -1,11 +1,10 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
-import CommandArguments
 import Foundation
 import Glibc
-import JSONText
 import Platform
+import TKCommands
 
 /// A question to the user at the terminal.
 enum Question {

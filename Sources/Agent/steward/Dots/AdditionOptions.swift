@@ -1,9 +1,9 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
 import Foundation
 import Glibc
 import Platform
+import TKCommands
 
 /// Options of every addition.
 struct AdditionOptions: ParsableArguments {

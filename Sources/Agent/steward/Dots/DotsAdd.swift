@@ -1,8 +1,8 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
 import Glibc
 import Platform
+import TKCommands
 
 /// `steward dots add`
 struct DotsAdd: AsyncParsableCommand {

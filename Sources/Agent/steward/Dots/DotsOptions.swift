@@ -1,11 +1,10 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
 import Foundation
 import Glibc
-import JSONText
 import OwnFiles
 import Platform
+import TKCommands
 
 /// Options of every dot command.
 struct DotsOptions: ParsableArguments {

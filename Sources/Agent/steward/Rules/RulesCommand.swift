@@ -1,6 +1,5 @@
 import AgentKit
 import ArgumentParser
-import JSONText
 import Platform
 import Rules
 

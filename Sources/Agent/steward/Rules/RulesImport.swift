@@ -1,10 +1,9 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
-import JSONText
 import OwnFiles
 import Platform
 import Rules
+import TKCommands
 
 /// `steward rules import`
 struct RulesImport: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import AgentKit
 import ArgumentParser
-import CommandArguments
 import Platform
 import Rules
+import TKCommands
 
 /// `steward rules try`
 struct RulesTry: AsyncParsableCommand {

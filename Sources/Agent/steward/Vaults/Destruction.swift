@@ -1,9 +1,9 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
-import CommandArguments
 import Glibc
 import Platform
+import TKCommands
 
 /// Runs a destructive command: says what would be destroyed, asks, and does it.
 struct Destruction: ParsableArguments {

@@ -1,10 +1,10 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
-import CommandArguments
 import Foundation
 import Glibc
 import Platform
+import TKCommands
 
 /// The source of the vault's present password.
 struct UnlockOptions: ParsableArguments {

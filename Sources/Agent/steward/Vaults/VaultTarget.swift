@@ -1,9 +1,9 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
-import CommandArguments
 import Glibc
 import Platform
+import TKCommands
 
 /// The destination of a file that leaves the vault.
 struct VaultTarget: ParsableArguments {

@@ -1,9 +1,9 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
-import CommandArguments
 import Glibc
 import Platform
+import TKCommands
 
 /// `steward vault thumbnail`
 struct VaultThumbnail: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import AgentKit
 import ArgumentParser
 import ComicVault
-import CommandArguments
 import Platform
+import TKCommands
 
 /// `steward vault trust`
 struct VaultTrust: AsyncParsableCommand {

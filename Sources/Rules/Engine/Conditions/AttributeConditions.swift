@@ -1,5 +1,4 @@
 import Glibc
-import JSONText
 import Platform
 
 /// Conditions on attributes that can change independently of the content. A change of such an attribute triggers the

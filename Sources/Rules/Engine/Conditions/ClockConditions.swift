@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// Conditions on local time. Each is a ``ClockWindow``, which also knows when its result next changes.

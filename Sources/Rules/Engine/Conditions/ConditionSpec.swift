@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// A condition's name, meaning and parser, for the loader, the schema and the manual.
 package struct ConditionSpec: Sendable {

@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// The condition that a file is empty.

@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// Conditions on a file's folder or, in rules about folders, on the folder itself. They are evaluated when that is

@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// Conditions on a parser's findings; the parser runs in its own process (docs/design/contents.md).

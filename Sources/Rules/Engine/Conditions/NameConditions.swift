@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// Conditions on a file's name and path.

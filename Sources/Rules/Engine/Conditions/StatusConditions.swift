@@ -1,5 +1,4 @@
 import Glibc
-import JSONText
 import Platform
 
 /// Conditions on a file's status and attributes.

@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// The JSON Schema (2020-12) of rule files, generated from the same declarations as the loader. For editors with
 /// completion and validation.

@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// A key of a rule, for the loader, the schema and the manual.
 package struct RuleKey: Sendable {

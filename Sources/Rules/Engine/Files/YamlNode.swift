@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// A YAML value with its position. Aliases are expanded, tags ignored, and scalars kept as text.
 package struct YamlNode: Sendable {

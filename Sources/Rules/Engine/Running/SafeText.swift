@@ -1,5 +1,4 @@
 import Foundation
-import JSONText
 import Platform
 
 /// Rendering for contexts in which a value must stay inert (docs/design/values.md).

@@ -1,5 +1,4 @@
 import Foundation
-import JSONText
 import Platform
 
 /// The required age of a file, and the time it counts from.

@@ -1,5 +1,5 @@
 import Foundation
-import JSONText
+import Platform
 
 /// The rules that a file has matched as an arrival, in any of its judgements.
 package struct MatchedRules: Sendable, Equatable {

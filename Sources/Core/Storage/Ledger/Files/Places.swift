@@ -1,5 +1,4 @@
 import Foundation
-import JSONText
 import Platform
 
 /// What the ledger knows about a place's folder.

@@ -1,5 +1,4 @@
 import Foundation
-import JSONText
 import Platform
 
 /// A file's attributes as rules last saw them (docs/design/matching.md).

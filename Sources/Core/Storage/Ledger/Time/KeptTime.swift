@@ -1,5 +1,4 @@
 import Foundation
-import JSONText
 import Platform
 
 /// Up to when time was observed to pass, across restarts.

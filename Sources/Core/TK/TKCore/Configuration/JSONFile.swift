@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// A problem in a data file, with its line.

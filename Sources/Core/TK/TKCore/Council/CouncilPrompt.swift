@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// The prompt for each member of a council.
 enum CouncilPrompt {

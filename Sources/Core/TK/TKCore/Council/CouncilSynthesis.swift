@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// Asks a model which of the remaining points belong together. It answers with ids only, without any text of its own.
 enum CouncilSynthesis {

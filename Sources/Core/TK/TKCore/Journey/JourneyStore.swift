@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import JSONText
 import Platform
 import SQLiteFile
 

@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// An advisor's answer, as `tk ask` prints it.
 package enum AnswerOutput {

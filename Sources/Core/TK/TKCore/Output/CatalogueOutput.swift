@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// Advisors and story types as `tk` prints them; every text ends with a line break.
 package enum CatalogueOutput {

@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// The settings in force, as `tk config show` prints them.
 package enum ConfigurationOutput {

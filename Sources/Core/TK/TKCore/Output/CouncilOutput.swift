@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// The result of a council, as `tk council` prints it.
 package struct CouncilOutput: Sendable {

@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// reviewdog's `rdjsonl`: one diagnostic per line, with replacements. Lines and columns count from 1, columns in UTF-8

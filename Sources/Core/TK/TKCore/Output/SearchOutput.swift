@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// Search results, as `tk search` prints them.

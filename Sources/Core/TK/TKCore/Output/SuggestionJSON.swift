@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// The JSON of findings, version 1.0: described field by field in docs/tk.md. Ranges count Unicode scalars.
 package enum SuggestionJSON {

@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// A team of advisors, as `tk story-types assemble` prints it.
 package enum TeamOutput {

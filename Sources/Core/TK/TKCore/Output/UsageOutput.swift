@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// Tokens and costs of calls, as `tk usage` prints them.
 package enum UsageOutput {

@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// One finding of the quick pass with the user's answer.

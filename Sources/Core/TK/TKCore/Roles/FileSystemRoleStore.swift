@@ -1,5 +1,4 @@
 import Glibc
-import JSONText
 import OwnFiles
 import Platform
 

@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// Reads the built-in roles and story types. Everything here blocks.

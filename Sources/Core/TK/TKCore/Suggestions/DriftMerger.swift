@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// Asks a model to rebase a suggestion onto words that have changed since it was made, and checks the result.
 public struct DriftMerger: Sendable {

@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// A writer's intent, from a free-text request (docs/design/advisors.md, "Roles").
 public enum WriterIntent: String, Codable, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-import JSONText
+import Platform
 
 /// The request to advisors, and the schema of the answer.
 enum SuggestionPrompt {

@@ -1,4 +1,3 @@
-import JSONText
 import Platform
 
 /// The advisors for a text, and why.

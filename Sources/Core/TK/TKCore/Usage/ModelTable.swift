@@ -1,5 +1,4 @@
 import Foundation
-import JSONText
 import Platform
 
 /// A model's prices in US dollars per million tokens, and its limits.

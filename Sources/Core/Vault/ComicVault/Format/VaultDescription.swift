@@ -1,5 +1,4 @@
 import FoundationEssentials
-import JSONText
 import Platform
 
 /// `vault.json`: marks a folder as a vault and names it. It holds no secret, and is not trusted until a slot, which

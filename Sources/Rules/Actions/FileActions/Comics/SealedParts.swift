@@ -1,7 +1,6 @@
 import ComicArchive
 import ComicVault
 import Foundation
-import JSONText
 import Platform
 import Synchronization
 

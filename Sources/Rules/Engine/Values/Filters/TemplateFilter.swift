@@ -1,5 +1,4 @@
 import Foundation
-import JSONText
 import Platform
 
 /// A filter for values, declared once for the loader, the schema and the manual.

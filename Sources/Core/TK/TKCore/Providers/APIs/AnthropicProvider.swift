@@ -1,5 +1,5 @@
 import Foundation
-import JSONText
+import Platform
 
 /// Anthropic's Messages API, and compatible servers.
 ///

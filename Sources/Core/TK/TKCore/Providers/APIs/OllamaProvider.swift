@@ -1,5 +1,5 @@
 import Foundation
-import JSONText
+import Platform
 
 /// Ollama's own API, the only one that can set the context length: by default Ollama gives 4,096 tokens and silently
 /// truncates longer prompts.

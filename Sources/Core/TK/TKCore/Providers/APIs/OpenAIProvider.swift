@@ -1,5 +1,5 @@
 import Foundation
-import JSONText
+import Platform
 
 /// OpenAI's Chat Completions API, and the many compatible servers (llama.cpp, vLLM, LM Studio, and services).
 public struct OpenAIProvider: LLMProvider {

@@ -1,5 +1,5 @@
 import Hummingbird
-import JSONText
+import Platform
 
 /// A problem in each shape found in documents and nodes.
 enum ProblemRoutes {

@@ -1,6 +1,5 @@
 import Foundation
 import Hummingbird
-import JSONText
 import Platform
 
 /// Facets as served by a Micronode, below `/facets` and, the SDK's default, below `/app/facets`.

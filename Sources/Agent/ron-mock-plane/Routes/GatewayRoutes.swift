@@ -1,5 +1,5 @@
 import Hummingbird
-import JSONText
+import Platform
 
 /// The routes that the original gateway's tests proxy to their upstream, and the health checks.
 enum GatewayRoutes {

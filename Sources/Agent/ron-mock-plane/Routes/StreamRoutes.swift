@@ -1,6 +1,6 @@
 import Hummingbird
-import JSONText
 import NIOCore
+import Platform
 
 /// A stream of server-sent events with ids. The query determines what it sends and where it breaks off.
 ///

@@ -1,5 +1,4 @@
 import Hummingbird
-import JSONText
 import NIOCore
 import Platform
 

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import JSONText
 import NIOCore
+import Platform
 
 extension Response {
     /// - Parameters:

@@ -1,6 +1,5 @@
 import Foundation
 import Hummingbird
-import JSONText
 import NIOCore
 import Platform
 import Synchronization

@@ -1,5 +1,4 @@
 import Hummingbird
-import JSONText
 import Platform
 
 /// The event sink: a posted event counts once per `Idempotency-Key` and can be listed.

@@ -1,5 +1,5 @@
 import Hummingbird
-import JSONText
+import Platform
 
 /// A paginated list as in the schema: `items` and `next_page_token`.
 enum ListRoutes {

@@ -1,5 +1,5 @@
 import Hummingbird
-import JSONText
+import Platform
 
 /// The routes used in the SDKs' examples.
 enum ExampleRoutes {

@@ -1,6 +1,6 @@
 import Hummingbird
-import JSONText
 import NIOCore
+import Platform
 
 /// Makes a request fail as its path or query demands.
 struct FaultInjection: RouterMiddleware {
