@@ -11,7 +11,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "COpenSSL", path: "Sources/Core/Ground/System/COpenSSL", pkgConfig: "libcrypto"),
         .target(name: "CLinux", path: "Sources/Core/Ground/System/CLinux"),
-        .target(name: "Platform", dependencies: ["CLinux", "COpenSSL", deque, heap], path: "Sources/Core/Ground/Platform"),
+        .target(
+            name: "Platform", dependencies: ["CLinux", "COpenSSL", deque, heap], path: "Sources/Core/Ground/Platform"),
         .target(name: "OwnFiles", dependencies: ["Platform"], path: "Sources/Core/Ground/OwnFiles"),
         .target(
             name: "ComicVault", dependencies: ["CLinux", "COpenSSL", "OwnFiles", "Platform"],

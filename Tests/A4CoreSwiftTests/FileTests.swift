@@ -134,11 +134,11 @@ struct FileTests {
     @Test("Writers at the same time lose nothing", .timeLimit(.minutes(30)))
     func concurrent() async throws {
         let sample = self.sample
-        let lanes = BlockingPool("a4-writers", threads: 8)
+        let pool = BlockingPool("a4-writers", threads: 8)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<120 {
                 group.addTask {
-                    try await lanes.run {
+                    try await pool.run {
                         try sample.append("note.md", block("jrnl-0812__n\(index)", "entry \(index)"))
                     }
                 }

@@ -80,8 +80,8 @@ struct ConfigurationTests {
         for name in ["a.bak", "Entw\u{FC}rfe 1", "Entwu\u{308}rfe 1"] { #expect(ignored.ignores(Array(name.utf8))) }
         #expect(configuration.run.isAllowed && configuration.run.timeout == 5)
         #expect(
-            configuration.patience.open == 2 && configuration.patience.editor == 3
-                && configuration.patience.settle == 0.5)
+            configuration.noteTimeouts.open == 2 && configuration.noteTimeouts.editor == 3
+                && configuration.noteTimeouts.settle == 0.5)
         #expect(
             configuration.limits[.disk] == 7 && configuration.limits[.process] == 1
                 && configuration.limits[.network] == 8)

@@ -45,7 +45,7 @@ private struct Change: Command {
 }
 
 /// How long the daemon waits for a command that does not read its answer.
-@Suite("Patience with commands")
+@Suite("Timeouts of commands")
 struct ControlTimeoutTests {
     private let writer: ControlConnection
     private let reader: ControlConnection
@@ -60,15 +60,15 @@ struct ControlTimeoutTests {
 
     /// Asks on a separate thread, because it blocks, with a timeout suited to many parallel tests.
     static func answer(_ path: BytePath) async throws -> [String]? {
-        try await BlockingPool("test").run { try ControlClient.ask(Ask(), at: path, patience: 600) }
+        try await BlockingPool("test").run { try ControlClient.ask(Ask(), at: path, timeout: 600) }
     }
 
     /// On a separate thread, because it blocks.
     private func sending() -> Task<Result<Void, any Error>, Never> {
-        let (lane, writer, answer) = (BlockingPool("test"), writer, answer)
+        let (pool, writer, answer) = (BlockingPool("test"), writer, answer)
         return Task {
             do {
-                return .success(try await lane.run { try answer.withUnsafeBytes { try writer.write($0) } })
+                return .success(try await pool.run { try answer.withUnsafeBytes { try writer.write($0) } })
             } catch {
                 return .failure(error)
             }
@@ -88,7 +88,7 @@ struct ControlTimeoutTests {
         #expect(got == answer)
     }
 
-    @Test("The one that waits may be called off; without patience it gives up by itself")
+    @Test("The one that waits may be called off; without a timeout it gives up by itself")
     func calledOff() async throws {
         struct Enough: Error {}
         try writer.waitWithoutTimeout(asking: 1) { if $0 > .zero { throw Enough() } }
@@ -98,7 +98,7 @@ struct ControlTimeoutTests {
         withExtendedLifetime(reader) {}
     }
 
-    @Test("Without patience a side that takes nothing counts as gone")
+    @Test("Without a timeout a side that takes nothing counts as gone")
     func gone() async throws {
         try writer.waitWithoutTimeout { _ in }
         try writer.setTimeout(1)
@@ -111,7 +111,7 @@ struct ControlTimeoutTests {
     func silent() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
-        let server = ControlServer(path: path, patience: 5, log: Logger(label: "test"))
+        let server = ControlServer(path: path, timeout: 5, log: Logger(label: "test"))
         let serving = Task { try await server.run(Ask.answered("here")) }
         try await waitUntil("it listens") { try ControlConnection.connect(path) != nil }
         let silent = try (0..<8).map { _ in try #require(try ControlConnection.connect(path)) }
@@ -125,7 +125,7 @@ struct ControlTimeoutTests {
     func takingNothing() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
-        let server = ControlServer(path: path, patience: 5, log: Logger(label: "test"))
+        let server = ControlServer(path: path, timeout: 5, log: Logger(label: "test"))
         let large = String(repeating: "x", count: 4 << 20)
         var commands = Ask.answered("here")
         commands.add(Change.self) { _ in [large] }
@@ -143,7 +143,7 @@ struct ControlTimeoutTests {
     func departed() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
-        let server = ControlServer(path: path, patience: 300, most: 2, log: Logger(label: "test"))
+        let server = ControlServer(path: path, timeout: 300, most: 2, log: Logger(label: "test"))
         let asked = Mutex(0)
         let mayEnd = Mutex(false)
         let wasCancelled = Mutex<[String: Bool]>([:])
@@ -197,7 +197,7 @@ struct ControlTimeoutTests {
         for _ in 0..<2 {
             let error = await #expect(throws: Fault.self) {
                 try await BlockingPool("test").run {
-                    try ControlClient.ask(Ask(), at: path, patience: 1)
+                    try ControlClient.ask(Ask(), at: path, timeout: 1)
                 }
             }
             #expect(error?.kind == .failed && error?.message.contains("does not answer") == true, "\(error as Any)")
@@ -209,7 +209,7 @@ struct ControlTimeoutTests {
     func turnedAway() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
-        let server = ControlServer(path: path, patience: 300, most: 2, log: Logger(label: "test"))
+        let server = ControlServer(path: path, timeout: 300, most: 2, log: Logger(label: "test"))
         let serving = Task { try await server.run(Ask.answered("here")) }
         // Each of them is kept: a closed one would occupy its slot until that is noticed.
         let both = Mutex<[ControlConnection]>([])

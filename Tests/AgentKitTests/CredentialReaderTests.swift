@@ -23,7 +23,7 @@ import Testing
         // Simulates a read call that does not return.
         let isHanging = Atomic<Bool>(true)
         let begun = Atomic<Int>(0)
-        let reader = CredentialReader(patience: 0.01) { _ in
+        let reader = CredentialReader(timeout: 0.01) { _ in
             begun.add(1, ordering: .relaxed)
             while isHanging.load(ordering: .relaxed) { usleep(1_000) }
             return nil

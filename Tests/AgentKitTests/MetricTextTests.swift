@@ -91,7 +91,7 @@ struct MetricTextTests {
     func manual() throws {
         let page = try String(
             decoding: Descriptor(Checkout.root.appending("docs/operations.md")).readAll(), as: UTF8.self)
-        for entry in MetricManual.all {
+        for entry in MetricCatalog.all {
             #expect(page.contains("| `\(entry.name)` | \(entry.kind.rawValue) |"), "\(entry.name)")
         }
     }

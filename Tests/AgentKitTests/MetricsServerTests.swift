@@ -12,12 +12,12 @@ import Testing
 struct MetricsServerTests {
     /// A server at a port that was free a moment ago, and its answers.
     private func asking(
-        _ requests: [String], patience: Int = 300, longest: Double? = nil, most: Int = 16,
+        _ requests: [String], timeout: Int = 300, longest: Double? = nil, most: Int = 16,
         health: @escaping @Sendable () async throws -> HealthReport = { throw Fault(.failed, "nobody knows") }
     ) async throws -> [String] {
         let address = try MetricsAddress("127.0.0.1:\(freePort())")
         let server = MetricsServer(
-            address, patience: patience, longest: longest, most: most, log: Logger(label: "test"),
+            address, timeout: timeout, longest: longest, most: most, log: Logger(label: "test"),
             pages: MetricsServer.Pages(metrics: { "up 1\n" }, health: health))
         let running = Task { await server.run() }
         try await waitUntil("it listens") { (try? Caller(address.port)) != nil }
@@ -99,7 +99,7 @@ struct MetricsServerTests {
         // With a margin between the two for a busy machine: otherwise the connection is closed before the answer is
         // sent.
         let answers = try await asking(
-            ["GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"], patience: 300, longest: 1
+            ["GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"], timeout: 300, longest: 1
         ) {
             // Like a call that never returns, even when cancelled.
             _ = await Task.detached { try? await Task.sleep(for: .seconds(86_400)) }.value
@@ -110,9 +110,9 @@ struct MetricsServerTests {
     }
 
     @Test("Who says nothing is left, and who comes beyond the limit is not answered")
-    func patience() async throws {
+    func timeout() async throws {
         // Each waits until it is closed.
-        let answers = try await asking(["", "GET /metrics HT"], patience: 1)
+        let answers = try await asking(["", "GET /metrics HT"], timeout: 1)
         #expect(answers == ["", ""])
         let beyond = try await asking(["GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"], most: 0)
         #expect(beyond == [""])

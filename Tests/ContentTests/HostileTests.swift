@@ -81,11 +81,11 @@ import Testing
     func foreignWorkers() async throws {
         let folder = try TemporaryFolder("foreign")
         let file = try folder.write("file", "text")
-        func report(_ script: String, patience: Int64 = 60) async throws -> ContentReport {
+        func report(_ script: String, timeout: Int64 = 60) async throws -> ContentReport {
             let program = try folder.write("worker", "#!/bin/sh\n\(script)\n")
             #expect(chmod(program.text, 0o755) == 0)
             return try await BlockingPool("foreign").run {
-                try ContentWorker(program: program, patience: patience).look(.picture, in: Descriptor(file), mime: "")
+                try ContentWorker(program: program, timeout: timeout).look(.picture, in: Descriptor(file), mime: "")
             }
         }
         #expect(try await report("printf 'xxxxxxxx' >&4").trouble?.contains("no sense") == true)
@@ -96,7 +96,7 @@ import Testing
         // Failures that may be the machine's fault are retried.
         await #expect(throws: Fault.self) { try await report("kill -KILL $$") }
         await #expect(throws: Fault.self) { try await report("exit 127") }
-        await #expect(throws: Fault.self) { try await report("exec sleep 60", patience: 1) }
+        await #expect(throws: Fault.self) { try await report("exec sleep 60", timeout: 1) }
     }
 
     @Test("What was found is remembered by its content, and no more than there is room for")

@@ -104,12 +104,12 @@ struct CommitTests {
 
     @Test("Blocking writes and shared ones go together")
     func blocking() async throws {
-        let lanes = BlockingPool("test", threads: 4)
+        let pool = BlockingPool("test", threads: 4)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<100 {
                 group.addTask { [ledger] in try await ledger.write { try $0.setMeta("a\(number)", "1") } }
                 group.addTask { [ledger] in
-                    try await lanes.run { try ledger.writeBlocking { try $0.setMeta("b\(number)", "1") } }
+                    try await pool.run { try ledger.writeBlocking { try $0.setMeta("b\(number)", "1") } }
                 }
             }
             try await group.waitForAll()
@@ -162,7 +162,7 @@ struct CommitTests {
         let copy = folder.path.appending("copy.sqlite")
         let growing = folder.path.appending("copy.sqlite.new")
         // On a separate thread, which writes continuously while the copy grows, without waiting for other tasks.
-        let lane = BlockingPool("writes")
+        let pool = BlockingPool("writes")
         var wasWritten = false
         for _ in 1...20 where !wasWritten {
             let isDone = Atomic<Bool>(false)
@@ -170,7 +170,7 @@ struct CommitTests {
                 defer { isDone.store(true, ordering: .releasing) }
                 try await ledger.backUp(replacing: copy)
             }()
-            wasWritten = try await lane.run { [ledger] in
+            wasWritten = try await pool.run { [ledger] in
                 while !isDone.load(ordering: .acquiring) {
                     guard let size = try FileStatus.of(growing)?.size, size > 0 else {
                         usleep(1_000)
@@ -240,7 +240,7 @@ struct CommitTests {
         try await ledger.write { transaction in
             for number in 0..<50 { try transaction.setMeta("k\(number)", "0") }
         }
-        let lanes = BlockingPool("test", threads: 12)
+        let pool = BlockingPool("test", threads: 12)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [ledger] in
                 for round in 1...40 {
@@ -252,7 +252,7 @@ struct CommitTests {
             for reader in 0..<12 {
                 group.addTask { [ledger] in
                     for round in 0..<40 {
-                        try await lanes.run {
+                        try await pool.run {
                             if (reader + round) % 5 == 0 {
                                 #expect(throws: Fault.self) {
                                     try ledger.readBlocking { transaction in

@@ -12,13 +12,13 @@ struct BlockingPoolTests {
     @Test("The pool goes on while more calls block than it has threads")
     func poolIsFree() async throws {
         let count = ProcessInfo.processInfo.activeProcessorCount * 2 + 2
-        let lanes = BlockingPool("test", threads: count)
+        let pool = BlockingPool("test", threads: count)
         let gate = DispatchSemaphore(value: 0)
         let inside = Tally()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count {
                 group.addTask {
-                    try await lanes.run {
+                    try await pool.run {
                         inside.enter()
                         gate.wait()
                     }
@@ -38,15 +38,15 @@ struct BlockingPoolTests {
 
     @Test("A long call holds up nothing while another thread is idle")
     func least() async throws {
-        let lanes = BlockingPool("test", threads: 2)
+        let pool = BlockingPool("test", threads: 2)
         let (begun, gate) = (Tally(), DispatchSemaphore(value: 0))
-        async let long: Void = lanes.run {
+        async let long: Void = pool.run {
             begun.enter()
             gate.wait()
         }
         try await waitUntil("the long call has begun") { begun.most == 1 }
         var sum = 0
-        for number in 0..<20 { sum += try await lanes.run { number } }
+        for number in 0..<20 { sum += try await pool.run { number } }
         #expect(sum == 190)
         gate.signal()
         try await long
@@ -68,12 +68,12 @@ struct BlockingPoolTests {
 
     @Test("A pool of one thread does one thing after the other")
     func serial() async throws {
-        let lane = BlockingPool("serial")
+        let pool = BlockingPool("serial")
         let running = Tally()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<200 {
                 group.addTask {
-                    try await lane.run {
+                    try await pool.run {
                         running.enter()
                         running.leave()
                     }
@@ -86,7 +86,7 @@ struct BlockingPoolTests {
 
     @Test("Calls that do not return hold up nobody else's, are told of, and refuse those behind them until they do")
     func hanging() async throws {
-        let lanes = BlockingPool("test", threads: 2, perBulkhead: true)
+        let pool = BlockingPool("test", threads: 2, perBulkhead: true)
         let (silent, well) = (Bulkhead("the place silent"), Bulkhead("the place well"))
         let (begun, gate) = (Tally(), DispatchSemaphore(value: 0))
         // Not for long: only hanging calls are given up, not slow ones.
@@ -95,7 +95,7 @@ struct BlockingPoolTests {
             for _ in 0..<2 {
                 group.addTask {
                     try await Bulkhead.$current.withValue(silent) {
-                        try await lanes.run {
+                        try await pool.run {
                             begun.enter()
                             gate.wait()
                         }
@@ -104,14 +104,14 @@ struct BlockingPoolTests {
             }
             try await waitUntil("both calls have begun") { begun.most == 2 }
             let given = Task { try await outcome(unlessHung: silent) { await Self.never() } }
-            #expect(try await Bulkhead.$current.withValue(well) { try await lanes.run { 2 } } == 2)
+            #expect(try await Bulkhead.$current.withValue(well) { try await pool.run { 2 } } == 2)
             #expect(!HangWatch.shared.hangs(for: silent))
             #expect(try await given.value == nil)
             // Until the second call counts as hanging, too, a thread in place of the first one's takes calls.
             var refusal: Fault?
             try await waitUntil("a call is refused") {
                 do {
-                    _ = try await Bulkhead.$current.withValue(silent) { try await lanes.run { 1 } }
+                    _ = try await Bulkhead.$current.withValue(silent) { try await pool.run { 1 } }
                 } catch let fault as Fault {
                     refusal = fault
                 }
@@ -127,17 +127,17 @@ struct BlockingPoolTests {
             try await group.waitForAll()
         }
         #expect(!HangWatch.shared.hangs(for: silent))
-        #expect(try await Bulkhead.$current.withValue(silent) { try await lanes.run { 3 } } == 3)
+        #expect(try await Bulkhead.$current.withValue(silent) { try await pool.run { 3 } } == 3)
     }
 
     private static func never() async { try? await Task.sleep(for: .seconds(86_400)) }
 
     @Test("Work that goes on for long is not taken for a call that does not return")
     func busy() async throws {
-        let lanes = BlockingPool("test", threads: 1, perBulkhead: true)
+        let pool = BlockingPool("test", threads: 1, perBulkhead: true)
         let whose = Bulkhead("the place busy")
         let isHung = try await Bulkhead.$current.withValue(whose) {
-            try await lanes.run { () -> Bool in
+            try await pool.run { () -> Bool in
                 let end = ContinuousClock.now.advanced(by: .seconds(HangWatch.threshold * 1.5))
                 var found = false
                 while ContinuousClock.now < end {
@@ -174,9 +174,9 @@ struct BlockingPoolTests {
 
     @Test("What the work throws reaches the caller, and the pool goes on")
     func throwing() async throws {
-        let lane = BlockingPool("throwing")
-        await #expect(throws: Fault.self) { try await lane.run { throw Fault(.failed, "x") } }
-        #expect(try await lane.run { 7 } == 7)
+        let pool = BlockingPool("throwing")
+        await #expect(throws: Fault.self) { try await pool.run { throw Fault(.failed, "x") } }
+        #expect(try await pool.run { 7 } == 7)
     }
 }
 

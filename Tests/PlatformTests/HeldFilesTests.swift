@@ -163,12 +163,12 @@ struct HeldFilesTests {
     func otherFile() throws {
         let files = files()
         let hash = try files.hash(at("in/file"))
-        let spot = try files.spot(at("in/file"))
-        let source = try Mover.Source(spot, files.file(at("in/file")), expecting: hash)
+        let entry = try files.entry(at("in/file"))
+        let source = try Mover.Source(entry, files.file(at("in/file")), expecting: hash)
         #expect(rename(at("in/file").text, at("in/old").text) == 0)
         try folder.write("place/in/file", "another")
         let fault = #expect(throws: Fault.self) {
-            try Mover.move(source, to: [at("in/new")], through: files.spot, record: noRecord)
+            try Mover.move(source, to: [at("in/new")], through: files.entry, record: noRecord)
         }
         #expect(fault?.kind == .superseded)
         #expect(try folder.read("place/in/file") == "another" && folder.read("place/in/old") == "mine")
@@ -237,7 +237,7 @@ struct SparseFileTests {
         let target = folder.path.appending("copy")
         let copy = try Durable.stageCopy(of: Descriptor(path), for: DirectoryEntry(own: target))
         let status = try copy.file.status()
-        #expect(try copy.hash == ContentHash.ofFile(path) && ContentHash.ofFile(copy.spot.path) == copy.hash)
+        #expect(try copy.hash == ContentHash.ofFile(path) && ContentHash.ofFile(copy.entry.path) == copy.hash)
         #expect(status.size == 16 << 20)
         let source = try #require(try FileStatus.of(path))
         // On a file system without holes, the source takes its full size as well.

@@ -80,7 +80,7 @@ struct LeaseTests {
     }
 
     @Test("The kernel says how long it lets others wait")
-    func patience() { #expect(Lease.breakTime() > .zero) }
+    func timeout() { #expect(Lease.breakTime() > .zero) }
 
     @Test("A folder knows no leases")
     func unsupported() throws {

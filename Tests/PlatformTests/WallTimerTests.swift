@@ -14,9 +14,9 @@ struct WallTimerTests {
         func ring() { rung.withLock { $0.append(.now()) } }
 
         func wait(for count: Int) async throws {
-            var patience = Patience(seconds: 30)
+            var timeout = Timeout(seconds: 30)
             while times.count < count {
-                guard try await patience.pause(milliseconds: 5) else {
+                guard try await timeout.pause(milliseconds: 5) else {
                     throw TestFailure("rang \(times.count) times, not \(count)")
                 }
             }

@@ -119,7 +119,7 @@ final class ActionScene: Sendable {
 /// Everything actions work with, opened on the folders of an ``ActionScene``: one run of the agent.
 struct ActionWorld: Sendable {
     struct Options: Sendable {
-        var patience = NoteTimeouts()
+        var noteTimeouts = NoteTimeouts()
         var run = RunPolicy(isAllowed: true, timeout: 20)
         var notify = NotifyPolicy()
         /// The program that unpacks comics; nil for the built one.
@@ -132,12 +132,12 @@ struct ActionWorld: Sendable {
         /// Where events can be published; nil for the single target `hub`.
         var targets: [PublishTarget]?
         /// How long to wait for a model.
-        var modelPatience = Duration.seconds(600)
+        var modelTimeout = Duration.seconds(600)
 
         init() {
-            patience.settle = 0.05
-            patience.editor = 0.2
-            patience.open = 5
+            noteTimeouts.settle = 0.05
+            noteTimeouts.editor = 0.2
+            noteTimeouts.open = 5
         }
     }
 
@@ -170,7 +170,7 @@ struct ActionWorld: Sendable {
         journal = EffectJournal(ledger: ledger, places: PlaceMap(places))
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         notes = NoteWriter(
-            journal: journal, inWork: PathsInWork(), patience: options.patience, device: "desk",
+            journal: journal, inWork: PathsInWork(), timeout: options.noteTimeouts, device: "desk",
             backups: state.appending("backups"), log: log)
         outbox = Outbox(ledger: ledger)
         captures = CaptureLibrary(directory: state.appending("captures")) { _ in }
@@ -186,7 +186,7 @@ struct ActionWorld: Sendable {
             reviews: ReviewTools(
                 folder: state.appending("reviews"),
                 environment: ["HOME": home.text, "OLLAMA_HOST": "http://127.0.0.1:1"].merging(options.models) { $1 },
-                patience: options.modelPatience),
+                timeout: options.modelTimeout),
             publishing: PublishServices(outbox: outbox, targets: try options.targets ?? [Self.hub()]),
             unpacker: try options.unpacker ?? builtWorker().program, reader: Built.program("steward-worker"),
             notify: options.notify)

@@ -162,7 +162,7 @@ import Testing
         #expect(circumstances.verdict(on: rule, as: row.event) == row.expected)
     }
 
-    private func past(_ row: Case, _ attribute: String?) -> FilePast {
+    private func past(_ row: Case, _ attribute: String?) -> FileHistory {
         func record(_ matched: MatchedRules?) -> FileRecord {
             FileRecord(
                 place: "inbox", path: "a",
@@ -172,12 +172,12 @@ import Testing
         }
         switch row.past {
         case .unknown: return .none
-        case .unmatched: return FilePast(record(MatchedRules(ruleSet: "1", rules: [])), inForce: ["R"])
-        case .had: return FilePast(record(MatchedRules(ruleSet: "1", rules: ["R"])), inForce: ["R"], hadJobs: ["R"])
-        case .wanted: return FilePast(record(MatchedRules(ruleSet: "1", rules: ["R"])), inForce: ["R"])
-        case .older: return FilePast(record(MatchedRules(ruleSet: "1", rules: [])), inForce: [])
-        case .own: return FilePast(record(MatchedRules(ruleSet: "", rules: [])), inForce: [])
-        case .owed: return FilePast(record(MatchedRules(ruleSet: "1", rules: [])), inForce: [], owed: [Self.owed])
+        case .unmatched: return FileHistory(record(MatchedRules(ruleSet: "1", rules: [])), inForce: ["R"])
+        case .had: return FileHistory(record(MatchedRules(ruleSet: "1", rules: ["R"])), inForce: ["R"], hadJobs: ["R"])
+        case .wanted: return FileHistory(record(MatchedRules(ruleSet: "1", rules: ["R"])), inForce: ["R"])
+        case .older: return FileHistory(record(MatchedRules(ruleSet: "1", rules: [])), inForce: [])
+        case .own: return FileHistory(record(MatchedRules(ruleSet: "", rules: [])), inForce: [])
+        case .owed: return FileHistory(record(MatchedRules(ruleSet: "1", rules: [])), inForce: [], owed: [Self.owed])
         }
     }
 }

@@ -17,7 +17,7 @@ import Testing
 
     /// Whether a rule with this condition wants the file.
     private func wants(_ condition: String, _ path: BytePath) async throws -> Bool {
-        let reader = ContentReader(lanes: BlockingPool("test", threads: 1))
+        let reader = ContentReader(pool: BlockingPool("test", threads: 1))
         let around = PlaceSurroundings(ledger: bench.ledger, presence: bench.journal.presence, reader: reader)
         let place = try bench.place()
         let set = RuleSet([try rule(where: condition, in: "inbox", places: [place])])

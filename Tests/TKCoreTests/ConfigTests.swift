@@ -220,8 +220,8 @@ struct ConfigTests {
         let store = store()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (name, value) in zip(names, values) {
-                let lane = BlockingPool("config-\(name)")
-                group.addTask { try await lane.run { _ = try store.set(name, to: value) } }
+                let pool = BlockingPool("config-\(name)")
+                group.addTask { try await pool.run { _ = try store.set(name, to: value) } }
             }
             try await group.waitForAll()
         }

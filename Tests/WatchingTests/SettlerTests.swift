@@ -12,7 +12,7 @@ import Testing
 @Suite("When a file is whole, and when it is gone", .timeLimit(.minutes(30))) struct SettlerTests {
     let folder: TemporaryFolder
     let root: WatchRoot
-    let settler = Settler(patience: 2)
+    let settler = Settler(timeout: 2)
     let results = Results()
 
     /// The settler's results, in order.
@@ -59,7 +59,7 @@ import Testing
 
     @Test("Its time runs from when it was named, not from when that was handed on") func namedBefore() async throws {
         let tookSeconds = Mutex<Double?>(nil)
-        let settler = Settler(patience: 2) { seconds in tookSeconds.withLock { $0 = seconds } }
+        let settler = Settler(timeout: 2) { seconds in tookSeconds.withLock { $0 = seconds } }
         results.collect(settler)
         try folder.write("a.txt", "abc")
         await settler.add(

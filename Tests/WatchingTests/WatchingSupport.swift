@@ -118,9 +118,9 @@ func eventually(
     _ what: @autoclosure () -> String, _ seconds: Double = 60, _ condition: () async throws -> Bool,
     sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
-    var patience = Patience(seconds: seconds)
+    var timeout = Timeout(seconds: seconds)
     while try await !condition() {
-        guard try await patience.pause() else {
+        guard try await timeout.pause() else {
             Issue.record("never came true: \(what())", sourceLocation: sourceLocation)
             return
         }

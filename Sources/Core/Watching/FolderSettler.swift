@@ -40,7 +40,7 @@ package actor FolderSettler {
     }
 
     private let root: WatchRoot
-    private let lanes = BlockingPool("settle.folders", threads: 2, perBulkhead: true)
+    private let pool = BlockingPool("settle.folders", threads: 2, perBulkhead: true)
     private let wants: Wants
     private let handle: Handler
     private var entries: [BytePath: Entry] = [:]
@@ -107,7 +107,7 @@ package actor FolderSettler {
 
     private func settle(_ path: BytePath) async {
         var seen: ContentHash?
-        var patience = 0.0
+        var timeout = 0.0
         while !Task.isCancelled, let entry = entries[path] {
             let finding = await look(path, seen, entry.settle)
             guard !Task.isCancelled, let now = entries[path] else { return }
@@ -126,8 +126,8 @@ package actor FolderSettler {
                         case .again: break
                         }
                     }
-                    patience = min(Self.longestWait, max(0.2, patience * 2))
-                    wait = patience
+                    timeout = min(Self.longestWait, max(0.2, timeout * 2))
+                    wait = timeout
                 } else {
                     // There were events since the look: look again.
                     wait = entry.settle
@@ -144,12 +144,12 @@ package actor FolderSettler {
             case .busy(let reason, let digest):
                 seen = digest
                 entries[path]?.waitingFor = reason
-                patience = min(Self.longestWait, max(0.1, patience * 2))
-                wait = patience
+                timeout = min(Self.longestWait, max(0.1, timeout * 2))
+                wait = timeout
             case .unknown:
                 entries[path]?.waitingFor = .readable
-                patience = min(Self.longestWait, max(1, patience * 2))
-                wait = patience
+                timeout = min(Self.longestWait, max(1, timeout * 2))
+                wait = timeout
             }
             // Cancellation only ends the wait early.
             try? await Task.sleep(for: .milliseconds(Int(wait * 1_000)))
@@ -170,14 +170,14 @@ package actor FolderSettler {
     private func look(_ path: BytePath, _ seen: ContentHash?, _ settle: Double) async -> Finding {
         let (root, wants) = (root, wants)
         do {
-            return try await lanes.run { Self.look(path, seen, below: root.path, wants) }
+            return try await pool.run { Self.look(path, seen, below: root.path, wants) }
         } catch {
             // Earlier looks at this place have not returned.
             return .unknown
         }
     }
 
-    /// Runs on a blocking lane.
+    /// Runs on a thread of the pool.
     private static func look(_ path: BytePath, _ seen: ContentHash?, below top: BytePath, _ wants: Wants) -> Finding {
         let (roots, absolute) = (OpenRoots(), top.appending(path))
         do {

@@ -2,7 +2,7 @@ import Glibc
 import Platform
 import Synchronization
 
-/// Polls a subtree on a file system that sends no events. Each poller has its own lane, so a server that does not
+/// Polls a subtree on a file system that sends no events. Each poller has its own pool, so a server that does not
 /// answer delays nothing else.
 final class Poller: Sendable {
     struct State {
@@ -17,7 +17,7 @@ final class Poller: Sendable {
     private let root: WatchRoot
     private let from: BytePath
     private let ignore: IgnoreList
-    private let lanes: BlockingPool
+    private let pool: BlockingPool
     private let emit: @Sendable (DirtyMark) -> Void
     private let stateChanged: @Sendable () -> Void
     private let state = Mutex(State())
@@ -35,7 +35,7 @@ final class Poller: Sendable {
         self.ignore = ignore
         self.emit = emit
         self.stateChanged = stateChanged
-        lanes = BlockingPool("poll", threads: 1, perBulkhead: true)
+        pool = BlockingPool("poll", threads: 1, perBulkhead: true)
     }
 
     func start() {
@@ -52,7 +52,7 @@ final class Poller: Sendable {
     private func run() async {
         while !Task.isCancelled {
             do {
-                try await lanes.run { self.look() }
+                try await pool.run { self.look() }
                 try await Task.sleep(for: .seconds(root.pollInterval))
             } catch {
                 // Looks and sleeps end only by cancellation.

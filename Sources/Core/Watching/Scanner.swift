@@ -159,7 +159,7 @@ package struct RootWalk: Sendable {
         return paths.filter { path in
             guard report.covers(path) else { return false }
             do {
-                return try top.spot(path).status()?.kind != .file
+                return try top.entry(path).status()?.kind != .file
             } catch {
                 return Self.passes.contains((error as? Fault)?.errno ?? 0)
             }
@@ -175,7 +175,7 @@ package struct RootWalk: Sendable {
             folders.append(path)
             return true
         }
-        let found = attempt(path) { try top.spot($0).status() } ?? nil
+        let found = attempt(path) { try top.entry($0).status() } ?? nil
         guard let found, found.kind == .file else {
             if found?.kind == .directory { folders.append(path) }
             return true

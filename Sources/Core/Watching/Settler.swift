@@ -19,14 +19,14 @@ package actor Settler {
     private var backlog: [Settled] = []
     /// How often each key occurs in those three arrays.
     private var settledKeys: [Key: Int] = [:]
-    private var seenFiles = SeenFiles()
+    private var seenFiles = ObservedFiles()
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter = 0
     private var lastTurn = 0
     private var waitingForRoom: [Int: (limit: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
-    private let lanes: BlockingPool
+    private let pool: BlockingPool
     private let width: Int
-    private let patience: Double
+    private let timeout: Double
     private let settled: @Sendable (_ seconds: Double) -> Void
 
     private static let batch = 512
@@ -35,22 +35,23 @@ package actor Settler {
     private static let mostPending = 8_192
     private static let longestBusyWait = 2.0
     private static let renameGrace = 0.3
-    /// How long, in nanoseconds, a lane's thread sleeps until a file is due.
+    /// How long, in nanoseconds, a thread sleeps until a file is due.
     private static let nap: Int64 = 1_500_000
     private static let longestDownloadWait = 10.0
 
     /// - Parameters:
-    ///   - lanes: how many files are examined concurrently.
-    ///   - patience: seconds that a file may be missing while a backup or lock file next to it promises its return.
+    ///   - threads: how many files are examined concurrently.
+    ///   - timeout: seconds that a file may be missing while a backup or lock file next to it promises its return.
     ///   - settled: called for each whole file with the time since it was first reported.
     package init(
-        lanes width: Int = 4, patience: Double = 60, settled: @escaping @Sendable (_ seconds: Double) -> Void = { _ in }
+        threads width: Int = 4, timeout: Double = 60,
+        settled: @escaping @Sendable (_ seconds: Double) -> Void = { _ in }
     ) {
         self.settled = settled
         Lease.ignoreBreakSignal()
         self.width = max(1, width)
-        self.patience = patience
-        lanes = BlockingPool("settle", threads: width, perBulkhead: true)
+        self.timeout = timeout
+        pool = BlockingPool("settle", threads: width, perBulkhead: true)
     }
 
     deinit {
@@ -309,7 +310,7 @@ package actor Settler {
         }
         let finding: Finding
         do {
-            finding = try await lanes.run {
+            finding = try await pool.run {
                 WatchLoop.sleep(until: due)
                 return Self.look(key.path, entry, OpenRoots())
             }
@@ -326,7 +327,7 @@ package actor Settler {
         let questions = due.compactMap { key in entries[key].map { (key: key, entry: $0) } }
         guard !questions.isEmpty else { return }
         let size = max(16, (questions.count + width - 1) / width)
-        let lanes = self.lanes
+        let pool = self.pool
         await withTaskGroup(of: [(Key, Int, Finding)].self) { group in
             for start in stride(from: 0, to: questions.count, by: size) {
                 let part = questions[start..<min(start + size, questions.count)]
@@ -336,7 +337,7 @@ package actor Settler {
                         return part.map { ($0.key, $0.entry.turn, Self.look($0.key.path, $0.entry, roots)) }
                     }
                     do {
-                        return try await lanes.run(look)
+                        return try await pool.run(look)
                     } catch {
                         // Earlier looks at this place have not returned.
                         return part.map { ($0.key, $0.entry.turn, .saw(.unknown, replacing: false)) }
@@ -390,7 +391,7 @@ package actor Settler {
                 let away = now - since
                 // A renamed file settles under its new name first.
                 let over = away >= WatchLoop.nanoseconds(entry.settle + Self.renameGrace)
-                if over, !replacing || away >= WatchLoop.nanoseconds(patience) {
+                if over, !replacing || away >= WatchLoop.nanoseconds(timeout) {
                     finish(key, .gone(root: key.root, path: key.path))
                     return
                 }

@@ -39,7 +39,7 @@ extension Settler {
         var waitsForOthers: Bool { waitingFor != .quiet && waitingFor != .absent }
     }
 
-    /// The result of a look on a lane.
+    /// The result of a look on the pool.
     enum Finding: Sendable {
         case saw(FileProbe.Seen, replacing: Bool)
         case whole(FileStatus)
@@ -48,7 +48,7 @@ extension Settler {
         case changed
     }
 
-    /// Runs on a blocking lane.
+    /// Runs on a thread of the pool.
     static func look(_ path: BytePath, _ entry: Entry, _ roots: OpenRoots) -> Finding {
         let files = roots.files(below: entry.top)
         let file = entry.top.appending(path)

@@ -195,7 +195,7 @@ import Testing
         let endless = String(repeating: "0 0 600 700 re 10 10 500 500 re f* ", count: 400_000)
         let limited = try ArchiveWorker(
             program: worker.program,
-            limits: WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 1, patience: 60))
+            limits: WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 1, timeout: 60))
         let path = try folder.write("endless.pdf", pdf([PdfSample(content: endless)]))
         let verdict = try await ComicValidator(worker: limited).validate(path)
         #expect(verdict.word == "worker-limit", "\(verdict.message)")

@@ -99,7 +99,7 @@ struct HostileBoundsTests {
         let rows = try await BlockingPool("limits").run {
             var rows: [[Substring]] = []
             let process = WorkerProcess(
-                program: program, archive: .file(try Descriptor(path)), arguments: ["inspect"], patience: 120)
+                program: program, archive: .file(try Descriptor(path)), arguments: ["inspect"], timeout: 120)
             _ = try process.run { _ in
                 // It is running, or waiting to be reaped: until then the kernel shows its limits.
                 for id in try listDirectory("/proc").map({ String(decoding: $0.name, as: UTF8.self) }) {

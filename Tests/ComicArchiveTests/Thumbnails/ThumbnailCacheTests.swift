@@ -154,8 +154,8 @@ struct ThumbnailCacheTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for part in 0..<8 {
                 group.addTask {
-                    let lane = BlockingPool("test.\(part)")
-                    try await lane.run {
+                    let pool = BlockingPool("test.\(part)")
+                    try await pool.run {
                         for number in 0..<40 {
                             try cache.keep(jpeg(number), for: key(number))
                             if let found = try cache.find(key(number)) { #expect(found == jpeg(number)) }

@@ -102,7 +102,7 @@ struct AskedArchiveTests {
         let flood = #"while :; do printf '\0\0\0\0\0\0\0\0\0\0\x01\0' >&3 || exit; done"#
         let slow = try ArchiveWorker(
             program: try fakeWorker(flood, in: folder),
-            limits: WorkerLimits(processorSeconds: 1, patience: 2, standstill: 2))
+            limits: WorkerLimits(processorSeconds: 1, timeout: 2, standstill: 2))
         let bytes = try #require(RawFormat.zip.pack(entries()))
         #expect(throws: Fault.self) { try slow.judge(asked(bytes)) }
     }

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test("An archive has ten seconds of the processor, a solid one two minutes") func archiveTenSeconds() {
-        #expect(WorkerLimits.standard == WorkerLimits(processorSeconds: 10, solidProcessorSeconds: 120, patience: 120))
+        #expect(WorkerLimits.standard == WorkerLimits(processorSeconds: 10, solidProcessorSeconds: 120, timeout: 120))
         #expect(WorkerLimits.standard.standstill == 30)
         var words: ArraySlice = ["limits=3,4", "list"]
         #expect(WorkerLimits(consuming: &words)?.solidProcessorSeconds == 4)
@@ -92,10 +92,10 @@ import Testing
 
     @Test("A worker that hangs is killed") func workerHangsKilled() async throws {
         let path = try folder.write("a.cbr", "x")
-        let patient = WorkerLimits(patience: 1)
+        let timeouts = WorkerLimits(timeout: 1)
         for script in ["sleep 1000", "exec 4>&-; sleep 1000", "while sleep 0.1; do cat \(path) >&4; done"] {
             do {
-                let verdict = try await judge(path, by: try fake(script), patient)
+                let verdict = try await judge(path, by: try fake(script), timeouts)
                 #expect(["worker-limit", "worker-nonsense"].contains(verdict.word), "\(script): \(verdict.word)")
             } catch let fault as Fault {
                 // It might as well be a slow disk.
@@ -129,7 +129,7 @@ import Testing
 
     @Test("A worker that somebody has halted is noticed, however long the archive might take")
     func workerSomebodyHalted() async throws {
-        let limits = WorkerLimits(patience: 100_000, standstill: 1)
+        let limits = WorkerLimits(timeout: 100_000, standstill: 1)
         let fault = try await obstacle(try fake("kill -STOP $$"), limits)
         #expect(fault?.kind == .transient && fault?.code == Fault.machine, "\(fault?.message ?? "")")
     }
@@ -207,9 +207,9 @@ import Testing
     @Test("A disk is waited for, the longer the larger the file is") func diskWaitedLonger() throws {
         let path = try folder.write("a.cbz", "")
         let file = try Descriptor(path, O_RDWR)
-        #expect(try WorkerLimits.standard.patience(for: file.status().size) == 120)
+        #expect(try WorkerLimits.standard.timeout(for: file.status().size) == 120)
         try file.truncate(to: 2_000_000_000)
-        #expect(try WorkerLimits.standard.patience(for: file.status().size) == 1120)
+        #expect(try WorkerLimits.standard.timeout(for: file.status().size) == 1120)
     }
 
     @Test("Without a cage nothing is refused, whatever was asked for") func withoutCageNothing() async throws {

@@ -54,11 +54,11 @@ struct ObjectReadingTests {
     func concurrent() async throws {
         let bytes = pattern(700_000)
         let reader = try scene.open(scene.seal(bytes))
-        let lanes = BlockingPool("test", threads: 4)
+        let pool = BlockingPool("test", threads: 4)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<4 {
                 group.addTask {
-                    try await lanes.run {
+                    try await pool.run {
                         for round in 0..<100 {
                             let offset = (number * 170_003 + round * 7919) % 690_000
                             let part = try reader.read(at: Int64(offset), count: 9000)

@@ -38,8 +38,8 @@ struct SwappedFolderTests {
     /// Waits until the agent is settling the file. Without this there would be no attack: an attacker who comes too
     /// late has lost.
     private func seen(_ file: BytePath, _ users: TwoUsers) async throws {
-        var patience = Patience(seconds: 2)
-        while try !users.steward.status().settling.contains(where: { $0.path == file }), try await patience.pause() {}
+        var timeout = Timeout(seconds: 2)
+        while try !users.steward.status().settling.contains(where: { $0.path == file }), try await timeout.pause() {}
     }
 
     @Test("A folder that becomes a link while its file settles leads no action to another file")

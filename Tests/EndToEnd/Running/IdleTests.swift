@@ -68,11 +68,11 @@ struct IdleTests {
     /// Waits until no other thread has woken up between two looks, two seconds apart.
     private func comesToRest(_ steward: AgentFixture, _ after: String) async throws {
         let process = try #require(steward.processID)
-        var patience = Patience(seconds: 60)
+        var timeout = Timeout(seconds: 60)
         var last = try Self.wakeUps(of: process)
         while true {
             for _ in 0..<20 {
-                guard try await patience.pause(milliseconds: 100) else {
+                guard try await timeout.pause(milliseconds: 100) else {
                     throw TestFailure("threads of the agent go on waking up after \(after): \(last)")
                 }
             }

@@ -130,11 +130,11 @@ final class TerminalSession {
 
     /// Waits until the program has written `text`.
     func expect(_ text: String) async throws {
-        var patience = Patience(seconds: 60)
+        var timeout = Timeout(seconds: 60)
         while !screen.contains(text) {
             if readScreen() { continue }
             let mayCome = process.isRunning
-            guard try await patience.pause(milliseconds: 10), mayCome || readScreen() else {
+            guard try await timeout.pause(milliseconds: 10), mayCome || readScreen() else {
                 throw TestFailure("waited in vain for “\(text)” on the terminal:\n\(screen)")
             }
         }

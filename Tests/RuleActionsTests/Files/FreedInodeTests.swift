@@ -138,7 +138,7 @@ import Testing
         try await world.notes.recover()
         #expect(try names("drafts") == ["a.txt"])
         #expect(try staged(world) == [temporary])
-        #expect(try world.journal.isProduct(of: "job.0", at: HeldFiles.fromTheTop.spot(file)))
+        #expect(try world.journal.isProduct(of: "job.0", at: HeldFiles.fromTheTop.entry(file)))
     }
 
     @Test("What a start finds left of a step goes, and is forgotten") func leftover() async throws {

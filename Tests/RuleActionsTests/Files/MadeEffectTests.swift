@@ -14,7 +14,7 @@ struct MadeEffectTests {
         let files = HeldFiles(below: [folder.path])
         let path = folder.path.appending("a.pdf")
         try Durable.replaceOwn(path, with: Array("ours".utf8))
-        let own = try #require(try files.spot(path).identity())
+        let own = try #require(try files.entry(path).identity())
         let expected = FileEffect.created(
             path, try #require(try FileStatus.of(path)).fingerprint, ContentHash(of: Array("ours".utf8)))
         #expect(try FileEffect.made(path, files, among: [own]) == expected)

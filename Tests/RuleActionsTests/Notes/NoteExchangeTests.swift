@@ -65,10 +65,10 @@ import Testing
     func whatIsSavedBetweenTheReadingAndTheExchangeStaysWhereItIs() async throws {
         let hold = LedgerHold(world.ledger)
         await hold.begin()
-        let lane = BlockingPool("exchange")
+        let pool = BlockingPool("exchange")
         let (exchange, world, note) = (exchange, world, note)
         let appended = Task {
-            try await lane.run {
+            try await pool.run {
                 try exchange.append([world.request("new")], to: note, world.journal.files(), quietFor: 0)
             }
         }

@@ -19,7 +19,7 @@ import Testing
         scene = try ActionScene()
         try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         var options = ActionWorld.Options()
-        options.patience.editor = 0.05
+        options.noteTimeouts.editor = 0.05
         world = try scene.open(options)
     }
 
@@ -180,14 +180,14 @@ import Testing
     @Test("A save made while an editor is waited for is seen") func saveMadeEditor() async throws {
         try await append("one", 0)
         var options = ActionWorld.Options()
-        options.patience.editor = 60
-        let patient = try scene.open(options)
+        options.noteTimeouts.editor = 60
+        let timeouts = try scene.open(options)
         let lock = try scene.home.write("notes/.inbox.md.swp", "b0VIM")
-        let appended = Task { try await append("two", 1, patient) }
+        let appended = Task { try await append("two", 1, timeouts) }
         let held = try text + "typed by hand\n"
         try scene.home.write("notes/inbox.md", held)
         try await waitUntil("the save is seen") {
-            try patient.ledger.readBlocking { try $0.keptBlocks(note).contains { $0.holder != nil } }
+            try timeouts.ledger.readBlocking { try $0.keptBlocks(note).contains { $0.holder != nil } }
         }
         try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed by hand\n")
         try Durable.remove(lock)

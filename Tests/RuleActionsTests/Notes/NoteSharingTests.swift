@@ -35,7 +35,7 @@ import Testing
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let reader = try Descriptor(note)
         var options = ActionWorld.Options()
-        options.patience.open = 0.1
+        options.noteTimeouts.open = 0.1
         let world = try scene.open(options)
         try await waitUntil("the note is quiet") {
             try isQuiet(note)
@@ -54,7 +54,7 @@ import Testing
         let shell = try Shell("exec 3>>\"$0\"; read", note.text)
         try await waitUntil("the shell has it open") { Openers.processes(holding: note).contains { $0.id == shell.id } }
         var options = ActionWorld.Options()
-        options.patience.open = 0.1
+        options.noteTimeouts.open = 0.1
         let world = try scene.open(options)
         let fault = await #expect(throws: Fault.self) { try await world.notes.append(world.request("new")) }
         #expect(fault?.kind == .transient)
@@ -73,7 +73,7 @@ import Testing
         // emacs' lock is a dangling link.
         symlink("user@host.123", beside.text)
         var options = ActionWorld.Options()
-        options.patience.editor = 60
+        options.noteTimeouts.editor = 60
         let world = try scene.open(options)
         let note = scene.path("notes/inbox.md")
         let appended = Task { try await world.notes.append(world.request("new")) }
@@ -101,7 +101,7 @@ import Testing
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         var options = ActionWorld.Options()
         // A program started by another test briefly has the note open.
-        options.patience.open = 60
+        options.noteTimeouts.open = 60
         let world = try scene.open(options)
         let ledger = world.ledger
         let hold = DispatchSemaphore(value: 0)
@@ -145,8 +145,8 @@ import Testing
         }
         await Task.detached { Self.wait(isHeld) }.value
         let inPlace = InPlaceFile(journal: world.journal, device: "desk", limit: limit)
-        let lane = BlockingPool("append")
-        async let attempt = lane.run {
+        let pool = BlockingPool("append")
+        async let attempt = pool.run {
             try inPlace.append([world.request("new")], to: note, world.journal.files())
         }
         let shell = try await BlockingPool("beside").run {
@@ -192,7 +192,7 @@ import Testing
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         rename(note.text, note.text + "~")
         var options = ActionWorld.Options()
-        options.patience.editor = 60
+        options.noteTimeouts.editor = 60
         let world = try scene.open(options)
         let appended = Task { try await world.notes.append(world.request("new")) }
         try await waitUntil("it waits for the editor") {

@@ -7,7 +7,7 @@ import Testing
 
 /// The order in which notes get their turns, in isolation.
 @Suite("The order in which notes get their turns") struct NoteTurnsTests {
-    private typealias Turns = NoteTurns<Int, String, Memory>
+    private typealias Queue = NoteTurns<Int, String, Memory>
 
     /// The turns that have had it.
     private final class Memory: Sendable {
@@ -23,7 +23,7 @@ import Testing
 
         func open() { isOpen.withLock { $0 = true } }
 
-        func work(_ turns: [Turns.Turn]) async throws {
+        func work(_ turns: [Queue.Turn]) async throws {
             batches.withLock { $0.append(turns.map(\.wish)) }
             try await waitUntil("the door is open") { isOpen.withLock { $0 } }
             for turn in turns { turn.answer("answer \(turn.wish)") }
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test("What is asked for meanwhile waits and is done together") func askedMeanwhileWaits() async throws {
-        let (turns, record) = (Turns { Memory() }, Record())
+        let (turns, record) = (Queue { Memory() }, Record())
         let first = Task { try await turns.enqueue(1, on: "/n.md") { _, asked, _ in try await record.work(asked) } }
         try await waitUntil("the first has its turn") { record.all == [[1]] }
         var others: [Task<String, any Error>] = []
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test("Another note goes on") func anotherNoteGoes() async throws {
-        let (turns, held, free) = (Turns { Memory() }, Record(), Record())
+        let (turns, held, free) = (Queue { Memory() }, Record(), Record())
         free.open()
         let first = Task { try await turns.enqueue(1, on: "/held.md") { _, asked, _ in try await held.work(asked) } }
         try await waitUntil("the first has its turn") { held.all == [[1]] }
@@ -59,7 +59,7 @@ import Testing
 
     @Test("What fails fails for those that have no answer yet and the next go on") func failsFailsAnswer() async throws
     {
-        let turns = Turns { Memory() }
+        let turns = Queue { Memory() }
         let fault = await #expect(throws: Fault.self) {
             try await turns.enqueue(1, on: "/n.md") { _, _, _ in throw Fault(.transient, "not now") }
         }
@@ -73,14 +73,14 @@ import Testing
 
     @Test("Nobody waits for ever") func nobodyWaitsEver() async throws {
         let fault = await #expect(throws: Fault.self) {
-            try await Turns { Memory() }.enqueue(1, on: "/n.md") { _, _, _ in }
+            try await Queue { Memory() }.enqueue(1, on: "/n.md") { _, _, _ in }
         }
         #expect(fault?.message == "what was asked of /n.md was left without an answer")
     }
 
     @Test("What one piece of work leaves is for those that wait for it, and else for none that comes later")
     func memory() async throws {
-        let (turns, record) = (Turns { Memory() }, Record())
+        let (turns, record) = (Queue { Memory() }, Record())
         let found = Mutex<[[Int]]>([])
         let ask: @Sendable (Int) async throws -> String = { number in
             try await turns.enqueue(number, on: "/n.md") { _, asked, memory in
@@ -106,7 +106,7 @@ import Testing
 
     @Test("What may be kept is for the note's next turn, until another note has had one")
     func keptMemory() async throws {
-        let turns = Turns(memory: Memory.init) { $0.seen.withLock { !$0.contains(0) } }
+        let turns = Queue(memory: Memory.init) { $0.seen.withLock { !$0.contains(0) } }
         let ask: @Sendable (Int, BytePath) async throws -> [Int] = { number, note in
             let found = Mutex<[Int]>([])
             _ = try await turns.enqueue(number, on: note) { _, asked, memory in

@@ -13,7 +13,7 @@ import Testing
     private let scene: ActionScene
     private let world: ActionWorld
     private let note: BytePath
-    private let patience: EditorTimeout
+    private let timeout: EditorTimeout
     private let saved: SavedNotes
     private let looks = Looks()
 
@@ -38,9 +38,9 @@ import Testing
         scene = try ActionScene()
         world = try scene.open()
         note = world.home.appending("notes/inbox.md")
-        patience = EditorTimeout(NoteTimeouts(), BlockingPool("saved", threads: 1))
+        timeout = EditorTimeout(NoteTimeouts(), BlockingPool("saved", threads: 1))
         saved = SavedNotes(
-            journal: world.journal, patience: patience, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            journal: world.journal, timeout: timeout, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             delay: 0.01)
     }
 
@@ -76,7 +76,7 @@ import Testing
 
     @Test("Who is stopping tries nothing again") func stoppingTriesNothing() async throws {
         try await lose()
-        patience.stop()
+        timeout.stop()
         looks.fail(1)
         try await save()
         try await save()

@@ -205,7 +205,7 @@ import Testing
         try await courier.start()
         try await waitUntil("it is under way") { sender.sent.count == 1 }
         #expect(try await state("a.0") == .sending)
-        await courier.stop(patience: 0.05)
+        await courier.stop(timeout: 0.05)
         // On a slow disk, the shutdown leaves it to finish before the ledger has been told.
         try await until("a.0", .waiting)
         try await add("b.0")

@@ -102,7 +102,7 @@ import Testing
         let before = busy.sent.count
         try await waitUntil("it is asked on and on") { busy.sent.count > before + 20 }
         #expect(Set(busy.sent.map(\.id)).count > 2, "each lane has its turn")
-        await courier.stop(patience: 0.05)
+        await courier.stop(timeout: 0.05)
     }
 
     @Test("What a receiver asks for holds for all its lanes, and beyond an event that was given up or taken out")

@@ -81,7 +81,7 @@ import Testing
     @Test("A server that falls silent is not waited for without end") func serverFallsSilent() async throws {
         let scene = try Scene { _ in .stream("event: ping\ndata: {\"type\": \"ping\"}\n\n", ending: .held) }
         var options = ActionWorld.Options()
-        (options.models, options.modelPatience) = (scene.variables, .milliseconds(300))
+        (options.models, options.modelTimeout) = (scene.variables, .milliseconds(300))
         try await scene.scene.open(options).run(Scene.entry, on: Scene.file)
         #expect(try scene.sidecar.contains("> No advisor has read this text: no answer came within 0.3 seconds"))
         // On a busy machine the timeout expires before the question has arrived.

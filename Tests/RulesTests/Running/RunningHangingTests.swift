@@ -34,11 +34,11 @@ struct RunningHangingTests {
             try await first.see(name)
         }
         try await first.begin(try #require(try await first.jobs().first { $0.rule == "Far" }), "far")
-        let (lanes, gate) = (BlockingPool("silent", threads: 4, perBulkhead: true), DispatchSemaphore(value: 0))
+        let (pool, gate) = (BlockingPool("silent", threads: 4, perBulkhead: true), DispatchSemaphore(value: 0))
         script.recover("far") { _, _ in
             // Code that writes notes makes its calls in their bulkhead.
             try await Bulkhead.$current.withValue(isNotes ? Bulkhead("the note n.md") : Bulkhead.current) {
-                try await lanes.run { gate.wait() }
+                try await pool.run { gate.wait() }
             }
             return .notDone
         }
@@ -75,8 +75,8 @@ struct RunningHangingTests {
         try await first.ledger.write { transaction in
             for step in try transaction.steps(of: job.id) { _ = try transaction.setUndoing(step, true) }
         }
-        let (lanes, gate) = (BlockingPool("silent", threads: 4, perBulkhead: true), DispatchSemaphore(value: 0))
-        let hang: Script.Undo = { try await lanes.run { gate.wait() } }
+        let (pool, gate) = (BlockingPool("silent", threads: 4, perBulkhead: true), DispatchSemaphore(value: 0))
+        let hang: Script.Undo = { try await pool.run { gate.wait() } }
         if isLater { script.undo("p") { throw Fault(.transient, "the place is away") } } else { script.undo("p", hang) }
         let second = try Bench(folder, script, rules: rules)
         try await second.runner.start()

@@ -152,15 +152,15 @@ final class Bench: Sendable {
                     Probe(name: try $0.literal("name"), arguments: $0, script: script)
                 },
             ])
-        let lanes = BlockingPool("test", threads: 2)
+        let pool = BlockingPool("test", threads: 2)
         planner = Planner(
             ledger: ledger, presence: journal.presence, rules: RuleSet(try Self.rules(yaml, registry, places)),
             blocksOf: { bytes in
                 script.onBlocks?()
                 return Self.blocks(bytes)
-            }, lanes: lanes, host: "host", clock: clock, inspector: inspector)
+            }, pool: pool, host: "host", clock: clock, inspector: inspector)
         judge = ChangeClassifier(
-            ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes)
+            ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, pool: pool)
         quarantine = Quarantine(root: held ?? folder.appending("quarantine"), journal: journal)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork,

@@ -100,14 +100,14 @@ struct RunningWorstMomentTests {
     }
 
     @Test("A yes that comes when a job has just asked is heard", arguments: [nil, 3_600.0])
-    func confirmed(patience: Double?) async throws {
+    func confirmed(timeout: Double?) async throws {
         let (bench, moment) = try await bench()
         failOnce { context in
             try await bench.ledger.write { transaction in
                 try transaction.addQuestion(
                     QuestionRecord(
                         step: context.stepID, job: context.jobID, text: "Really?", asked: .now(),
-                        until: patience.map { Timestamp.now().adding(seconds: $0) }))
+                        until: timeout.map { Timestamp.now().adding(seconds: $0) }))
             }
             return Fault(.failed, "it asks: really?", code: Fault.unanswered)
         }

@@ -104,9 +104,9 @@ final class TimeBench: Sendable {
     }
 
     func rest() async throws {
-        var patience = Patience(seconds: 240)
+        var timeout = Timeout(seconds: 240)
         while !(await keeper.isIdle) {
-            guard try await patience.pause(milliseconds: 2) else {
+            guard try await timeout.pause(milliseconds: 2) else {
                 throw TestFailure("the keeper does not come to rest")
             }
         }

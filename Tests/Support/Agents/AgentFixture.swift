@@ -233,12 +233,12 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     /// Polls until `condition` holds, for at most `seconds`.
     package func until(_ what: String, seconds: Double = 60, _ condition: () throws -> Bool) async throws {
-        var patience = Patience(seconds: seconds)
+        var timeout = Timeout(seconds: seconds)
         var begun = ContinuousClock.now
         while try !condition() {
             // Most conditions run a program: polling without a pause would take CPU time from the agent.
             let pause = Int((ContinuousClock.now - begun) / .milliseconds(1)) * 4
-            guard try await patience.pause(milliseconds: min(max(pause, 20), 1_000)) else {
+            guard try await timeout.pause(milliseconds: min(max(pause, 20), 1_000)) else {
                 throw TestFailure("waited \(seconds) s in vain until \(what)\n\((try? log()) ?? "")")
             }
             begun = .now

@@ -23,13 +23,13 @@ package final class WebhookReceiver {
 
     /// Restarts it after ``kill()`` on the same port, waiting while another program uses that.
     package func restart() async throws {
-        var patience = Patience()
+        var timeout = Timeout()
         while true {
             do {
                 (process, _) = try Self.launch(log, port, options)
                 return
             } catch let failure as TestFailure {
-                guard try await patience.pause(milliseconds: 50) else { throw failure }
+                guard try await timeout.pause(milliseconds: 50) else { throw failure }
             }
         }
     }

@@ -29,7 +29,7 @@ struct ModelChoiceTests {
         return ModelChoice(
             configuration,
             secrets: SecretChain(home: home, environment: environment, configured: configuration.provider),
-            models: models, environment: environment, patience: .seconds(60))
+            models: models, environment: environment, timeout: .seconds(60))
     }
 
     /// Ollama with one model.

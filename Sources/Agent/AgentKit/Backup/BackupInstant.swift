@@ -14,14 +14,14 @@ final class BackupInstant {
     }
 
     /// Timeout in seconds for an agent that does not answer.
-    private static let patience = 20
+    private static let timeout = 20
 
     /// Makes the agent hold its steps; if no agent runs, keeps one from starting. If neither is possible, the backup
     /// goes on without: the ledger is read first, and work that it does not know yet is recognised when it is repeated.
     static func begin(_ directories: Directories) throws -> BackupInstant {
         guard let connection = try ControlConnection.connect(directories.socket) else { return try alone(directories) }
         do {
-            try connection.setTimeout(patience)
+            try connection.setTimeout(timeout)
             try connection.send(ControlRequest(HoldSteps()))
             let hold = try connection.receive(HoldSteps.Begun.self)
             return BackupInstant(connection, nil, hold.isQuiet ? .held : .stepAtWork)

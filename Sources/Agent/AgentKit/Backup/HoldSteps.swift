@@ -13,16 +13,16 @@ struct HoldSteps: Conversation {
     static let name = "hold"
 
     /// How long to wait for running steps.
-    static let patienceForSteps = Duration.seconds(10)
+    static let stepTimeout = Duration.seconds(10)
     /// Maximum hold in seconds, in case the other side never ends it.
     static let longest = 60
 
     /// Holds the steps, reports that, and resumes when the other side is done or disconnects.
     func hold(on connection: ControlConnection, with agent: Agent) async throws {
         let hold = agent.core.executor.hold
-        let begun = Begun(isQuiet: await hold.hold(waiting: Self.patienceForSteps))
+        let begun = Begun(isQuiet: await hold.hold(waiting: Self.stepTimeout))
         defer { hold.release() }
-        try await connection.lane.run {
+        try await connection.pool.run {
             try connection.send(begun)
             try connection.setTimeout(Self.longest)
             _ = try connection.receiveLine(limit: 4096, within: .seconds(Self.longest))

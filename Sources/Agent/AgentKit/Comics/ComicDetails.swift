@@ -90,7 +90,7 @@ extension ComicOperations {
         }
         let kept = try await kept(path, meter)
         var found: ComicInspection?
-        let size = try await lane.run { try FileStatus.of(path)?.size ?? 0 }
+        let size = try await pool.run { try FileStatus.of(path)?.size ?? 0 }
         try await inspect([(path, size)], mode: .lenient, hashes: false, meter) { found = $0 }
         return ComicDetails(
             file: path, type: type, content: kept.content, inspection: found, pages: found?.pages ?? [],

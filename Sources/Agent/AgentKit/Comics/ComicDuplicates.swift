@@ -76,7 +76,7 @@ extension ComicOperations {
         let (found, unreadable) = try await named(root) { try await library.allComics() }
         let folder = root
         let files = found.filter { $0.type.family != .image }.map { folder.appending($0.path) }
-        let review = await lane.runQuietly {
+        let review = await pool.runQuietly {
             Duplicates.find(among: files) { done, total in
                 meter.show(done, of: total, "comparing, \(ComicText.bytes(done)) of \(ComicText.bytes(total))")
             }
@@ -101,7 +101,7 @@ extension ComicOperations {
             for copy in group.copies {
                 meter.show(Int64(removed.count), of: Int64(review.copies), "\(BytePath(bytes: copy.name))")
                 do {
-                    let placed = try await lane.run {
+                    let placed = try await pool.run {
                         guard try ContentHash.ofFile(group.keep) == group.hash else {
                             throw Fault(.superseded, "\(group.keep), which would stay, has changed meanwhile")
                         }

@@ -28,7 +28,7 @@ extension ComicOperations {
     /// By content, then by name. Symlinks are followed.
     func type(of path: BytePath) async throws -> ComicFileType {
         try await named(path) {
-            try await lane.run {
+            try await pool.run {
                 let target = Self.canonical(path)
                 guard let status = try FileStatus.of(target) else {
                     throw ComicError.fileSystem(.fileNotFound(path))
@@ -57,14 +57,14 @@ extension ComicOperations {
         let from = root.appending(try inside(source))
         // The target may be the library's own folder.
         let within = Self.canonical(target) == root ? "" : try inside(target)
-        let goesInto = try await lane.run { try FileStatus.of(Self.canonical(target))?.kind == .directory }
+        let goesInto = try await pool.run { try FileStatus.of(Self.canonical(target))?.kind == .directory }
         let destination = goesInto || isFolder ? within.appending(name: from.name) : within
         return try await named(from) {
             guard destination != from.relative(to: root) else {
                 throw Fault(.usage, "\(from) is there already", path: from)
             }
             let service = try await progressIfAny()
-            let isComic = try await lane.run { try FileStatus.of(from)?.kind == .file }
+            let isComic = try await pool.run { try FileStatus.of(from)?.kind == .file }
             let content = isComic && service != nil ? try await content(of: from).0 : nil
             let placed = root.appending(try await library.moveFile(from: from, to: destination))
             if let service, let content { try await service.relocate(content, to: placed) }

@@ -144,7 +144,7 @@ extension ComicOperations {
         var found: [(path: BytePath, size: Int64)] = []
         for path in paths {
             let target = path
-            let known = try await lane.run { try Self.followed(target) }
+            let known = try await pool.run { try Self.followed(target) }
             guard known?.isFolder == true else {
                 found.append((path, known?.size ?? 0))
                 continue
@@ -181,7 +181,7 @@ extension ComicOperations {
             meter.show(start, of: total, "\(counted)\(name)")
             let found: ComicInspection
             do {
-                guard try await lane.run({ try Self.followed(file.path) }) != nil else {
+                guard try await pool.run({ try Self.followed(file.path) }) != nil else {
                     throw ComicError.fileSystem(.fileNotFound(file.path)).fault()
                 }
                 // Symlinks are followed, as users expect for a path they name.

@@ -143,7 +143,7 @@ extension ComicOperations {
         guard let service else { return [:] }
         let sizes = try await service.sizesOfKept()
         let (library, candidates) = (root, files.filter { $0.type != .folder && sizes.contains($0.size) })
-        let present = try await lane.run {
+        let present = try await pool.run {
             try candidates.compactMap { file in
                 try FileStatus.of(Self.canonical(library.appending(file.path))).map { (file.path, $0.fingerprint) }
             }

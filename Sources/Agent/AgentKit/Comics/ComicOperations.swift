@@ -10,7 +10,7 @@ import Platform
 package actor ComicOperations {
     package nonisolated let library: ComicLibrary
     package nonisolated let directories: Directories
-    nonisolated let lane = BlockingPool("comics.operations")
+    nonisolated let pool = BlockingPool("comics.operations")
     private var opened: ProgressService?
     private var started: ArchiveWorker?
 
@@ -35,7 +35,7 @@ package actor ComicOperations {
     func validator() throws -> ComicValidator { ComicValidator(worker: try worker()) }
 
     func reader(_ path: BytePath) async throws -> any ArchiveReader {
-        let kind = try await lane.run { try FileStatus.of(path)?.kind }
+        let kind = try await pool.run { try FileStatus.of(path)?.kind }
         guard [nil, .file, .directory].contains(kind) else {
             throw Fault(.usage, "\(path) is not a file", path: path)
         }
@@ -55,7 +55,7 @@ package actor ComicOperations {
     func progress() async throws -> ProgressService {
         if let opened { return opened }
         let state = directories.state
-        let service = try await lane.run { try ProgressService.open(directory: state) }
+        let service = try await pool.run { try ProgressService.open(directory: state) }
         // Another call may have opened it during the wait.
         if let opened { return opened }
         opened = service
@@ -66,14 +66,14 @@ package actor ComicOperations {
     func progressIfAny() async throws -> ProgressService? {
         if let opened { return opened }
         let file = directories.state.appending("comics.sqlite")
-        return try await lane.run { try FileStatus.of(file) } == nil ? nil : try await progress()
+        return try await pool.run { try FileStatus.of(file) } == nil ? nil : try await progress()
     }
 
     /// Hashes a whole file.
     ///
     /// - Throws: `Fault(.usage)` for a folder, which has no content of its own.
     func content(of path: BytePath, _ meter: ProgressMeter? = nil) async throws -> (ContentHash, Fingerprint) {
-        try await lane.run {
+        try await pool.run {
             guard let status = try FileStatus.of(path) else { throw ComicError.fileSystem(.fileNotFound(path)) }
             guard status.kind == .file else {
                 throw Fault(
@@ -97,7 +97,7 @@ package actor ComicOperations {
     package func close() async throws {
         guard let opened else { return }
         self.opened = nil
-        try await lane.run { try opened.close() }
+        try await pool.run { try opened.close() }
     }
 }
 

@@ -73,13 +73,13 @@ extension ComicOperations {
                 guard number > 0 else { throw Fault(.usage, "there is no page \(number): pages are counted from 1") }
                 index = number - 1
             }
-            let folder = try await lane.run { try Self.privateFolder() }
+            let folder = try await pool.run { try Self.privateFolder() }
             do {
                 let (count, page) = try await reader.page(index, into: folder.path)
                 try Self.check(index + 1, of: count, comic)
                 guard let (entry, file) = page else { throw ComicError.reader(.pageLoadFailed(index: index)) }
                 let mark = choice.mark(index: index, of: count)
-                return try await lane.run {
+                return try await pool.run {
                     let source = try Descriptor(BytePath(file.path))
                     // Removed before the output is written: the reader may end this process at any moment.
                     try folder.remove()
@@ -87,7 +87,7 @@ extension ComicOperations {
                 }
             } catch {
                 // The original error matters more; leftovers are removed next time.
-                try? await lane.run { try folder.remove() }
+                try? await pool.run { try folder.remove() }
                 throw error
             }
         }
@@ -121,7 +121,7 @@ extension ComicOperations {
             let image = ImageHeader.read(Array(jpeg.prefix(ImageHeader.headLength)))
             let number = if case .number(let number) = choice { number } else { Int?.none }
             let mark = (number.map { "-p\($0)" } ?? "-cover") + "-thumbnail.jpg"
-            let output = try await lane.run {
+            let output = try await pool.run {
                 try target.deliver(named: comic.stemAndExtension.stem + Array(mark.utf8)) {
                     try PictureTarget.write(Array(jpeg), to: $0)
                 }
@@ -138,11 +138,11 @@ extension ComicOperations {
         guard try await type(of: path).archive != nil else { return [] }
         let headers = try await worker().list(path).headers.filter { EntryRole(of: $0) == .metadata && !$0.isEncrypted }
         guard let choice = MetadataFile.comicInfo.choose(among: headers.map(\.path)) else { return [] }
-        let folder = try await lane.run { try Self.privateFolder() }
+        let folder = try await pool.run { try Self.privateFolder() }
         let target = folder.path.appending("info")
         do {
             _ = try await worker().extract(path, [headers[choice.index].position: target])
-            let bytes = try await lane.run {
+            let bytes = try await pool.run {
                 let bytes = try Descriptor(target).readAll(limit: ArchiveLimits.maxMetadataSize)
                 try folder.remove()
                 return bytes
@@ -150,7 +150,7 @@ extension ComicOperations {
             return try MetadataFile.comicInfo.parse(bytes).pages
         } catch is Fault {
             // The cover can be found without it; `inspect` reports the problem.
-            try? await lane.run { try folder.remove() }
+            try? await pool.run { try folder.remove() }
             return []
         }
     }

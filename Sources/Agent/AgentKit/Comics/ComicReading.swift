@@ -105,7 +105,7 @@ extension ComicOperations {
     /// Newest first, with whether the file is still where it was when marked.
     package func favourites() async throws -> [ComicFavourite] {
         let all = try await progressIfAny()?.favourites() ?? []
-        return try await lane.run {
+        return try await pool.run {
             try all.map {
                 ComicFavourite(
                     file: $0.path, content: $0.content, added: $0.added, isThere: try FileStatus.of($0.path) != nil)

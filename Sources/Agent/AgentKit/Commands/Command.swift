@@ -13,7 +13,7 @@ package protocol Command: Codable, Sendable {
     /// Whether it needs a running agent. Otherwise the command does it itself if no agent is running.
     static var needsAgent: Bool { get }
     /// Timeout in seconds for a healthy agent that has started; nil if it may take as long as the work does.
-    static var patience: Int? { get }
+    static var timeout: Int? { get }
 
     /// Performs the command.
     ///
@@ -28,7 +28,7 @@ package protocol Command: Codable, Sendable {
 extension Command {
     package static var onlyLooks: Bool { false }
     package static var needsAgent: Bool { false }
-    package static var patience: Int? { nil }
+    package static var timeout: Int? { nil }
 }
 
 /// A request with more than a one-line answer: it has the connection to itself until it ends.

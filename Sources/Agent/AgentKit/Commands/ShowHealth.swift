@@ -5,7 +5,7 @@ package struct ShowHealth: Command {
     package static let name = "health"
     package static let onlyLooks = true
     package static let needsAgent = true
-    package static let patience: Int? = 30
+    package static let timeout: Int? = 30
 
     package init() {}
 

@@ -10,7 +10,7 @@ package struct ShowMetrics: Command {
     package static let name = "metrics"
     package static let onlyLooks = true
     package static let needsAgent = true
-    package static let patience: Int? = 30
+    package static let timeout: Int? = 30
 
     package init() {}
 

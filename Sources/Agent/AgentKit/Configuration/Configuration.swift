@@ -32,7 +32,7 @@ package struct Configuration: Sendable {
     package var notify = NotifyPolicy()
     /// Where rules may publish events.
     package var publish: [PublishTarget] = []
-    package var patience = NoteTimeouts()
+    package var noteTimeouts = NoteTimeouts()
     /// Whose ticks in notes count as answers to `confirm`.
     package var ticks = TickPolicy()
     package var limits: [WorkKind: Int] = Self.standardLimits
@@ -160,12 +160,14 @@ extension Configuration {
         }
         if let node = top["notes"], let part = reader.mapping(node, "`notes`", keys: Key.notes) {
             if let node = part["wait-open"], let seconds = reader.duration(node, "`wait-open`") {
-                patience.open = seconds
+                noteTimeouts.open = seconds
             }
             if let node = part["wait-editor"], let seconds = reader.duration(node, "`wait-editor`") {
-                patience.editor = seconds
+                noteTimeouts.editor = seconds
             }
-            if let node = part["settle"], let seconds = reader.duration(node, "`settle`") { patience.settle = seconds }
+            if let node = part["settle"], let seconds = reader.duration(node, "`settle`") {
+                noteTimeouts.settle = seconds
+            }
         }
         if let node = top["confirm"], let part = reader.mapping(node, "`confirm`", keys: Key.confirm) {
             readTicks(part, reader)

@@ -4,17 +4,17 @@ import Synchronization
 /// Reads credentials for the courier with a timeout, so that a try ends even if their folder hangs.
 package final class CredentialReader: Sendable {
     private let read: @Sendable (_ name: String) throws -> SecretBytes?
-    private let patience: Double
+    private let timeout: Double
     private let atWork = Atomic<Int>(0)
 
     /// At most this many threads may be stuck in a file system that hangs.
     package static let most = 16
 
     /// - Parameters:
-    ///   - patience: timeout in seconds.
+    ///   - timeout: timeout in seconds.
     ///   - read: reads a credential by name, nil if there is none; may block.
-    package init(patience: Double = 10, read: @escaping @Sendable (_ name: String) throws -> SecretBytes?) {
-        self.patience = patience
+    package init(timeout: Double = 10, read: @escaping @Sendable (_ name: String) throws -> SecretBytes?) {
+        self.timeout = timeout
         self.read = read
     }
 
@@ -26,7 +26,7 @@ package final class CredentialReader: Sendable {
             atWork.subtract(1, ordering: .relaxed)
             throw Self.hanging(name)
         }
-        let found = try await answer(within: patience) { [self] in
+        let found = try await answer(within: timeout) { [self] in
             defer { atWork.subtract(1, ordering: .relaxed) }
             return try read(name)
         }

@@ -6,7 +6,7 @@ import Synchronization
 /// One end of a control connection. Blocks.
 final class ControlConnection: Sendable {
     /// All I/O of this connection runs here, so that a slow peer delays only itself.
-    let lane = BlockingPool("control")
+    let pool = BlockingPool("control")
     private let descriptor: Int32
     /// See ``ChangeNotice`` for why it is a struct.
     private struct Waiting {
@@ -23,16 +23,16 @@ final class ControlConnection: Sendable {
     }
 
     /// - Parameters:
-    ///   - patience: timeout in seconds for each wait; nil for no limit.
+    ///   - timeout: timeout in seconds for each wait; nil for no limit.
     ///   - anyone: skips the check of who listens, for a caller that sends nothing.
     /// - Returns: nil if nothing listens at `path`.
     /// - Throws: `Fault`; with the code ``late`` if the listener accepts no connection in time; if the listener is not
     ///   trusted (``TrustedListener``).
-    static func connect(_ path: BytePath, patience: Int? = nil, anyone: Bool = false) throws -> ControlConnection? {
+    static func connect(_ path: BytePath, timeout: Int? = nil, anyone: Bool = false) throws -> ControlConnection? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Fault.system("make a socket") }
         let connection = ControlConnection(owning: descriptor)
-        if let patience { try connection.setTimeout(patience) }
+        if let timeout { try connection.setTimeout(timeout) }
         guard let result = UnixAddress.with(path.text, { Glibc.connect(descriptor, $0, $1) }) else {
             throw Fault(
                 .usage, "the path of the control socket is too long: \(path); set STEWARD_RUNTIME to a shorter one")
@@ -63,9 +63,9 @@ final class ControlConnection: Sendable {
     ///
     /// - Parameters:
     ///   - limit: bytes; the rest of a longer line is read and discarded, so that the peer can be sent an error.
-    ///   - patience: for the whole line.
+    ///   - timeout: for the whole line.
     /// - Throws: `Fault`; `.usage` if the line is too long, with the code ``late`` if it did not arrive in time.
-    func receiveLine(limit: Int = 16 << 20, within patience: Duration? = nil) throws -> Data {
+    func receiveLine(limit: Int = 16 << 20, within timeout: Duration? = nil) throws -> Data {
         let start = ContinuousClock.now
         var line = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -86,7 +86,7 @@ final class ControlConnection: Sendable {
                 throw Fault(.usage, "a request has at most \(limit) bytes on its line, and this one has more")
             }
             if isWhole { return line }
-            if let patience, ContinuousClock.now - start > patience { throw Self.tooLate }
+            if let timeout, ContinuousClock.now - start > timeout { throw Self.tooLate }
         }
     }
 
@@ -100,27 +100,27 @@ final class ControlConnection: Sendable {
         return try decoder.decode(type, from: receiveLine())
     }
 
-    /// - Parameter patience: for the whole message; if nil, the timeout restarts with each partial write.
-    func send(_ value: some Encodable, within patience: Duration? = nil) throws {
-        try send(line: try JSONText.line(value), within: patience)
+    /// - Parameter timeout: for the whole message; if nil, the timeout restarts with each partial write.
+    func send(_ value: some Encodable, within timeout: Duration? = nil) throws {
+        try send(line: try JSONText.line(value), within: timeout)
     }
 
     /// - Parameter line: without the newline.
-    func send(line: String, within patience: Duration? = nil) throws {
-        try Array((line + "\n").utf8).withUnsafeBytes { try write($0, within: patience) }
+    func send(line: String, within timeout: Duration? = nil) throws {
+        try Array((line + "\n").utf8).withUnsafeBytes { try write($0, within: timeout) }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, within patience: Duration? = nil) throws {
+    func write(_ bytes: UnsafeRawBufferPointer, within timeout: Duration? = nil) throws {
         guard !isBroken.load(ordering: .relaxed) else { throw Self.away }
         do {
-            try writeAll(bytes, within: patience)
+            try writeAll(bytes, within: timeout)
         } catch {
             isBroken.store(true, ordering: .relaxed)
             throw error
         }
     }
 
-    private func writeAll(_ bytes: UnsafeRawBufferPointer, within patience: Duration?) throws {
+    private func writeAll(_ bytes: UnsafeRawBufferPointer, within timeout: Duration?) throws {
         let start = ContinuousClock.now
         var rest = bytes
         while !rest.isEmpty {
@@ -132,7 +132,7 @@ final class ControlConnection: Sendable {
             }
             guard sent > 0 else { throw Self.away }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(sent))
-            if !rest.isEmpty, let patience, ContinuousClock.now - start > patience { throw Self.away }
+            if !rest.isEmpty, let timeout, ContinuousClock.now - start > timeout { throw Self.away }
         }
     }
 
@@ -204,28 +204,28 @@ final class ControlConnection: Sendable {
 package enum ControlClient {
     /// Sends a command to the daemon. Blocks until it has answered.
     ///
-    /// - Parameter patience: timeout in seconds; nil for the command's default, which may be none.
+    /// - Parameter timeout: timeout in seconds; nil for the command's default, which may be none.
     /// - Returns: nil if no daemon is listening.
     /// - Throws: `Fault` with the daemon's error, or if it does not answer.
     package static func ask<C: Command>(
-        _ command: C, at socket: BytePath, patience: Int? = nil
+        _ command: C, at socket: BytePath, timeout: Int? = nil
     ) throws -> C.Answer? {
-        let patience = patience ?? C.patience
+        let timeout = timeout ?? C.timeout
         let reply: ControlReply<C.Answer>?
         do {
-            reply = try ControlConnection.connect(socket, patience: patience).map {
+            reply = try ControlConnection.connect(socket, timeout: timeout).map {
                 try Self.reply(to: command, over: $0)
             }
         } catch let fault as Fault where fault.code == ControlConnection.late {
-            throw silence(socket, patience)
+            throw silence(socket, timeout)
         } catch is DecodingError {
             throw ControlConnection.foreign
         }
         return try reply?.get()
     }
 
-    private static func silence(_ socket: BytePath, _ patience: Int?) -> Fault {
-        let time = patience.map { " for \($0) s" } ?? ""
+    private static func silence(_ socket: BytePath, _ timeout: Int?) -> Fault {
+        let time = timeout.map { " for \($0) s" } ?? ""
         return Fault(
             .failed,
             "the agent does not answer: at \(socket) it has said nothing\(time); see in its log, and by `systemctl "

@@ -22,8 +22,8 @@ package final class ControlServer: Sendable {
     private let held = Mutex<Descriptor?>(nil)
     /// The socket file that this server bound to the path.
     private let bound = Mutex<FileStatus?>(nil)
-    private let lane = BlockingPool("control.listen")
-    private let patience: Int
+    private let pool = BlockingPool("control.listen")
+    private let timeout: Int
     private let most: Int
     private let group: gid_t?
     private let open = Mutex(0)
@@ -33,18 +33,18 @@ package final class ControlServer: Sendable {
 
     /// - Parameters:
     ///   - given: an inherited socket that already listens at the path; nil to create one.
-    ///   - patience: seconds without progress before a command counts as gone. The whole request may take twice as
+    ///   - timeout: seconds without progress before a command counts as gone. The whole request may take twice as
     ///     long, and
     ///     the whole answer twelve times as long.
     ///   - most: maximum simultaneous connections, including those waiting for an answer; more are refused.
     ///   - group: its members are admitted, in addition to the agent's own user and root.
     package init(
-        path: BytePath, given: Descriptor? = nil, patience: Int = 5, most: Int = 128, group: gid_t? = nil, log: Logger
+        path: BytePath, given: Descriptor? = nil, timeout: Int = 5, most: Int = 128, group: gid_t? = nil, log: Logger
     ) {
         self.path = path
         self.given = given
         ending = Ending()
-        self.patience = patience
+        self.timeout = timeout
         self.most = most
         self.group = group
         self.log = log
@@ -54,8 +54,8 @@ package final class ControlServer: Sendable {
     ///
     /// - Throws: `Fault` if the socket cannot be created.
     func run(_ commands: CommandTable) async throws {
-        let descriptor = try await lane.run { try self.listen() }
-        let ending = try await lane.run { try self.ending.begin() }
+        let descriptor = try await pool.run { try self.listen() }
+        let ending = try await pool.run { try self.ending.begin() }
         let (connections, continuation) = AsyncStream.makeStream(of: ControlConnection.self)
         // Blocks while there is no caller.
         Thread.detachNewThread {
@@ -64,7 +64,7 @@ package final class ControlServer: Sendable {
                 if accepted >= 0 {
                     let connection = ControlConnection(owning: accepted)
                     do {
-                        try connection.setTimeout(self.patience)
+                        try connection.setTimeout(self.timeout)
                         if try self.accepts(connection) { continuation.yield(connection) }
                     } catch {
                         self.log.debug("a command went away: \(explain(error))")
@@ -120,7 +120,7 @@ package final class ControlServer: Sendable {
     }
 
     private func serve(_ connection: ControlConnection, _ commands: CommandTable) async throws {
-        let patience = patience
+        let timeout = timeout
         let reply: String
         switch try await request(connection, commands) {
         case .failure(let fault): reply = try JSONText.line(ControlRefusal(fault))
@@ -129,7 +129,7 @@ package final class ControlServer: Sendable {
             guard let answered = try await Self.answer(answer, onlyLooks, on: connection) else { return }
             reply = answered
         }
-        try await connection.lane.run { try connection.send(line: reply, within: .seconds(12 * patience)) }
+        try await connection.pool.run { try connection.send(line: reply, within: .seconds(12 * timeout)) }
     }
 
     /// A read-only command is cancelled once its caller has disconnected.
@@ -154,10 +154,10 @@ package final class ControlServer: Sendable {
     private func request(
         _ connection: ControlConnection, _ commands: CommandTable
     ) async throws -> Result<CommandTable.Received, Fault> {
-        let patience = patience
-        return try await connection.lane.run {
+        let timeout = timeout
+        return try await connection.pool.run {
             do {
-                let line = try connection.receiveLine(limit: Self.requestLimit, within: .seconds(2 * patience))
+                let line = try connection.receiveLine(limit: Self.requestLimit, within: .seconds(2 * timeout))
                 return .success(try commands.read(line))
             } catch let fault as Fault where fault.kind == .usage || fault.code == ControlConnection.late {
                 return .failure(fault)
@@ -212,7 +212,7 @@ package final class ControlServer: Sendable {
 
     private func isAnswered() throws -> Bool {
         do {
-            return try ControlConnection.connect(path, patience: patience, anyone: true) != nil
+            return try ControlConnection.connect(path, timeout: timeout, anyone: true) != nil
         } catch let fault as Fault where fault.code == ControlConnection.late {
             return true
         }

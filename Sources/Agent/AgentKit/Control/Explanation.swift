@@ -73,7 +73,7 @@ package struct Explanation: Codable, Sendable {
         let ledger = try Ledger.openForReading(directory: directories.state)
         if let ledger { try await core.learnTime(from: ledger) }
         let folder = try status?.kind == .directory ? FolderContents(files.folder(path)) : nil
-        let isReadable = try status?.kind != .file || ReadAccess.isGranted(files.spot(path))
+        let isReadable = try status?.kind != .file || ReadAccess.isGranted(files.entry(path))
         let isRead = isReadable && status.map { $0.size <= place.sizeLimit } ?? true
         let file = isRead && status?.kind == .file ? try files.file(path) : nil
         let supposed = event.flatMap(FileEvent.init(rawValue:))

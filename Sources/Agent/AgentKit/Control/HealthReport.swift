@@ -57,7 +57,7 @@ package struct HealthReport: Codable, Sendable, Equatable {
         find("outbox", dead + held, "\(dead) events were given up and \(held) are held behind such: `steward outbox`")
         let missing = status.missingBlocks.count
         find("blocks", missing, "\(missing) blocks are missing in notes: `steward blocks list`")
-        if let last = status.lastBackup, last.days(at: now) >= LastBackup.patience {
+        if let last = status.lastBackup, last.days(at: now) >= LastBackup.timeout {
             find("backup", 1, last.warning(at: now))
         }
         self.findings = findings

@@ -52,14 +52,14 @@ package struct PlacePermits {
         // A missing or unreadable place is reported by `doctor`.
         guard let root = try? core.journal.presence.root(of: place) else { return withheld }
         _ = try? Scanner.walk(root: watch, ignoring: IgnoreList(extra: core.configuration.ignore)) { path, status in
-            guard status.kind == .file, let spot = try? root.spot(path) else { return }
+            guard status.kind == .file, let entry = try? root.entry(path) else { return }
             let isOwn = status.owner == geteuid()
-            if !isOwn || status.mode & 0o200 == 0, !spot.isAccessible(W_OK) {
+            if !isOwn || status.mode & 0o200 == 0, !entry.isAccessible(W_OK) {
                 withheld.files[.file, default: []].append(path)
             }
-            guard let folder = try? spot.folder.status() else { return }
+            guard let folder = try? entry.folder.status() else { return }
             let isSticky = folder.mode & mode_t(S_ISVTX) != 0 && !isOwn && folder.owner != geteuid()
-            if isSticky || !spot.folder.isAccessible(W_OK | X_OK) { withheld.files[.folder, default: []].append(path) }
+            if isSticky || !entry.folder.isAccessible(W_OK | X_OK) { withheld.files[.folder, default: []].append(path) }
         }
         return withheld
     }

@@ -93,7 +93,7 @@ package struct AgentMetrics: Sendable {
 
     // MARK: On disk
 
-    /// Metrics from the ledger. Empty if it cannot be read, for which ``MetricManual`` has a separate metric.
+    /// Metrics from the ledger. Empty if it cannot be read, for which ``MetricCatalog`` has a separate metric.
     private func stored() async -> [MetricFamily] {
         let roots = agent.source.status().roots
         let holding = agent.core.configuration.publish.filter { $0.onDead == .hold }.map(\.name)

@@ -38,12 +38,12 @@ package final class MetricRegistry: MetricsFactory {
     package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         let name = MetricName.plain(label)
         guard aggregate else { return series(name, .gauge, dimensions) { LevelSeries() } }
-        return series(name, .histogram, dimensions) { HistogramSeries(bounds: MetricManual.bounds(of: name)) }
+        return series(name, .histogram, dimensions) { HistogramSeries(bounds: MetricCatalog.bounds(of: name)) }
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         let name = MetricName.seconds(label)
-        return series(name, .histogram, dimensions) { HistogramSeries(bounds: MetricManual.bounds(of: name)) }
+        return series(name, .histogram, dimensions) { HistogramSeries(bounds: MetricCatalog.bounds(of: name)) }
     }
 
     // Keeps the value: a counter that restarts looks like a reset.

@@ -79,7 +79,7 @@ package enum MetricText {
         let named = Dictionary(grouping: families, by: \.name).sorted { $0.key < $1.key }
         for (name, parts) in named {
             let kind = parts[0].kind
-            text += "# HELP \(name) \(escaped(MetricManual.help(of: name)))\n# TYPE \(name) \(kind.rawValue)\n"
+            text += "# HELP \(name) \(escaped(MetricCatalog.help(of: name)))\n# TYPE \(name) \(kind.rawValue)\n"
             let samples = parts.flatMap(\.samples)
             // The buckets of a histogram keep their order.
             let lines = kind == .histogram ? samples.map(line) : samples.map(line).sorted()

@@ -22,7 +22,7 @@ package struct MetricsServer: Sendable {
 
     private let address: MetricsAddress
     private let pages: Pages
-    private let patience: Int
+    private let timeout: Int
     /// Seconds after which a health check is reported as unknown.
     private let longest: Double
     private let most: Int
@@ -30,15 +30,15 @@ package struct MetricsServer: Sendable {
 
     /// - Parameters:
     ///   - address: where to listen.
-    ///   - patience: seconds for a request and its answer; then the connection is closed.
-    ///   - longest: seconds for building a page; nil for two thirds of `patience`.
+    ///   - timeout: seconds for a request and its answer; then the connection is closed.
+    ///   - longest: seconds for building a page; nil for two thirds of `timeout`.
     ///   - most: maximum simultaneous connections; more are closed at once.
     package init(
-        _ address: MetricsAddress, patience: Int = 15, longest: Double? = nil, most: Int = 16, log: Logger, pages: Pages
+        _ address: MetricsAddress, timeout: Int = 15, longest: Double? = nil, most: Int = 16, log: Logger, pages: Pages
     ) {
         self.address = address
-        self.patience = patience
-        self.longest = longest ?? Double(patience) * 2 / 3
+        self.timeout = timeout
+        self.longest = longest ?? Double(timeout) * 2 / 3
         self.most = most
         self.log = log
         self.pages = pages
@@ -47,7 +47,7 @@ package struct MetricsServer: Sendable {
     /// Serves until its task is cancelled.
     package func run() async {
         let server = LoopbackServer(
-            address, "metrics", at: "/metrics", patience: patience, most: most, log: log
+            address, "metrics", at: "/metrics", timeout: timeout, most: most, log: log
         ) { await answer(to: $0) }
         await server.run()
     }

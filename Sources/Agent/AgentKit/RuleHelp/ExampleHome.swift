@@ -44,7 +44,7 @@ struct ExampleHome: Sendable {
         // Allowed so that the rules parse; the caller has already decided whether the steps may run.
         own.run.isAllowed = true
         // There are no editors here whose buffers to protect.
-        own.patience.settle = 0
+        own.noteTimeouts.settle = 0
         self.folder = folder
         core = AgentCore(
             configuration: own, directories: directories, ledger: try Ledger.open(directory: directories.state).ledger,

@@ -26,18 +26,18 @@ struct ExampleRun {
     func complaints() async throws -> [Diagnostic] {
         let (place, path) = (try home.place(example.file.place ?? rule.places[0].name), example.file.path)
         home.core.planner.ruleSet = RuleSet([rule])
-        let lane = BlockingPool("examples")
-        try await lane.run {
+        let pool = BlockingPool("examples")
+        try await pool.run {
             for file in example.there {
                 try home.write(file, in: try home.place(file.place ?? place.name), beside: folder)
             }
         }
         if let before = example.before ?? (example.event == .removed ? example.file : nil) {
             let old = try home.place(before.place ?? place.name)
-            try await lane.run { try home.write(before, in: old, beside: folder) }
+            try await pool.run { try home.write(before, in: old, beside: folder) }
             _ = try await home.core.judge.judge(old, before.path, baseline: .silent)
             if example.event == .renamed {
-                try await lane.run {
+                try await pool.run {
                     try Durable.makeDirectory(place.root.appending(path).parent)
                     guard
                         try Durable.renameNew(old.root.appending(before.path), to: place.root.appending(path))
@@ -45,7 +45,7 @@ struct ExampleRun {
                 }
             }
         }
-        let hash = try await lane.run { () -> ContentHash in
+        let hash = try await pool.run { () -> ContentHash in
             let file = place.root.appending(path)
             if example.event == .arrived || example.event == .changed {
                 try home.write(example.file, in: place, beside: folder)
@@ -55,7 +55,7 @@ struct ExampleRun {
             return hash
         }
         let jobs = try await home.run(place, path, rule.subject)
-        let outcome = try await lane.run {
+        let outcome = try await pool.run {
             try ExampleOutcome(home, jobs: jobs, place: place.name, path: path, hash: hash)
         }
         return example.expectations.compactMap { expectation in

@@ -124,7 +124,7 @@ struct RuleRehearsal {
     private func subject(_ found: TrialFiles.Found) async throws -> Subject {
         let held = held
         let (file, status) = try await BlockingPool("try").run {
-            let file = found.isThere ? try held.spot(found.file).openFile() : try Descriptor(found.file)
+            let file = found.isThere ? try held.entry(found.file).openFile() : try Descriptor(found.file)
             return (file, try file.status())
         }
         return Subject(

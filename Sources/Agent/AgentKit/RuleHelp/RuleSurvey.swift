@@ -36,7 +36,7 @@ package struct RuleSurvey: Codable, Sendable {
                     folders.append(path)
                 } else if let status = try files.status(path), status.kind == .file {
                     looked += 1
-                    guard let file = try? files.spot(path).openFile() else { continue }
+                    guard let file = try? files.entry(path).openFile() else { continue }
                     let facts = FileFacts(
                         place: place, path: below, status: status, event: .arrived, now: .now(), content: .open(file),
                         sources: core.planner.sources)

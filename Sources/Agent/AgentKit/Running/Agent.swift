@@ -27,7 +27,7 @@ package final class Agent: Service {
     private let lock: StateLock
     private let server: ControlServer
     /// Threads for commands that use vaults.
-    let vaultLanes = BlockingPool("vault.answers", threads: 8)
+    let vaultPool = BlockingPool("vault.answers", threads: 8)
     private let opening: Ledger.Opening
     private let log: Logger
     /// Writes the agent's log.
@@ -50,12 +50,12 @@ package final class Agent: Service {
         lines: LogQueue
     ) async throws -> Agent {
         Blocking.forbidOnPool()
-        let lane = BlockingPool("start")
+        let pool = BlockingPool("start")
         // First of all: the library uses select() on this descriptor, so its number must be low.
         var options = WatchOptions(ignore: IgnoreList(extra: configuration.ignore))
         options.onMessage = { log.warning("\($0)") }
         let set = options
-        let source = try await lane.run { try InotifySource(set) }
+        let source = try await pool.run { try InotifySource(set) }
         Lease.ignoreBreakSignal()
         // Jobs hold their files open, and there may be hundreds of jobs.
         OpenFiles.raiseLimit()
@@ -64,18 +64,18 @@ package final class Agent: Service {
         // Before any key is loaded: once one is in memory, a debugger that is already attached could read it.
         if !configuration.vaults.isEmpty { try CoreDumps.forbid() }
         let examination = Examination(configuration: configuration, directories: directories)
-        if let finding = try await lane.run({ examination.complaints(.first).first }) {
+        if let finding = try await pool.run({ examination.complaints(.first).first }) {
             throw Fault(.usage, finding.line, path: directories.state)
         }
         var state = try await StartTimeout(log: log).until("opening the ledger") {
-            try await lane.run { try State(directories) }
+            try await pool.run { try State(directories) }
         }
         if state.opening == .new, let trace = try await AgentTraces(configuration, directories).find() {
             let opened = state
-            state.opening = try await lane.run { try opened.lost(directories, trace) }
+            state.opening = try await pool.run { try opened.lost(directories, trace) }
         }
         let ready = state
-        return try await lane.run { try Agent(configuration, directories, source, ready, socket, log, lines) }
+        return try await pool.run { try Agent(configuration, directories, source, ready, socket, log, lines) }
     }
 
     /// State that belongs to one agent exclusively.
@@ -164,8 +164,8 @@ package final class Agent: Service {
     private func begin() async throws {
         // Before recovery, which may take long: an upgrade may replace the programs meanwhile.
         await Workers.find(log)
-        let patience = StartTimeout(log: log)
-        try await patience.until("learning the time") {
+        let timeout = StartTimeout(log: log)
+        try await timeout.until("learning the time") {
             try await self.core.learnTime()
             try await self.core.keepTime()
         }
@@ -173,8 +173,8 @@ package final class Agent: Service {
         for finding in try await BlockingPool("start.checks").run({ examination.complaints(.opened) }) {
             log.warning("\(finding.subject): \(finding.line)")
         }
-        try await patience.until("noting the start") { try await self.noteStart() }
-        try await patience.until("going on where the last run ended") { try await self.resumeLastRun() }
+        try await timeout.until("noting the start") { try await self.noteStart() }
+        try await timeout.until("going on where the last run ended") { try await self.resumeLastRun() }
         let isNew = opening == .new
         HangWatch.shared.remind { [core] in core.executor.makeRoom() }
         HangWatch.shared.listen { [log, changes] hang, hasBegun in
@@ -191,13 +191,13 @@ package final class Agent: Service {
         if reloadDiagnostics.hasErrors {
             log.error("the rules are not valid: files wait until they are. `steward check` shows what is wrong")
         } else {
-            try await patience.until("noting the rules") { try await self.pipeline.adoptRules(isFirstStart: isNew) }
-            try await patience.until("looking for what is due") { try await self.time.rulesChanged() }
+            try await timeout.until("noting the rules") { try await self.pipeline.adoptRules(isFirstStart: isNew) }
+            try await timeout.until("looking for what is due") { try await self.time.rulesChanged() }
         }
-        try await patience.until("noting that all that lay there is known") { try await self.markLife() }
+        try await timeout.until("noting that all that lay there is known") { try await self.markLife() }
         try await core.lookAfterNotes()
         let isPaused = await runner.status().paused
-        try await patience.until("going on with what is to be published") {
+        try await timeout.until("going on with what is to be published") {
             try await self.courier.start(isPaused: isPaused)
         }
         await core.unlockFromCredentials()
@@ -321,7 +321,7 @@ package final class Agent: Service {
                     do {
                         _ = try await outcome(within: 2) {
                             try await Bulkhead.$current.withValue(.place(place.name)) {
-                                try await presence.lanes.run { _ = try presence.look(at: place) }
+                                try await presence.pool.run { _ = try presence.look(at: place) }
                             }
                         }
                     } catch {

@@ -66,7 +66,7 @@ package final class AgentCore: Sendable {
         ledger.names.locate { path in places.locate(path).map { ($0.place.name, $0.place.root, $0.path) } }
         inWork = PathsInWork()
         notes = NoteWriter(
-            journal: journal, inWork: inWork, patience: configuration.patience, device: configuration.device,
+            journal: journal, inWork: inWork, timeout: configuration.noteTimeouts, device: configuration.device,
             backups: directories.state.appending("replaced-notes"), log: log)
         vaults = VaultKeeper(configuration.vaults.map { VaultService.logging($0, to: log) })
         outbox = Outbox(ledger: ledger)
@@ -88,13 +88,13 @@ package final class AgentCore: Sendable {
         registry = StandardActions.registry(services)
         quarantine = Quarantine(
             root: directories.quarantine, limit: configuration.quarantineLimit, journal: journal)
-        let lanes = BlockingPool("judge", threads: 4, perBulkhead: true)
+        let pool = BlockingPool("judge", threads: 4, perBulkhead: true)
         planner = Planner(
-            ledger: ledger, presence: journal.presence, rules: .notYetRead, blocksOf: Self.blocks, lanes: lanes,
+            ledger: ledger, presence: journal.presence, rules: .notYetRead, blocksOf: Self.blocks, pool: pool,
             host: configuration.device, clock: seen.clock,
             inspector: CagedInspector(pool: contents, timeZone: configuration.timeZone))
         judge = ChangeClassifier(
-            ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, lanes: lanes)
+            ledger: ledger, planner: planner, presence: journal.presence, inWork: inWork, pool: pool)
         folderJudge = FolderJudge(planner: planner, inWork: inWork)
         executor = JobExecutor(
             journal: journal, registry: registry, quarantine: quarantine, inWork: inWork, limits: configuration.limits,

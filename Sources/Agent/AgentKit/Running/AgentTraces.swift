@@ -15,7 +15,7 @@ struct AgentTraces {
     /// Larger notes are skipped.
     private static let mostBytes: Int64 = 4 << 20
     /// Timeout per place in seconds: a start must not wait for a disk that hangs.
-    private static let patience = 30.0
+    private static let timeout = 30.0
 
     init(_ configuration: Configuration, _ directories: Directories) {
         captures = DotContext.folder(directories)
@@ -28,11 +28,11 @@ struct AgentTraces {
     /// If no note has a trace, all notes are read; this happens only at a first start.
     func find() async throws -> String? {
         let (captures, device) = (captures, device)
-        if try await answer(within: Self.patience, { try CaptureStore.holdsAgentsCaptures(in: captures) }) == true {
+        if try await answer(within: Self.timeout, { try CaptureStore.holdsAgentsCaptures(in: captures) }) == true {
             return "\(captures) holds captures that rules have stored"
         }
         for place in notes {
-            let found = try await answer(within: Self.patience) { try Self.ownBlock(below: place.root, device) }
+            let found = try await answer(within: Self.timeout) { try Self.ownBlock(below: place.root, device) }
             if case let note?? = found { return "\(note) holds a block that this device's agent has written" }
         }
         return nil

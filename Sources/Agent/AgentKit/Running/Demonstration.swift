@@ -49,11 +49,11 @@ package struct Demonstration: Sendable {
         let made = try Setup(directories: directories, base: home.appending("Steward").text).carryOut(dryRun: false)
         for path in made.created { tell("  made \(path.relative(to: home) ?? path)") }
 
-        let lane = BlockingPool("demo")
+        let pool = BlockingPool("demo")
         let base = home.appending("Steward")
-        let vault = try DemonstrationVault(base: base, directories: directories, lane: lane)
+        let vault = try DemonstrationVault(base: base, directories: directories, pool: pool)
         try vault.prepare(rules: home.appending("rules.d"))
-        let publishing = try DemonstrationPublishing(home: home, lane: lane)
+        let publishing = try DemonstrationPublishing(home: home, pool: pool)
         let plane = try await publishing?.start(directories, rules: home.appending("rules.d"), tell)
         defer { plane?.terminate() }
 
@@ -77,20 +77,20 @@ package struct Demonstration: Sendable {
         }
         func short(_ line: String) -> String { line.replacingOccurrences(of: home.text, with: "~") }
         let socket = directories.socket
-        _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
+        _ = try await pool.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
         let (configuration, _) = Configuration.load(directories)
         guard let configuration else { throw Fault(.failed, "the demo's own configuration is not valid") }
         let (again, bytes) = DemonstrationComics.duplicate
         tell("\nThe same comic once more, under another name:\n  \(again)  (\(bytes.count) bytes)")
         try drop(base.appending(again), bytes)
-        _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
+        _ = try await pool.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
         // Blocks in a note trigger rules too; this one is typed as in any editor.
         let today = "notes/inbox.md"
         tell("\nTyping a block into \(today):\n    ^todo-0930\n    Water the plants")
         try drop(
             base.appending(BytePath(today)), Array("# Inbox\n\n## Todo\n\n^todo-0930\nWater the plants\n".utf8),
             replacing: true)
-        _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
+        _ = try await pool.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
 
         tell("\nWhat became of each:")
         var explanations: [Explanation] = []
@@ -106,7 +106,7 @@ package struct Demonstration: Sendable {
         }
         try await DemonstrationDots(directories: directories, configuration: configuration).run(tell)
         try publishing?.run(tell)
-        try await DemonstrationReview(base: base, socket: socket, lane: lane).run(tell)
+        try await DemonstrationReview(base: base, socket: socket, pool: pool).run(tell)
         try await vault.run(tell) { try drop($0, $1) }
         tell("\nThe library:")
         for comic in try files(below: base.appending("library")) { tell("  \(comic.relative(to: base) ?? comic)") }
@@ -116,7 +116,7 @@ package struct Demonstration: Sendable {
             let text = String(decoding: try Descriptor(note).readAll(), as: UTF8.self)
             for line in text.split(separator: "\n", omittingEmptySubsequences: false) { tell("  | \(line)") }
         }
-        let status = try await lane.run { try ControlClient.ask(ShowStatus(), at: socket) }
+        let status = try await pool.run { try ControlClient.ask(ShowStatus(), at: socket) }
         tell("\n$ steward status")
         for line in status?.lines ?? [] { tell(short("  \(line)")) }
         let shown = try status.map { try JSONText.shown($0) } ?? "{}"

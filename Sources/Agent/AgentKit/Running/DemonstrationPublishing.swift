@@ -21,15 +21,15 @@ struct DemonstrationPublishing: Sendable {
 
     private let program: BytePath
     private let record: BytePath
-    private let lane: BlockingPool
+    private let pool: BlockingPool
 
     /// - Returns: nil if the program is not there.
-    init?(home: BytePath, lane: BlockingPool) throws {
+    init?(home: BytePath, pool: BlockingPool) throws {
         let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         program = BytePath(own.deletingLastPathComponent().appendingPathComponent("ron-mock-plane").path)
         guard try FileStatus.of(program)?.kind == .file else { return nil }
         record = home.appending("plane.jsonl")
-        self.lane = lane
+        self.pool = pool
     }
 
     /// Starts the plane, and adds it to the configuration and a rule to the home's own rules.
@@ -47,7 +47,7 @@ struct DemonstrationPublishing: Sendable {
         plane.standardInput = FileHandle.nullDevice
         try plane.run()
         do {
-            let said = try await lane.run { output.fileHandleForReading.availableData }
+            let said = try await pool.run { output.fileHandleForReading.availableData }
             let line = String(decoding: said, as: UTF8.self)
             guard let url = line.firstMatch(of: /http:\/\/[^ \n]+/)?.output else {
                 throw Fault(.failed, "the demo's app plane did not say where it listens")

@@ -15,7 +15,7 @@ struct DemonstrationReview: Sendable {
 
     let base: BytePath
     let socket: BytePath
-    let lane: BlockingPool
+    let pool: BlockingPool
 
     /// Shows the findings, answers one, and shows the resulting draft. The agent must be running.
     func run(_ tell: @Sendable (String) -> Void) async throws {
@@ -33,7 +33,7 @@ struct DemonstrationReview: Sendable {
         }.joined(separator: "\n")
         try save(answered, as: path)
         let socket = socket
-        _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
+        _ = try await pool.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
         tell("\n  --- \(Self.draft.0)")
         _ = try show(Self.draft.0, tell)
     }

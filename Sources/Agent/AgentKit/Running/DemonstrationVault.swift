@@ -10,14 +10,14 @@ struct DemonstrationVault: Sendable {
 
     private let base: BytePath
     private let directories: Directories
-    private let lane: BlockingPool
+    private let pool: BlockingPool
     /// Used instead of a password, whose key would take a moment to derive.
     private let credential: Credential
 
-    init(base: BytePath, directories: Directories, lane: BlockingPool) throws {
+    init(base: BytePath, directories: Directories, pool: BlockingPool) throws {
         self.base = base
         self.directories = directories
-        self.lane = lane
+        self.pool = pool
         credential = try .keyFile(SecretBytes((0..<64).map { _ in UInt8.random(in: 0...255) }))
     }
 
@@ -50,13 +50,13 @@ struct DemonstrationVault: Sendable {
         }
         tell("\n$ steward vault init     # and a rule: import-comic: { vault: main }")
         let credential = credential
-        try await lane.run {
+        try await pool.run {
             try SealedVault.create(at: place.path, host: place.hostState(), credentials: [credential]).lock()
         }
         tell("Dropping a comic while the vault is locked:\n  \(Self.locked)")
         try drop(base.appending(Self.locked), DemonstrationComics.night(1))
         try await tellOutcome(Self.locked, tell, configuration)
-        let sealed = try await lane.run { try place.open().drops().waiting }
+        let sealed = try await pool.run { try place.open().drops().waiting }
         tell(
             "  in the vault's folder: \(sealed.count) deposit of \(sealed.first?.size ?? 0) bytes, sealed to its public key"
         )
@@ -94,7 +94,7 @@ struct DemonstrationVault: Sendable {
         _ file: BytePath, _ tell: @Sendable (String) -> Void, _ configuration: Configuration
     ) async throws {
         let socket = directories.socket
-        _ = try await lane.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
+        _ = try await pool.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
         let explanation = try await Explanation.of(base.appending(file), event: nil, configuration, directories)
         for job in explanation.past { for line in job.done { tell("    rule \"\(job.rule)\": \(line)") } }
     }
@@ -103,7 +103,7 @@ struct DemonstrationVault: Sendable {
         _ request: R, of vault: VaultPlace, _ secrets: [Credential] = []
     ) async throws -> R.Answer {
         let socket = directories.socket
-        return try await lane.run {
+        return try await pool.run {
             guard let answer = try VaultClient.ask(request, of: vault.name, secrets, at: socket) else {
                 throw Fault(.failed, "the demo's agent has gone away")
             }

@@ -31,11 +31,11 @@ extension AgentCore {
     }
 
     private func learnHiddenNamesUnlessHung(of place: PlaceInfo) async throws {
-        let lanes = BlockingPool("names", threads: 1, perBulkhead: true)
+        let pool = BlockingPool("names", threads: 1, perBulkhead: true)
         let whose = Bulkhead.place(place.name)
         let learned: Void? = try await outcome(unlessHung: whose) {
             try await Bulkhead.$current.withValue(whose) {
-                try await lanes.run { try self.learnHiddenNames(of: place) }
+                try await pool.run { try self.learnHiddenNames(of: place) }
             }
         }
         guard learned == nil else { return }

@@ -13,8 +13,8 @@ package actor Pipeline {
     let core: AgentCore
     let runner: Runner
     let source: any EventSource
-    let scanLanes = BlockingPool("scan", threads: 1, perBulkhead: true)
-    private let watchLane = BlockingPool("watch")
+    let scanPool = BlockingPool("scan", threads: 1, perBulkhead: true)
+    private let watchPool = BlockingPool("watch")
     let log: Logger
     private let meters: PlaceMeters
     let changed: @Sendable () -> Void
@@ -173,7 +173,7 @@ package actor Pipeline {
     package func isQuiet() async throws -> Bool {
         let source = source
         // Everything written before the question counts, even if its event is still in the kernel's queue.
-        guard try await watchLane.run({ source.catchUp() }) else { return false }
+        guard try await watchPool.run({ source.catchUp() }) else { return false }
         guard source.dirty.isIdle, isAtRest, firstScans.isEmpty else { return false }
         for inflow in inflows.values where !(await inflow.settler.isIdle) { return false }
         for folders in inflows.values.compactMap(\.folders) where !(await folders.isIdle) { return false }

@@ -246,7 +246,7 @@ extension Pipeline {
     private func look(at root: WatchRoot, anew: Bool) async throws -> Bool {
         guard let place = core.places[name: root.name] else { return true }
         let presence = core.journal.presence
-        switch try await scanLanes.run({ try presence.look(at: place, anew: anew) }) {
+        switch try await scanPool.run({ try presence.look(at: place, anew: anew) }) {
         case .missing: return true
         case .inUse:
             standBack(from: root.name)
@@ -261,7 +261,7 @@ extension Pipeline {
             // Before anything is done with the ledger's hidden files there.
             let core = core
             let isLearned = core.ledger.names.isLearned(root.name)
-            if !isLearned { try await scanLanes.run { try core.learnHiddenNames(of: place) } }
+            if !isLearned { try await scanPool.run { try core.learnHiddenNames(of: place) } }
             let isNewlyLearned = !isLearned && core.ledger.names.isLearned(root.name)
             // Only now can hidden files count as gone, wherever they were.
             if isNewlyLearned, !anew { lookThrough(place) }
@@ -303,7 +303,7 @@ extension Pipeline {
             guard try await look(at: root, anew: path.isEmpty) else { return }
             let (ignore, ledger, wantsFolder) = (ignore, core.ledger, wantsFolder(root))
             let passedOver = (unreadable(name) + refusedBySize(name).map(\.path)).filter { $0.isWithin(path) }
-            let comparison = try await scanLanes.run {
+            let comparison = try await scanPool.run {
                 try PlaceComparison(
                     root, from: path, ignoring: ignore, awaited: passedOver, ledger: ledger, wantsFolder: wantsFolder)
             }
@@ -311,7 +311,7 @@ extension Pipeline {
             if isSurvey { surveys[name, default: Survey()].isScanned = false }
             let isWhole = path.isEmpty
             var hasGone = false
-            while let part = try await scanLanes.run({ try comparison.next(most: PlaceIntake.part) }) {
+            while let part = try await scanPool.run({ try comparison.next(most: PlaceIntake.part) }) {
                 if !hasGone, !part.gone.isEmpty {
                     hasGone = true
                     try await judgeNewNames(name, inflow)

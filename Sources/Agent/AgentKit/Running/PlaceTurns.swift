@@ -41,7 +41,7 @@ extension Pipeline {
             do {
                 try await Task.sleep(for: Self.interval)
                 let asked = Timestamp.now()
-                guard try await scanLanes.run({ try presence.holder(of: place) }) != nil else { break }
+                guard try await scanPool.run({ try presence.holder(of: place) }) != nil else { break }
                 lastSeen = asked
             } catch is CancellationError {
                 break

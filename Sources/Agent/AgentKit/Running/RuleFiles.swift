@@ -45,10 +45,10 @@ struct RuleFiles: Equatable, Sendable {
     /// unchanged for the settle time, and not open for writing. Files missing since `before` are waited for as well: an
     /// editor may be about to replace them.
     static func whole(in folders: [BytePath], after before: RuleFiles, settle: Double) async throws -> RuleFiles {
-        let lane = BlockingPool("rules.watch")
+        let pool = BlockingPool("rules.watch")
         while true {
-            let files = await lane.runQuietly { RuleFiles(folders) }
-            let settler = Settler(lanes: 1)
+            let files = await pool.runQuietly { RuleFiles(folders) }
+            let settler = Settler(threads: 1)
             let present = files.seen.filter { $0.value.isFile }.keys
             let waited = Array(present) + before.seen.keys.filter { files.seen[$0] == nil }
             for path in waited {
@@ -61,7 +61,7 @@ struct RuleFiles: Equatable, Sendable {
                 try Task.checkCancellation()
                 await settler.acknowledge()
             }
-            if await lane.runQuietly({ RuleFiles(folders) }) == files { return files }
+            if await pool.runQuietly({ RuleFiles(folders) }) == files { return files }
         }
     }
 }

@@ -39,7 +39,7 @@ package final class RuleReloads: Sendable {
     /// One reload at a time: an older reading must not take effect after a newer one.
     private let reloading = AsyncSemaphore(permits: 1)
     /// Seconds, in addition to the settle time, that a requested reload waits for files being written.
-    private static let patience = 10.0
+    private static let timeout = 10.0
 
     /// Reads the rules as they are, for the start. If they turn out to be half written, the files judged by them are
     /// planned again. Blocks.
@@ -65,7 +65,7 @@ package final class RuleReloads: Sendable {
         let core = core
         noteChange()
         let before = state.withLock { $0.read }
-        let whole = try await outcome(within: core.configuration.settle + Self.patience) {
+        let whole = try await outcome(within: core.configuration.settle + Self.timeout) {
             try await RuleFiles.whole(in: core.directories.rules, after: before, settle: core.configuration.settle)
         }
         guard let files = whole else {
@@ -84,8 +84,8 @@ package final class RuleReloads: Sendable {
     func watch(_ source: any EventSource, _ adopt: Adoption) async throws {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (core, folders) = (core, core.directories.rules)
-        let lane = BlockingPool("rules.watch")
-        await lane.runQuietly {
+        let pool = BlockingPool("rules.watch")
+        await pool.runQuietly {
             for folder in folders { source.watchFolder(folder) { continuation.yield() } }
         }
         // Nothing has watched the files since the start.
@@ -93,7 +93,7 @@ package final class RuleReloads: Sendable {
         for await _ in changes {
             do {
                 let before = state.withLock { $0.read }
-                if await lane.runQuietly({ RuleFiles(folders) }) != before { noteChange() }
+                if await pool.runQuietly({ RuleFiles(folders) }) != before { noteChange() }
                 let files = try await RuleFiles.whole(in: folders, after: before, settle: core.configuration.settle)
                 _ = try await read(files, isAsked: false, adopt)
             } catch let error where !(error is CancellationError) {

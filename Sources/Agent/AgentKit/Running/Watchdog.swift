@@ -42,12 +42,12 @@ package struct Watchdog: Sendable {
 /// ledger.
 package actor HealthProbe {
     private let agent: Agent
-    private let lane = BlockingPool("watchdog")
+    private let pool = BlockingPool("watchdog")
     private var waitedForDisk = false
     private var marks: Int?
 
     /// Timeout in seconds for the thread that reads events.
-    private static let patience = 10.0
+    private static let timeout = 10.0
 
     package init(_ agent: Agent) { self.agent = agent }
 
@@ -63,7 +63,7 @@ package actor HealthProbe {
 
     private func watching() async -> Bool {
         let source = agent.source
-        switch await lane.runQuietly({ source.turning(within: Self.patience) }) {
+        switch await pool.runQuietly({ source.turning(within: Self.timeout) }) {
         case .isTurning:
             waitedForDisk = false
             return true

@@ -20,7 +20,7 @@ package final class LoopbackServer: Sendable {
     private let address: MetricsAddress
     private let content: String
     private let path: String
-    private let patience: TimeAmount
+    private let timeout: TimeAmount
     private let most: Int
     private let log: Logger
     private let handler: @Sendable (HTTPRequestHead) async -> Answer
@@ -30,17 +30,17 @@ package final class LoopbackServer: Sendable {
     ///   - address: where to listen.
     ///   - content: what is served, in the plural, for the log.
     ///   - path: the path served, for the log.
-    ///   - patience: seconds for a request and its answer; then the connection is closed.
+    ///   - timeout: seconds for a request and its answer; then the connection is closed.
     ///   - most: maximum simultaneous connections; more are closed at once.
     ///   - handler: answers a request whose `Host` header names this machine.
     package init(
-        _ address: MetricsAddress, _ content: String, at path: String, patience: Int, most: Int, log: Logger,
+        _ address: MetricsAddress, _ content: String, at path: String, timeout: Int, most: Int, log: Logger,
         handler: @escaping @Sendable (HTTPRequestHead) async -> Answer
     ) {
         self.address = address
         self.content = content
         self.path = path
-        self.patience = .seconds(Int64(patience))
+        self.timeout = .seconds(Int64(timeout))
         self.most = most
         self.log = log
         self.handler = handler
@@ -74,14 +74,14 @@ package final class LoopbackServer: Sendable {
     }
 
     private func listen(_ group: MultiThreadedEventLoopGroup) async throws {
-        let patience = patience
+        let timeout = timeout
         let server = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 16)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .bind(to: try SocketAddress(ipAddress: address.host, port: address.port)) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
-                    let end = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+                    let end = channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
                     channel.closeFuture.whenComplete { _ in end.cancel() }
                     return try Connection(wrappingChannelSynchronously: channel)
                 }

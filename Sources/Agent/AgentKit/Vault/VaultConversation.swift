@@ -14,13 +14,13 @@ struct VaultConversation<Request: VaultRequest>: Conversation {
         do {
             try connection.setTimeout()
             let call = VaultCall(
-                service: try agent.core.vaults.service(vault), connection: connection, lanes: agent.vaultLanes,
+                service: try agent.core.vaults.service(vault), connection: connection, pool: agent.vaultPool,
                 promised: secrets)
             let answer = try await arguments.answer(call)
-            try await connection.lane.run { try connection.send(.answer, answer) }
+            try await connection.pool.run { try connection.send(.answer, answer) }
         } catch {
             let failure = VaultFailure(error)
-            try await connection.lane.run {
+            try await connection.pool.run {
                 try connection.setTimeout()
                 try connection.send(.failure, failure)
             }
@@ -40,13 +40,13 @@ package struct VaultCall: Sendable {
     let service: VaultService
     fileprivate let connection: ControlConnection
     /// Threads for using vaults and writing their content, which may wait for a slow reader: a pager, a slow pipe.
-    fileprivate let lanes: BlockingPool
+    fileprivate let pool: BlockingPool
     fileprivate let promised: [VaultSecret]
 
     /// Receives the announced secrets.
     func secrets() async throws -> [Credential] {
         guard promised.count <= 2 else { throw Fault(.usage, "that takes at most two passwords") }
-        return try await connection.lane.run { try promised.map { try connection.receiveSecret($0) } }
+        return try await connection.pool.run { try promised.map { try connection.receiveSecret($0) } }
     }
 }
 
@@ -58,7 +58,7 @@ extension VaultCommand {
         let secrets = try await call.secrets()
         let refusals = await service.refusals
         let limit = service.place.idle.map { Duration.seconds($0) }
-        return try await service.use(on: call.lanes) { vault in
+        return try await service.use(on: call.pool) { vault in
             // A slow reader is waited for, but only for the idle time: an answer that nobody reads is no use of the
             // vault.
             try connection.waitWithoutTimeout { waited in

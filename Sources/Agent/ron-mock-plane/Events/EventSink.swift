@@ -19,7 +19,7 @@ final class EventSink: Sendable {
 
     private let state: Mutex<State>
     private let file: LineFile?
-    private let lane = BlockingPool("ron-mock-plane.events")
+    private let pool = BlockingPool("ron-mock-plane.events")
 
     /// - Throws: `Fault` if the file cannot be opened or contains anything but events.
     init(_ path: BytePath?) async throws {
@@ -28,7 +28,7 @@ final class EventSink: Sendable {
             state = Mutex(State())
             return
         }
-        let (file, found) = try await lane.run {
+        let (file, found) = try await pool.run {
             let file = try LineFile(path)
             let decoder = JSONDecoder()
             let events = try file.found.enumerated().map { number, line in
@@ -58,7 +58,7 @@ final class EventSink: Sendable {
     /// - Throws: `Fault` if it cannot be stored; then it does not count.
     func take(id: String?, path: String, body: [UInt8]) async throws -> Outcome {
         // Serialized, in the file as in memory: a repeat may arrive while the first is being written.
-        try await lane.run { [self] in
+        try await pool.run { [self] in
             try state.withLock { state in
                 let event = ReceivedEvent(sequence: state.events.count + 1, id: id, path: path, body: body)
                 if let id, let place = state.places[id] {

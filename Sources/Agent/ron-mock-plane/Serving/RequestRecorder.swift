@@ -47,12 +47,12 @@ final class RequestRecorder: Sendable {
     private let kept = Mutex<[RecordedRequest]>([])
     private let limit: Int
     private let file: LineFile?
-    private let lane = BlockingPool("ron-mock-plane.record")
+    private let pool = BlockingPool("ron-mock-plane.record")
 
     /// - Throws: `Fault` if the file cannot be opened.
     init(_ path: BytePath?, kept limit: Int) async throws {
         self.limit = limit
-        file = if let path { try await lane.run { try LineFile(path) } } else { nil }
+        file = if let path { try await pool.run { try LineFile(path) } } else { nil }
     }
 
     var requests: [RecordedRequest] { kept.withLock { Array($0.suffix(limit)) } }
@@ -66,6 +66,6 @@ final class RequestRecorder: Sendable {
         }
         guard let file else { return }
         let line = try JSONText.line(request)
-        try await lane.run { try file.append(line, synced: false) }
+        try await pool.run { try file.append(line, synced: false) }
     }
 }

@@ -6,7 +6,7 @@ import SQLiteFile
 extension CaptureStore {
     /// Former stores of this folder that were set aside, until acknowledged.
     package func losses() async throws -> [StoreLoss] {
-        try await lane.run { [folder] in
+        try await threads.run { [folder] in
             try LossRegistry([folder]).standing(of: folder.appending(Self.databaseName))
         }
     }

@@ -15,7 +15,7 @@ package final class CaptureStore: Sendable {
     let pool: DatabasePool
     private let grouped: GroupedWrites
     let photos: PhotoFolder
-    let lane: BlockingPool
+    let threads: BlockingPool
     let shrink: Thumbnailer?
     let complain: @Sendable (any Error) -> Void
     let clock: @Sendable () -> Timestamp
@@ -37,7 +37,7 @@ package final class CaptureStore: Sendable {
     package static let thumbnailSide = 200
 
     private init(
-        _ folder: BytePath, _ pool: DatabasePool, _ photos: PhotoFolder, _ lane: BlockingPool,
+        _ folder: BytePath, _ pool: DatabasePool, _ photos: PhotoFolder, _ threads: BlockingPool,
         _ shrink: Thumbnailer?, _ complain: @escaping @Sendable (any Error) -> Void,
         _ clock: @escaping @Sendable () -> Timestamp
     ) {
@@ -45,7 +45,7 @@ package final class CaptureStore: Sendable {
         self.pool = pool
         grouped = GroupedWrites(pool)
         self.photos = photos
-        self.lane = lane
+        self.threads = threads
         self.shrink = shrink
         self.complain = complain
         self.clock = clock
@@ -75,8 +75,8 @@ package final class CaptureStore: Sendable {
         complain: @escaping @Sendable (any Error) -> Void = { _ in },
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) async throws -> Opened {
-        let lane = BlockingPool("captures")
-        return try await lane.run {
+        let threads = BlockingPool("captures")
+        return try await threads.run {
             try Durable.makeDirectory(folder, mode: 0o700)
             let photos = try PhotoFolder(in: folder)
             // Under the lock, so that only one of two processes sets a corrupt store aside.
@@ -95,7 +95,7 @@ package final class CaptureStore: Sendable {
                         : .refused(
                             remedy: "put a backup in its place, or move it away; the photos are untouched")
                 ).open(now: clock())
-                let store = CaptureStore(folder, opened.pool, photos, lane, thumbnailer, complain, clock)
+                let store = CaptureStore(folder, opened.pool, photos, threads, thumbnailer, complain, clock)
                 left += try store.removeUnusedFiles().map(\.fault)
                 // Unused files do no harm: the captures can be used regardless.
                 return Opened(
@@ -109,7 +109,7 @@ package final class CaptureStore: Sendable {
     /// Closes the database; later calls fail. Checkpoints as much of the WAL as no other process still reads, without
     /// waiting for the rest.
     package func close() async throws {
-        try await lane.run { [pool, folder] in
+        try await threads.run { [pool, folder] in
             do {
                 do {
                     try pool.writeWithoutTransaction { db in
@@ -221,7 +221,7 @@ extension CaptureStore {
         opened: [Int: Descriptor] = [:]
     ) async throws -> Added {
         guard !request.attachments.isEmpty else { return try await commitWithOthers(request, id, key) }
-        let added = try await lane.run { [self] in
+        let added = try await threads.run { [self] in
             let now = StoredTime.date(clock().nanoseconds)
             return try photos.exclusively {
                 if let key, let found = try stored(key) { return Added(record: found, isNew: false) }
@@ -308,7 +308,7 @@ extension CaptureStore {
     func delete(
         _ id: UUID, _ find: @escaping @Sendable (Database) throws -> ExperienceRecord?
     ) async throws -> (record: ExperienceRecord?, hadLeftovers: Bool) {
-        try await lane.run { [self] in
+        try await threads.run { [self] in
             try photos.exclusively {
                 let record = try using("remove the capture from \(folder)") { pool in
                     try pool.write { db -> ExperienceRecord? in

@@ -76,12 +76,12 @@ extension CaptureStore {
     /// - Throws: `Fault(.refused)` if it cannot be checked.
     private func isThere(thumbnail name: String?) async throws -> Bool {
         guard let name else { return false }
-        return try await lane.run { [photos] in
+        return try await threads.run { [photos] in
             try Self.ofOnePicture { try FileStatus.of(photos.path(name, .thumbnails)) != nil }
         }
     }
 
-    /// Turns a failure into one of this picture alone, so that the others still get thumbnails.
+    /// KeyedQueue a failure into one of this picture alone, so that the others still get thumbnails.
     private static func ofOnePicture<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
@@ -94,14 +94,14 @@ extension CaptureStore {
     /// - Throws: `Fault(.refused)` if this picture cannot be opened or decoded.
     private func makeThumbnail(of name: String) async throws -> Bool {
         guard let shrink else { return false }
-        let file = try await lane.run { [photos] in try Self.ofOnePicture { try Descriptor(photos.path(name)) } }
+        let file = try await threads.run { [photos] in try Self.ofOnePicture { try Descriptor(photos.path(name)) } }
         let jpeg: [UInt8]
         switch try await shrink(file) {
         case .made(let bytes): jpeg = bytes
         case .failed(let reason):
             throw Fault(.refused, "no thumbnail of \(file.path): \(reason)", path: file.path)
         }
-        return try await lane.run { [self] in
+        return try await threads.run { [self] in
             try photos.exclusively {
                 try using("store a thumbnail in \(folder)") { pool in
                     let isUsed = try pool.read {

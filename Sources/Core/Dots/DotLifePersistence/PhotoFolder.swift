@@ -143,8 +143,8 @@ struct PhotoFolder: Sendable {
             }
             let copy = try Durable.stageCopy(of: file, for: DirectoryEntry(own: place), keepsOwner: false)
             // Several captures may share it, so it does not copy one source's permissions.
-            guard fchmod(copy.file.raw, 0o600) == 0 else { throw Fault.system("set the mode of", copy.spot.path) }
-            return (copy.spot.path, copy.hash)
+            guard fchmod(copy.file.raw, 0o600) == 0 else { throw Fault.system("set the mode of", copy.entry.path) }
+            return (copy.entry.path, copy.hash)
         }
     }
 

@@ -41,7 +41,7 @@ extension Durable {
         of source: Descriptor, for target: BytePath, record: Record = { _, _ in }
     ) throws -> (path: BytePath, hash: ContentHash, lost: [String]) {
         let copy = try stageCopy(of: source, for: DirectoryEntry(own: target), record: record)
-        return (copy.spot.path, copy.hash, copy.lost)
+        return (copy.entry.path, copy.hash, copy.lost)
     }
 
     /// See ``renameNew(_:to:)``.

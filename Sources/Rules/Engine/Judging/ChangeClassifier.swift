@@ -32,17 +32,17 @@ package final class ChangeClassifier: Sendable {
     let planner: Planner
     private let presence: PlacePresence
     private let inWork: PathsInWork
-    let lanes: BlockingPool
+    let pool: BlockingPool
     private let unjudged = Mutex<(@Sendable (Fingerprint, _ place: String) async -> BytePath?)?>(nil)
 
     package init(
-        ledger: Ledger, planner: Planner, presence: PlacePresence, inWork: PathsInWork, lanes: BlockingPool
+        ledger: Ledger, planner: Planner, presence: PlacePresence, inWork: PathsInWork, pool: BlockingPool
     ) {
         self.ledger = ledger
         self.planner = planner
         self.presence = presence
         self.inWork = inWork
-        self.lanes = lanes
+        self.pool = pool
     }
 
     /// Sets the function that returns the path of a file in its place if that file is queued for judgement, or nil.
@@ -82,8 +82,8 @@ package final class ChangeClassifier: Sendable {
         let inForce = planner.inForce
         guard try isFree(path, in: place) else { return .again }
         // Before anything is recorded: which folder is at the place's path.
-        let found = try await lanes.run { try look(at: path, in: place) }
-        guard let (spot, status) = found, status.kind == .file else {
+        let found = try await pool.run { try look(at: path, in: place) }
+        guard let (entry, status) = found, status.kind == .file else {
             return try await judgeGone(place, path, inForce, wasThere: wasThere)
         }
         let print = status.fingerprint
@@ -95,7 +95,7 @@ package final class ChangeClassifier: Sendable {
                 known?.present == true ? nil : try transaction.product(absolute)
             )
         }
-        let file = FoundFile(place: place, path: path, spot: spot, status: status, known: known, others: others)
+        let file = FoundFile(place: place, path: path, entry: entry, status: status, known: known, others: others)
         if let known, known.present {
             if known.fingerprint == print {
                 try await acceptKept(known, place)
@@ -107,7 +107,7 @@ package final class ChangeClassifier: Sendable {
                 return .again
             }
         }
-        let seen: SeenFile
+        let seen: ObservedFile
         switch try await observe(file, isMovedIn: isMovedIn) {
         case .seen(let what): seen = what
         case .unsteady: return .again
@@ -117,7 +117,7 @@ package final class ChangeClassifier: Sendable {
         let isLater = began.map { print.changed > $0.nanoseconds } ?? false
         let baseline = isLater && seen.news != .touched ? .normal : asked
         let isNew = seen.before == nil && others.isEmpty && seen.blocks == nil
-        let past = isNew ? FilePast(ofNew: seen, product) : nil
+        let past = isNew ? FileHistory(ofNew: seen, product) : nil
         let jobs = try await conclude(
             seen, known: past, baseline, inForce, isBacklog: isBacklog && seen.news != .touched)
         guard let jobs else { return .again }
@@ -142,13 +142,13 @@ package final class ChangeClassifier: Sendable {
     ///
     /// - Parameter known: the file's past, if already read from the ledger.
     private func conclude(
-        _ seen: SeenFile, known: FilePast? = nil, _ baseline: Baseline, _ inForce: Planner.InForce,
+        _ seen: ObservedFile, known: FileHistory? = nil, _ baseline: Baseline, _ inForce: Planner.InForce,
         isBacklog: Bool = false
     ) async throws -> [PlannedJob]? {
         var read = known
         if read == nil { read = try await planner.past(of: seen, inForce.ruleSet) }
         guard let past = read else { return nil }
-        let judgement = try await lanes.run { try Judgement(past, seen, baseline: baseline, inForce, planner) }
+        let judgement = try await pool.run { try Judgement(past, seen, baseline: baseline, inForce, planner) }
         guard let judgement else { return nil }
         return try await planner.commit(judgement, isBacklog: isBacklog) {
             guard seen.status != nil else { return true }
@@ -160,7 +160,7 @@ package final class ChangeClassifier: Sendable {
     struct FoundFile: Sendable {
         let place: PlaceInfo
         let path: BytePath
-        let spot: DirectoryEntry
+        let entry: DirectoryEntry
         let status: FileStatus
         let known: FileRecord?
         let others: [FileRecord]
@@ -173,7 +173,7 @@ package final class ChangeClassifier: Sendable {
     }
 
     enum Sight: Sendable {
-        case seen(SeenFile)
+        case seen(ObservedFile)
         /// Replaced, or changed while being read.
         case unsteady
         /// Larger than its place accepts.
@@ -207,15 +207,15 @@ package final class ChangeClassifier: Sendable {
             record.version = max(record.version, (former?.version ?? 0) + 1)
         }
         return .seen(
-            SeenFile(
+            ObservedFile(
                 place: place, record: record, status: status, content: .open(file), news: news,
                 known: known, others: found.others, former: former, left: left,
                 blocks: news == .touched ? nil : blocks, now: now))
     }
 
-    private func observeUnread(_ found: FoundFile, isMovedIn: Bool, _ now: Timestamp) async throws -> SeenFile {
+    private func observeUnread(_ found: FoundFile, isMovedIn: Bool, _ now: Timestamp) async throws -> ObservedFile {
         let (place, status, known) = (found.place, found.status, found.known)
-        let born = try await lanes.run { try found.spot.birth() }
+        let born = try await pool.run { try found.entry.birth() }
         let left = try await namesLeft(of: found.others, status.fingerprint, in: place)
         let other = known?.present == true || isMovedIn ? nil : left.first ?? found.others.first
         let isRenamed = born != nil && other?.birthTime == born
@@ -225,7 +225,7 @@ package final class ChangeClassifier: Sendable {
             place: place.name, path: found.path, fingerprint: print, hash: nil, version: (known?.version ?? 0) + 1,
             birthTime: born, arrived: known?.present == true ? known?.arrived : isRenamed ? other?.arrived : now,
             links: status.links)
-        return SeenFile(
+        return ObservedFile(
             place: place, record: record, status: status, content: .unread, news: .unread,
             known: known, others: found.others, kin: kin, left: left, now: now)
     }
@@ -236,12 +236,12 @@ package final class ChangeClassifier: Sendable {
         guard let known = try await ledger.read({ try $0.file(place.name, path) }), known.present else { return .known }
         if wasThere { return .again }
         // The file may be missing because its place is away.
-        switch try await lanes.run({ try presence.isGone(path, in: place) }) {
+        switch try await pool.run({ try presence.isGone(path, in: place) }) {
         case nil: return .again
         case false?: return .known
         case true?: break
         }
-        let seen = SeenFile(
+        let seen = ObservedFile(
             place: place, record: known, status: nil, content: .none, news: .happened(.removed), known: known,
             now: planner.clock.now())
         return try await conclude(seen, .normal, inForce).map { .news(.removed, jobs: $0) } ?? .again
@@ -258,7 +258,7 @@ package final class ChangeClassifier: Sendable {
 
     /// A folder that was taken for another one is the place itself if it received a file of the place.
     private func acceptKept(_ known: FileRecord, _ place: PlaceInfo) async throws {
-        if known.isKept { try await lanes.run { try presence.accept(place) } }
+        if known.isKept { try await pool.run { try presence.accept(place) } }
     }
 
     /// Those of the inode's other names in the ledger that do not refer to it any more.
@@ -266,7 +266,7 @@ package final class ChangeClassifier: Sendable {
         of others: [FileRecord], _ print: Fingerprint, in place: PlaceInfo
     ) async throws -> [FileRecord] {
         guard !others.isEmpty else { return [] }
-        return try await lanes.run {
+        return try await pool.run {
             try others.filter { other in
                 let still = try look(at: other.path, in: place)?.status.fingerprint
                 return still?.inode != print.inode || still?.device != print.device
@@ -277,11 +277,11 @@ package final class ChangeClassifier: Sendable {
     /// Whether a file that is missing under its known name is now at `path`, as far as can be told without reading
     /// it. If so it was renamed, and its old name is judged after the new one.
     package func isNow(_ path: BytePath, _ known: FileRecord, in place: PlaceInfo) async throws -> Bool {
-        try await lanes.run { () -> Bool in
-            guard let (spot, status) = try look(at: path, in: place), status.kind == .file,
+        try await pool.run { () -> Bool in
+            guard let (entry, status) = try look(at: path, in: place), status.kind == .file,
                 status.inode == known.fingerprint.inode, status.device == known.fingerprint.device
             else { return false }
-            if let old = known.birthTime, let new = try spot.birth() { return old == new }
+            if let old = known.birthTime, let new = try entry.birth() { return old == new }
             return status.size == known.fingerprint.size && status.fingerprint.modified == known.fingerprint.modified
         }
     }
@@ -289,7 +289,7 @@ package final class ChangeClassifier: Sendable {
     /// The file at `path`, with its parent folder held open; nil if it does not exist or is behind a symlink. Blocks.
     ///
     /// - Throws: `Fault` with the code ``Fault/inUse`` if another agent handles the place.
-    func look(at path: BytePath, in place: PlaceInfo) throws -> (spot: DirectoryEntry, status: FileStatus)? {
+    func look(at path: BytePath, in place: PlaceInfo) throws -> (entry: DirectoryEntry, status: FileStatus)? {
         let root: Root
         var other: Descriptor?
         switch try presence.look(at: place) {
@@ -301,12 +301,12 @@ package final class ChangeClassifier: Sendable {
         case .missing: return nil
         }
         do {
-            let spot = try root.spot(path)
-            guard let status = try spot.status() else { return nil }
+            let entry = try root.entry(path)
+            guard let status = try entry.status() else { return nil }
             if let other, let holder = try presence.claims?.claim(place, in: other) {
                 throw PlacePresence.inUse(place, holder)
             }
-            return (spot, status)
+            return (entry, status)
         } catch let fault as Fault where [ENOENT, ENOTDIR].contains(fault.errno) || fault.code == Fault.link {
             return nil
         }
@@ -319,7 +319,7 @@ package final class ChangeClassifier: Sendable {
         let (planner, reader, before) = (planner, planner.reader, found.status.fingerprint)
         return try await reader.run(isHashed ? found.status.size : 0) {
             do {
-                let file = try found.spot.openFile()
+                let file = try found.entry.openFile()
                 guard try file.status().fingerprint == before else { return nil }
                 guard isHashed else { return (file, nil, found.known?.birthTime, nil) }
                 let hash = try reader.hash(file)

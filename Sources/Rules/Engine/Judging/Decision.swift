@@ -56,7 +56,7 @@ package struct Decision {
 
 /// The inputs of a verdict, apart from whether the rule's conditions hold.
 package struct Circumstances: Sendable {
-    private let past: FilePast
+    private let past: FileHistory
     private let news: News
     private let baseline: ChangeClassifier.Baseline
     private let place: PlaceInfo
@@ -67,7 +67,9 @@ package struct Circumstances: Sendable {
     /// Whether anyone but the agent has touched the file since it was judged.
     package var isTouched = true
 
-    package init(_ past: FilePast, _ news: News, _ baseline: ChangeClassifier.Baseline = .normal, in place: PlaceInfo) {
+    package init(
+        _ past: FileHistory, _ news: News, _ baseline: ChangeClassifier.Baseline = .normal, in place: PlaceInfo
+    ) {
         (self.past, self.news, self.baseline, self.place) = (past, news, baseline, place)
     }
 

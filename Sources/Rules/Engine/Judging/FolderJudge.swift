@@ -50,10 +50,10 @@ package struct FolderJudge: Sendable {
         let (planner, absolute) = (planner, place.root.appending(path))
         guard !inWork.touches(absolute) else { return .again }
         // Jobs for its files run first; until then the folder stays as a whole.
-        guard try await !planner.ledger.read({ try FolderPast.isAtWork(path, in: place, $0) }) else { return .waits }
+        guard try await !planner.ledger.read({ try FolderHistory.isAtWork(path, in: place, $0) }) else { return .waits }
         let found: FolderLook?
         do {
-            found = try await planner.lanes.run { try FolderLook(path, in: place, planner) }
+            found = try await planner.pool.run { try FolderLook(path, in: place, planner) }
         } catch let fault as Fault where fault.code == FolderContents.tooMuch {
             // No timed look is needed.
             try await planner.ledger.writeSeen { try $0.removeDue(place.name, path) }
@@ -61,15 +61,15 @@ package struct FolderJudge: Sendable {
         }
         let look = found
         let (ruleSet, term) = (planner.inForce.ruleSet, planner.inForce.term)
-        @Sendable func past(_ transaction: LedgerTransaction) throws -> FolderPast {
-            try FolderPast(of: path, look, isMovedIn: isMovedIn, in: place, transaction)
+        @Sendable func past(_ transaction: LedgerTransaction) throws -> FolderHistory {
+            try FolderHistory(of: path, look, isMovedIn: isMovedIn, in: place, transaction)
         }
         var before = try await planner.ledger.read(past)
         guard !before.isAtWork else { return .waits }
         guard let look else {
             guard before.known?.present == true else { return .known }
             // The folder may be missing because its place is away.
-            guard try await planner.lanes.run({ try planner.presence.isHere(place.root) }) else { return .known }
+            guard try await planner.pool.run({ try planner.presence.isHere(place.root) }) else { return .known }
             try await planner.withdrawQuestions(about: [path], nil, in: place)
             try await planner.ledger.writeSeen { try $0.setFolderGone(place.name, path) }
             return .known
@@ -81,7 +81,7 @@ package struct FolderJudge: Sendable {
         }
         let isLater = began.map { look.status.fingerprint.changed > $0.nanoseconds } ?? false
         let known = before
-        let judgement = try await planner.lanes.run {
+        let judgement = try await planner.pool.run {
             try FolderJudgement(look, known, baseline: isLater ? .normal : asked, in: place, ruleSet, planner)
         }
         if judgement.isNothingNew { return .known }
@@ -120,7 +120,7 @@ struct FolderLook: Sendable {
 }
 
 /// The ledger's state of a folder.
-struct FolderPast: Sendable, Equatable {
+struct FolderHistory: Sendable, Equatable {
     var known: FolderRecord?
     /// The row under its former name, if a person renamed it.
     var former: FolderRecord?
@@ -167,8 +167,8 @@ struct FolderPast: Sendable, Equatable {
     }
 
     static func isAtWork(_ path: BytePath, in place: PlaceInfo, _ transaction: LedgerTransaction) throws -> Bool {
-        let spot = JobRecord.FileLocation(place: place.name, path: path)
-        return try !transaction.jobs(in: [.ready, .waiting], within: spot).isEmpty
+        let entry = JobRecord.FileLocation(place: place.name, path: path)
+        return try !transaction.jobs(in: [.ready, .waiting], within: entry).isEmpty
     }
 
     /// Another folder may have taken the name unnoticed; one with the same content counts as the same.
@@ -182,14 +182,14 @@ private struct FolderJudgement: Sendable {
     private(set) var record: FolderRecord
     private(set) var drafts: [Planner.Draft] = []
     private(set) var upcoming: [String: Timestamp] = [:]
-    private let before: FolderPast
+    private let before: FolderHistory
 
     /// Whether the ledger needs no update.
     var isNothingNew: Bool { drafts.isEmpty && before.known == record && upcoming.isEmpty && !before.hasDue }
 
     /// Blocks.
     init(
-        _ look: FolderLook, _ before: FolderPast, baseline: ChangeClassifier.Baseline, in place: PlaceInfo,
+        _ look: FolderLook, _ before: FolderHistory, baseline: ChangeClassifier.Baseline, in place: PlaceInfo,
         _ ruleSet: RuleSet,
         _ planner: Planner
     ) throws {
@@ -225,7 +225,7 @@ private struct FolderJudgement: Sendable {
     }
 }
 
-extension FolderPast {
+extension FolderHistory {
     /// The event as which the rule sees the folder, if the rule matches and runs; otherwise nil.
     fileprivate func event(
         for rule: Rule, _ look: FolderLook, _ baseline: ChangeClassifier.Baseline, in place: PlaceInfo,

@@ -12,7 +12,7 @@ struct Classification {
     /// - Parameter use: called for each event with the facts about the file and the decisions on it.
     /// - Throws: `Fault` if a decisive condition cannot read the file. Blocks.
     init(
-        _ past: FilePast, _ seen: SeenFile, baseline: ChangeClassifier.Baseline = .normal, _ rules: RuleSet,
+        _ past: FileHistory, _ seen: ObservedFile, baseline: ChangeClassifier.Baseline = .normal, _ rules: RuleSet,
         _ sources: FactSources, use: (FileFacts, [Decision]) throws -> Void = { _, _ in }
     ) throws {
         var circumstances = Circumstances(past, seen.news, baseline, in: seen.place)
@@ -45,7 +45,7 @@ struct Classification {
         (decisions, self.wanting, self.beside) = (found, wanting, beside)
     }
 
-    private static func gained(_ past: FilePast, _ seen: SeenFile, _ baseline: ChangeClassifier.Baseline)
+    private static func gained(_ past: FileHistory, _ seen: ObservedFile, _ baseline: ChangeClassifier.Baseline)
         -> [BlockFacts]
     {
         guard case .happened = seen.news, baseline == .normal else { return [] }
@@ -55,8 +55,8 @@ struct Classification {
 
 /// The result of judging a file: its ledger row and the jobs. ``Planner/commit(_:isBacklog:isFree:)`` writes it.
 struct Judgement: Sendable {
-    let seen: SeenFile
-    let past: FilePast
+    let seen: ObservedFile
+    let past: FileHistory
     /// The term of the rules that were asked; the result is not committed under the next one.
     let term: Int
     private(set) var drafts: [Planner.Draft] = []
@@ -70,12 +70,12 @@ struct Judgement: Sendable {
     ///
     /// - Returns: nil if the file has changed meanwhile. Blocks.
     init?(
-        _ past: FilePast, _ seen: SeenFile, baseline: ChangeClassifier.Baseline = .normal, _ inForce: Planner.InForce,
-        _ planner: Planner
+        _ past: FileHistory, _ seen: ObservedFile, baseline: ChangeClassifier.Baseline = .normal,
+        _ inForce: Planner.InForce, _ planner: Planner
     ) throws {
         let rules = inForce.ruleSet
         let extra: Values = seen.former.map { ["file.oldName": .text($0.path.nameText)] } ?? [:]
-        var (read, made): (SeenFile, [Planner.Draft]) = (seen, [])
+        var (read, made): (ObservedFile, [Planner.Draft]) = (seen, [])
         let found = try Classification(past, seen, baseline: baseline, rules, planner.sources) { facts, decisions in
             for case (let match, .runs(let cause)) in decisions.map({ ($0.match, $0.verdict) }) {
                 // The hash may not have been needed before.

@@ -21,7 +21,7 @@ package final class PlacePresence: Sendable {
     /// nil if rules are only read or planned, so that nothing changes in places.
     package let claims: PlaceClaims?
     let places: PlaceMap
-    package let lanes = BlockingPool("places", threads: 4, perBulkhead: true)
+    package let pool = BlockingPool("places", threads: 4, perBulkhead: true)
     /// The ledger's row of each place looked at so far.
     private let known = Mutex<[String: PlaceRecord]>([:])
 
@@ -182,7 +182,7 @@ package final class PlacePresence: Sendable {
         if status.fingerprint.modified == file.fingerprint.modified { return true }
         guard let hash = file.hash else { return false }
         do {
-            return try Root(folder).spot(file.path).hash() == hash
+            return try Root(folder).entry(file.path).hash() == hash
         } catch {
             // An unreadable file proves nothing; the other files decide.
             return false
@@ -192,7 +192,7 @@ package final class PlacePresence: Sendable {
     /// Also nil if a symlink is in the way.
     private static func status(_ path: BytePath, below folder: Descriptor) throws -> FileStatus? {
         do {
-            return try Root(folder).spot(path).status()
+            return try Root(folder).entry(path).status()
         } catch let fault as Fault where [ENOENT, ENOTDIR, ELOOP, EXDEV].contains(fault.errno) {
             return nil
         }

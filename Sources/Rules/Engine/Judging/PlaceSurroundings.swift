@@ -53,13 +53,13 @@ package final class PlaceSurroundings: FileSurroundings {
     package func holds(_ other: ContentPlace, _ hash: ContentHash) throws -> Bool {
         guard let place = presence.places[name: other.place] else { return false }
         do {
-            let spot = try presence.root(of: place).spot(other.path)
-            guard let status = try spot.status(), status.kind == .file, status.size == other.fingerprint.size else {
+            let child = try presence.root(of: place).entry(other.path)
+            guard let status = try child.status(), status.kind == .file, status.size == other.fingerprint.size else {
                 return false
             }
             if let known = other.hash, status.fingerprint == other.fingerprint { return known == hash }
             guard status.size <= place.sizeLimit else { return false }
-            return try self.hash(of: spot, status.fingerprint) == hash
+            return try self.hash(of: child, status.fingerprint) == hash
         } catch is Fault {
             // A file that cannot be read now counts as no duplicate.
             return false
@@ -68,9 +68,9 @@ package final class PlaceSurroundings: FileSurroundings {
 
     package func root(of place: String) -> BytePath? { presence.places[name: place]?.root }
 
-    private func hash(of spot: DirectoryEntry, _ print: Fingerprint) throws -> ContentHash? {
+    private func hash(of child: DirectoryEntry, _ print: Fingerprint) throws -> ContentHash? {
         if let known = hashes.withLock({ $0[print] }) { return known }
-        let file = try spot.openFile()
+        let file = try child.openFile()
         let found = try reader.hash(file)
         guard try file.status().fingerprint == print else { return nil }
         hashes.withLock { hashes in

@@ -86,24 +86,24 @@ extension ChangeClassifier {
     package func preview(
         _ path: BytePath, in place: PlaceInfo, as event: FileEvent?, isRead: Bool, _ agents: Ledger?
     ) async throws -> Preview {
-        let found = try await lanes.run { try self.look(at: path, in: place) }
+        let found = try await pool.run { try self.look(at: path, in: place) }
         let known = try await agents?.read { try $0.file(place.name, path) }
         let isKnown = known?.present == true && known?.fingerprint == found?.status.fingerprint
         let happened: FileEvent = found == nil ? .removed : known?.present == true && !isKnown ? .changed : .arrived
         let unread = Preview(event: event ?? happened, isKnown: isKnown, arrived: known?.arrived)
-        guard let (spot, status) = found, status.kind == .file, isRead else { return unread }
+        guard let (entry, status) = found, status.kind == .file, isRead else { return unread }
         // Hashing a large file to see whether its content changed would take too long here.
         guard isKnown || status.size <= ContentReader.large else { return unread }
         let print = status.fingerprint
         let others = try await agents?.read {
             try $0.files(place.name, device: print.device, inode: print.inode, besides: path)
         }
-        let file = FoundFile(place: place, path: path, spot: spot, status: status, known: known, others: others ?? [])
+        let file = FoundFile(place: place, path: path, entry: entry, status: status, known: known, others: others ?? [])
         guard case .seen(var seen) = try await observe(file, isMovedIn: false) else { return unread }
         if isKnown, known?.attributes?.isOpen != true { seen.news = .nothing }
         let ruleSet = planner.ruleSet
         if let event {
-            if seen.file == nil { seen.content = .open(try await lanes.run { try spot.openFile() }) }
+            if seen.file == nil { seen.content = .open(try await pool.run { try entry.openFile() }) }
             let scheduled = ruleSet.rules.filter { !$0.schedules.isEmpty }.map { ($0.name, seen.now) }
             seen.news = event == .scheduled ? .due(scheduled: Dictionary(scheduled) { $1 }) : .happened(event)
         }
@@ -115,11 +115,11 @@ extension ChangeClassifier {
     }
 
     private func decide(
-        _ preview: inout Preview, _ seen: SeenFile, _ baseline: Baseline, _ ruleSet: RuleSet, _ agents: Ledger?
+        _ preview: inout Preview, _ seen: ObservedFile, _ baseline: Baseline, _ ruleSet: RuleSet, _ agents: Ledger?
     ) async throws {
-        let past = try await agents?.read { try FilePast(of: seen, ruleSet, in: $0) } ?? .none
+        let past = try await agents?.read { try FileHistory(of: seen, ruleSet, in: $0) } ?? .none
         let (planner, sources) = (planner, planner.sources(asking: agents))
-        let (decisions, blocks) = try await lanes.run {
+        let (decisions, blocks) = try await pool.run {
             try (
                 Classification(past, seen, baseline: baseline, ruleSet, sources).decisions.map {
                     (rule: $0.match.rule.name, event: $0.event, verdict: $0.verdict)
@@ -159,9 +159,9 @@ extension FolderJudge {
     package func preview(
         _ path: BytePath, in place: PlaceInfo, as event: FileEvent?, _ agents: Ledger?
     ) async throws -> Preview? {
-        guard let look = try await planner.lanes.run({ try FolderLook(path, in: place, planner) }) else { return nil }
+        guard let look = try await planner.pool.run({ try FolderLook(path, in: place, planner) }) else { return nil }
         let past = try await agents?.read { transaction in
-            try FolderPast(of: path, look, isMovedIn: false, in: place, transaction)
+            try FolderHistory(of: path, look, isMovedIn: false, in: place, transaction)
         }
         let known = past?.known?.present == true ? past?.known : nil
         let isKnown = known?.digest == look.contents.digest

@@ -12,11 +12,11 @@ extension JobExecutor {
     func tellOthers(
         _ from: FileReference, _ to: FileReference, _ mover: JobRecord, in transaction: LedgerTransaction
     ) throws {
-        let spot = JobRecord.FileLocation(place: from.place, path: from.path)
+        let entry = JobRecord.FileLocation(place: from.place, path: from.path)
         let others =
             to.isFolder
-            ? try transaction.jobs(in: Self.followers, within: spot)
-            : try transaction.jobs(at: spot).filter { Self.followers.contains($0.state) }
+            ? try transaction.jobs(in: Self.followers, within: entry)
+            : try transaction.jobs(at: entry).filter { Self.followers.contains($0.state) }
         for var other in others where other.id != mover.id {
             let known = try file(other)
             guard let below = known.absolute.relative(to: from.absolute), to.isFolder || below.isEmpty else { continue }
@@ -59,9 +59,9 @@ extension JobExecutor {
     func atWork(
         in folder: FileReference, besides own: String, _ transaction: LedgerTransaction
     ) throws -> [JobRecord] {
-        let spot = JobRecord.FileLocation(place: folder.place, path: folder.path)
-        return try transaction.jobs(in: [.ready, .waiting], within: spot).filter {
-            $0.id != own && $0.whereabouts != spot
+        let entry = JobRecord.FileLocation(place: folder.place, path: folder.path)
+        return try transaction.jobs(in: [.ready, .waiting], within: entry).filter {
+            $0.id != own && $0.whereabouts != entry
         }
     }
 

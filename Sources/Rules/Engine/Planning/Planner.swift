@@ -23,7 +23,7 @@ extension PlannedJob: Equatable {
     }
 }
 
-/// Turns observations into jobs: asks the rules, fixes all values that templates will need, and commits the
+/// KeyedQueue observations into jobs: asks the rules, fixes all values that templates will need, and commits the
 /// observation together with the jobs.
 package final class Planner: Sendable {
     /// Finds the anchored blocks in the bytes of a note. The engine itself knows no note format.
@@ -40,16 +40,16 @@ package final class Planner: Sendable {
     package let sources: FactSources
     private let rules: Mutex<InForce>
     private let blocksOf: BlockFinder
-    let lanes: BlockingPool
+    let pool: BlockingPool
     let host: String
 
     package init(
-        ledger: Ledger, presence: PlacePresence, rules: RuleSet, blocksOf: @escaping BlockFinder, lanes: BlockingPool,
+        ledger: Ledger, presence: PlacePresence, rules: RuleSet, blocksOf: @escaping BlockFinder, pool: BlockingPool,
         host: String, clock: WallClock = .system, inspector: (any ContentInspector)? = nil
     ) {
         self.presence = presence
         self.clock = clock
-        reader = ContentReader(lanes: lanes)
+        reader = ContentReader(pool: pool)
         sources = FactSources(
             surroundings: PlaceSurroundings(ledger: ledger, presence: presence, reader: reader), inspector: inspector,
             heldTime: clock.held)
@@ -58,7 +58,7 @@ package final class Planner: Sendable {
         ledger.due.tellTime(by: clock)
         Self.tell(ledger, of: rules)
         self.blocksOf = blocksOf
-        self.lanes = lanes
+        self.pool = pool
         self.host = host
     }
 
@@ -122,7 +122,7 @@ package final class Planner: Sendable {
     /// or the place is away. Blocks.
     func open(_ path: BytePath, in place: PlaceInfo) throws -> Descriptor? {
         do {
-            return try presence.root(of: place).spot(path).openFile()
+            return try presence.root(of: place).entry(path).openFile()
         } catch let fault as Fault
             where fault.kind == .superseded || fault.code == Fault.link || [ENOENT, ENOTDIR].contains(fault.errno)
             || fault.kind == .transient && fault.errno == nil
@@ -146,7 +146,7 @@ package final class Planner: Sendable {
         let body: @Sendable (LedgerTransaction) throws -> [PlannedJob]? = { transaction in
             let inForce = self.inForce
             guard inForce.term == judgement.term, try isFree(),
-                try FilePast(of: judgement.seen, inForce.ruleSet, in: transaction) == judgement.past,
+                try FileHistory(of: judgement.seen, inForce.ruleSet, in: transaction) == judgement.past,
                 try judgement.beside.isStill(judgement.record, in: places, transaction)
             else { return nil }
             let lineage = try judgement.write(inForce.ruleSet, to: transaction)
@@ -161,8 +161,8 @@ package final class Planner: Sendable {
     /// gone; their work is then owed.
     ///
     /// - Returns: nil if the ledger has changed since the file was looked at.
-    func past(of seen: SeenFile, _ rules: RuleSet) async throws -> FilePast? {
-        let past = try await ledger.read { try FilePast(of: seen, rules, in: $0) }
+    func past(of seen: ObservedFile, _ rules: RuleSet) async throws -> FileHistory? {
+        let past = try await ledger.read { try FileHistory(of: seen, rules, in: $0) }
         guard past.known == seen.known, past.before == seen.before, seen.others == nil || past.others == seen.others
         else {
             return nil

@@ -24,7 +24,7 @@ extension Planner {
 
     /// The jobs of a rule that runs on a file. Blocks: reads the values that the rule uses.
     func drafts(
-        of match: RuleMatch, _ cause: Decision.Cause, _ facts: FileFacts, _ seen: SeenFile, _ extra: Values
+        of match: RuleMatch, _ cause: Decision.Cause, _ facts: FileFacts, _ seen: ObservedFile, _ extra: Values
     ) throws -> [Draft] {
         var (owed, instant): (Overdue?, Timestamp?)
         switch cause {

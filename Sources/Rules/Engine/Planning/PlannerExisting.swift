@@ -23,9 +23,9 @@ extension Planner {
             var came: [FolderRecord] = []
             for (name, folders) in Dictionary(grouping: found, by: \.place) {
                 guard let place = presence.place(named: name) else { continue }
-                let (presence, lanes) = (presence, lanes)
+                let (presence, pool) = (presence, pool)
                 let new = try await outcome(unlessHung: .place(name)) {
-                    try await lanes.run {
+                    try await pool.run {
                         // Only folders changed since: the first rule about folders sees older ones for the first time
                         // too.
                         try folders.filter { folder in
@@ -107,12 +107,12 @@ extension Planner {
         guard let (record, status, content) = try await read(seen, in: place) else {
             return try await ledger.read { try $0.file(place.name, seen.path) } == seen ? [] : nil
         }
-        let found = SeenFile(
+        let found = ObservedFile(
             place: place, record: record, status: status, content: .open(content),
             news: .asked(rules: names, again: again, as: event), known: seen, now: clock.now())
         let inForce = inForce
         guard let past = try await past(of: found, inForce.ruleSet) else { return nil }
-        let judgement = try await lanes.run { try Judgement(past, found, inForce, self) }
+        let judgement = try await pool.run { try Judgement(past, found, inForce, self) }
         // A changed file is judged normally.
         guard let judgement else { return [] }
         return try await commit(judgement, isBacklog: isBacklog) { true }

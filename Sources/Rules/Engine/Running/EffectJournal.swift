@@ -50,9 +50,9 @@ package struct EffectJournal: Sendable {
         try ledger.readBlocking { try $0.staged(by: step) }
     }
 
-    /// Whether the file at `spot` is one of ``products(of:)``. Blocks.
-    package func isProduct(of step: String, at spot: DirectoryEntry) throws -> Bool {
-        try spot.isAny(of: products(of: step))
+    /// Whether the file at `entry` is one of ``products(of:)``. Blocks.
+    package func isProduct(of step: String, at entry: DirectoryEntry) throws -> Bool {
+        try entry.isAny(of: products(of: step))
     }
 
     /// Enters `effects` in the ledger as the agent's own. In the job's own place they count as judged; in another

@@ -12,10 +12,10 @@ extension JobExecutor {
         do {
             let (presence, files, source) = (journal.presence, journal.files(), try file(job).absolute)
             for path in [source, fault.path].compactMap({ $0 }) {
-                if let away = try await presence.lanes.run({ try presence.absence(of: path) }) { return away }
+                if let away = try await presence.pool.run({ try presence.absence(of: path) }) { return away }
             }
             guard fault.kind == .failed, let missed = fault.path, source.isWithin(missed) else { return fault }
-            guard try await presence.lanes.run({ try files.isGone(source) }) else { return fault }
+            guard try await presence.pool.run({ try files.isGone(source) }) else { return fault }
             return Fault(.superseded, "\(source) is gone", path: source, errno: fault.errno)
         } catch {
             return error as? Fault ?? fault

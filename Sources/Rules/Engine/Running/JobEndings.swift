@@ -67,7 +67,7 @@ extension JobExecutor {
         let file = try file(job)
         let files = journal.files()
         // If the file is gone, or behind a symlink by now, it is not ours to move.
-        let inPlace = try await journal.presence.lanes.run { try Self.isThere(file.absolute, files) }
+        let inPlace = try await journal.presence.pool.run { try Self.isThere(file.absolute, files) }
         if job.refused == "quarantine", inPlace {
             inWork.begin([file.absolute])
             defer { inWork.end([file.absolute]) }

@@ -82,7 +82,7 @@ extension JobExecutor {
     /// a receipt records must survive a power cut. Folders that are missing, or whose place is away, are skipped.
     private func sync(_ names: [BytePath], _ files: HeldFiles) async throws {
         let journal = journal
-        try await journal.presence.lanes.run {
+        try await journal.presence.pool.run {
             for folder in Set(names.map(\.parent)) where try journal.presence.isHere(folder) {
                 do {
                     try files.folder(folder).sync()
@@ -102,9 +102,9 @@ extension JobExecutor {
         let left = staged.filter { $0.path.nameText.hasPrefix(".steward-") }
         guard !left.isEmpty else { return }
         let journal = journal
-        try await journal.presence.lanes.run {
+        try await journal.presence.pool.run {
             for (path, file) in left where try journal.presence.isHere(path) && !files.isBehindLink(path) {
-                guard let found = try files.spotIfAny(path)?.identity(), found.isSame(as: file) else { continue }
+                guard let found = try files.entryIfAny(path)?.identity(), found.isSame(as: file) else { continue }
                 try files.discard(path, record: journal.staging(step.id))
             }
         }

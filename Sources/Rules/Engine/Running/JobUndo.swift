@@ -97,11 +97,11 @@ extension JobExecutor {
     ///
     /// - Parameter only: the jobs to resume; nil for all.
     func resumeUndoing(_ only: Set<String>? = nil) async throws {
-        let patience = RecoveryTimeout()
+        let timeout = RecoveryTimeout()
         for id in try await ledger.read({ try $0.jobsBeingUndone() }) where only?.contains(id) ?? true {
             // An earlier try may still be running.
             guard !undos.withLock({ $0.contains(id) }), let job = try await load(id)?.record else { continue }
-            if await patience.waits(for: Self.bulkhead(of: job), { await self.finishUndo(of: id) }) { continue }
+            if await timeout.waits(for: Self.bulkhead(of: job), { await self.finishUndo(of: id) }) { continue }
             log.warning(
                 """
                 the undo for \(names.called(job.place, job.path)) was interrupted and continues in the background: a file \

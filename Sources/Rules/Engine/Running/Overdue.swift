@@ -85,7 +85,7 @@ extension Planner {
             guard let content = try open(record.path, in: place) else { return [] }
             let status = try content.status()
             guard try reader.hash(content) == hash else { return [] }
-            let seen = SeenFile(
+            let seen = ObservedFile(
                 place: place, record: record, status: status, content: .open(content), news: .owed(owed), known: nil,
                 now: clock.now())
             return try Judgement(.none, seen, inForce, self)?.drafts ?? []
@@ -112,13 +112,13 @@ extension Planner {
         _ job: JobRecord, in transaction: LedgerTransaction
     ) throws -> (place: String, path: BytePath)? {
         let file = try StoredFile(json: job.file, showing: transaction.names)
-        let spot = job.whereabouts
+        let entry = job.whereabouts
         if let print = file.fingerprint,
-            let found = try transaction.folder(spot.place, device: print.device, inode: print.inode)
+            let found = try transaction.folder(entry.place, device: print.device, inode: print.inode)
         {
-            return (spot.place, found.path)
+            return (entry.place, found.path)
         }
-        return (spot.place, spot.path)
+        return (entry.place, entry.path)
     }
 
     /// A changed file starts ageing again, so a timed rule may see it arrive a second time.
@@ -134,14 +134,14 @@ extension Planner {
     /// Files that may succeed the file of a superseded job: another version at its path, and the file itself
     /// elsewhere.
     private static func successors(of job: JobRecord, in transaction: LedgerTransaction) throws -> [FileRecord] {
-        let spot = job.whereabouts
+        let entry = job.whereabouts
         var found: [FileRecord] = []
-        if let record = try transaction.file(spot.place, spot.path), record.present, record.hash != job.hash {
+        if let record = try transaction.file(entry.place, entry.path), record.present, record.hash != job.hash {
             found.append(record)
         }
         if let print = try StoredFile(json: job.file, showing: transaction.names).fingerprint {
             found += try transaction.files(
-                spot.place, device: print.device, inode: print.inode, besides: spot.path
+                entry.place, device: print.device, inode: print.inode, besides: entry.path
             ).prefix(1).filter { $0.hash == job.hash }
         }
         return found
@@ -152,9 +152,9 @@ extension Planner {
     private static func hasOwnJob(
         _ record: FileRecord, besides job: JobRecord, in transaction: LedgerTransaction
     ) throws -> Bool {
-        let spot = JobRecord.FileLocation(place: record.place, path: record.path)
-        let others = try transaction.jobs(at: spot).filter { $0.rule == job.rule && $0.id != job.id }
-        if spot == job.whereabouts { return others.contains { $0.sequence > job.sequence } }
+        let entry = JobRecord.FileLocation(place: record.place, path: record.path)
+        let others = try transaction.jobs(at: entry).filter { $0.rule == job.rule && $0.id != job.id }
+        if entry == job.whereabouts { return others.contains { $0.sequence > job.sequence } }
         return try others.contains { other in
             guard other.event == job.event, other.hash == record.hash,
                 other.sequence > job.sequence || other.state != .superseded

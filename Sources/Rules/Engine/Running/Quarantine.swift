@@ -10,7 +10,7 @@ package struct Quarantine: Sendable {
     /// Maximum size in bytes.
     private let limit: Int64
     private let journal: EffectJournal
-    let lane = BlockingPool("quarantine", threads: 1, perBulkhead: true)
+    let pool = BlockingPool("quarantine", threads: 1, perBulkhead: true)
     private let tally = Tally()
 
     private final class Tally: Sendable {
@@ -244,7 +244,7 @@ package struct Quarantine: Sendable {
         let names = journal.ledger.names
         let source = record.root.appending(record.path)
         let isHidden = record.stored.nameText == Self.hiddenFolder && names.hides(record.place, record.path)
-        try await lane.run {
+        try await pool.run {
             let folder = record.stored.parent
             let target = isHidden ? record.stored.appending(record.path) : record.stored
             let files = journal.files()
@@ -310,7 +310,7 @@ package struct Quarantine: Sendable {
         let hash = try files.hash(there.stored)
         guard file?.hash == nil || file?.hash == hash else { return }
         do {
-            guard let left = try files.spotIfAny(source) else { return }
+            guard let left = try files.entryIfAny(source) else { return }
             let (was, print) = (file?.fingerprint, try left.status()?.fingerprint)
             // Device numbers may have changed. The source is removed only if it has the content now in quarantine.
             if let was, let print, (print.inode, print.size, print.modified) == (was.inode, was.size, was.modified) {
@@ -331,9 +331,9 @@ package struct Quarantine: Sendable {
         let held = try placed(held)
         let journal = journal
         let files = journal.files()
-        let record = try await lane.run { try Self.located(held, files) }
+        let record = try await pool.run { try Self.located(held, files) }
         let target = record.root.appending(record.path)
-        let placed = try await lane.run {
+        let placed = try await pool.run {
             try journal.makeFolders(for: target, files)
             let hash = try files.hash(record.stored)
             return try files.move(record.stored, expecting: hash, to: Mover.alternatives(target), .unchanged) {
@@ -354,14 +354,14 @@ package struct Quarantine: Sendable {
                     version: version + 1))
             try transaction.note("restored", "from quarantine", job: done.job, place: done.place, path: relative)
         }
-        try await lane.run { try clearFolder(held, journal.files()) }
+        try await pool.run { try clearFolder(held, journal.files()) }
         return FileReference(
             place: record.place, root: record.root, path: relative, fingerprint: placed.fingerprint, hash: placed.hash)
     }
 
     /// Deletes the refused file for good.
     package func drop(_ record: QuarantineRecord) async throws {
-        try await lane.run {
+        try await pool.run {
             let files = journal.files()
             try files.remove(Self.located(record, files).stored)
             try clearFolder(record, files)

@@ -95,22 +95,22 @@ extension Runner {
             if jobs[held.file] == nil { files.append(held.file) }
             jobs[held.file, default: []].append(job)
         }
-        let patience = RecoveryTimeout()
+        let timeout = RecoveryTimeout()
         await withTaskGroup(of: Void.self) { group in
             for (number, file) in files.enumerated() {
                 if number >= Self.mostRecoveries { _ = await group.next() }
                 let own = jobs[file] ?? []
-                group.addTask { for job in own { await self.recover(job, patience) } }
+                group.addTask { for job in own { await self.recover(job, timeout) } }
             }
         }
     }
 
-    private func recover(_ job: JobRecord, _ patience: RecoveryTimeout) async {
+    private func recover(_ job: JobRecord, _ timeout: RecoveryTimeout) async {
         let (executor, whose) = (executor, JobExecutor.bulkhead(of: job))
         // From now on, since calls of others may hang before it is this job's turn.
         let targets = await executor.targetsBegun(by: job)
         executor.inWork.begin(targets)
-        let hasEnded = await patience.waits(for: whose) {
+        let hasEnded = await timeout.waits(for: whose) {
             let end = await BlockingPool.run(for: whose) { await executor.recoverInterrupted(job) }
             executor.inWork.end(targets)
             await self.recovered(job, end)

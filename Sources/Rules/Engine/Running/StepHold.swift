@@ -40,11 +40,11 @@ package final class StepHold: Sendable {
 
     /// Keeps steps from beginning until ``release()``, which must follow.
     ///
-    /// - Parameter patience: how long to wait for running steps.
+    /// - Parameter timeout: how long to wait for running steps.
     /// - Returns: whether no step is running any more.
-    package func hold(waiting patience: Duration) async -> Bool {
+    package func hold(waiting timeout: Duration) async -> Bool {
         state.withLock { $0.holders += 1 }
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + timeout
         while ContinuousClock.now < end {
             if state.withLock({ $0.atWork == 0 }) { return true }
             // Steps mostly end within milliseconds; a notification would cost every step more than this polling does.

@@ -48,11 +48,11 @@ extension Planner {
         }
         let news = News.due(scheduled: Dictionary(scheduled) { max($0, $1) })
         let size = known.fingerprint.size
-        let found = try await reader.run(size) { () -> SeenFile? in
+        let found = try await reader.run(size) { () -> ObservedFile? in
             guard let file = try open(path, in: place) else { return nil }
             let status = try file.status()
             guard let record = try self.unchanged(known, in: place, status, file) else { return nil }
-            return SeenFile(
+            return ObservedFile(
                 place: place, record: record, status: status, content: .open(file), news: news, known: known, now: now)
         }
         guard let seen = found else { return .unseen }
@@ -84,7 +84,7 @@ extension Planner {
     /// and wake the agent forever.
     private func judgeDueFolder(_ path: BytePath, in place: PlaceInfo, _ rows: [DueRecord]) async throws -> DueVerdict {
         var isWanted = ruleSet.hasFolderRules(place.name) && rows.contains { $0.kind != .orphaned }
-        if isWanted { isWanted = try await lanes.run { try self.mightWantFolder(path, in: place) } }
+        if isWanted { isWanted = try await pool.run { try self.mightWantFolder(path, in: place) } }
         if isWanted { return .unseen }
         return try await ledger.writeSeen { transaction in
             guard try transaction.due(place.name, path) == rows else { return .again }

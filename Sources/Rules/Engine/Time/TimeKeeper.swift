@@ -25,7 +25,7 @@ package actor TimeKeeper {
     private var new: Set<String> = []
     private var hasBegun = false
     private var isStopped = false
-    private var turns = Turns<Work>()
+    private var turns = KeyedQueue<Work>()
 
     private enum Work: Hashable {
         /// New rules, and schedules.
@@ -112,14 +112,14 @@ package actor TimeKeeper {
         if hasBegun { ask(.rules, .now) }
     }
 
-    private func ask(_ work: Work, _ asked: Turns<Work>.Asked) {
+    private func ask(_ work: Work, _ asked: KeyedQueue<Work>.Asked) {
         if !isStopped, turns.ask(work, asked) { begin(work) }
     }
 
     private func begin(_ work: Work) {
         turns.begin(work)
         Task {
-            let end: Turns<Work>.End
+            let end: KeyedQueue<Work>.End
             switch work {
             case .rules: end = await lookAfterRules()
             case .place(let name): end = await Bulkhead.$current.withValue(.place(name)) { await deal(in: name) }
@@ -128,7 +128,7 @@ package actor TimeKeeper {
         }
     }
 
-    private func lookAfterRules() async -> Turns<Work>.End {
+    private func lookAfterRules() async -> KeyedQueue<Work>.End {
         do {
             try await reckon()
             try await runSchedules()
@@ -150,7 +150,7 @@ package actor TimeKeeper {
     // MARK: Due work
 
     /// Queues the places with due rows, and sets the alarm for the next due time.
-    private func survey(_ asked: Turns<Work>.Asked) async throws {
+    private func survey(_ asked: KeyedQueue<Work>.Asked) async throws {
         let now = clock.now()
         let names = planner.presence.placeNames
         let found = try await ledger.read { transaction in
@@ -165,8 +165,8 @@ package actor TimeKeeper {
     }
 
     /// Handles a place's rows until none is due.
-    private func deal(in name: String) async -> Turns<Work>.End {
-        var end = Turns<Work>.End.done
+    private func deal(in name: String) async -> KeyedQueue<Work>.End {
+        var end = KeyedQueue<Work>.End.done
         do {
             if let place = planner.presence.place(named: name) {
                 repeat { end = try await dealWithSome(in: place) } while end == .again && !isStopped
@@ -186,7 +186,7 @@ package actor TimeKeeper {
         return end
     }
 
-    private func dealWithSome(in place: PlaceInfo) async throws -> Turns<Work>.End {
+    private func dealWithSome(in place: PlaceInfo) async throws -> KeyedQueue<Work>.End {
         let (now, waiting) = (clock.now(), entering)
         // Rows of files known only by token have to wait, without delaying others.
         let isLearned = ledger.names.isLearned(place.name)
@@ -208,7 +208,7 @@ package actor TimeKeeper {
             return waiting.isEmpty && entering.isEmpty && isLearned && safe >= now ? .done : .waitForWord
         }
         let presence = planner.presence
-        guard try await presence.lanes.run({ try presence.isHere(place.root) }) else {
+        guard try await presence.pool.run({ try presence.isHere(place.root) }) else {
             return .waitForWord
         }
         var seen: Set<BytePath> = []

@@ -36,7 +36,7 @@ let hello: AppResponse<Greeting> = await client.get("/hello", query: ["name": "A
 print(hello.status, hello.data?.message ?? "")
 
 // A write that is repeated until it succeeds, and takes effect once.
-let ride: AppResponse<Ride> = try await patiently(wait: 1) {
+let ride: AppResponse<Ride> = try await retrying(wait: 1) {
     await client.request(AppRequest(.post, "/rides", body: ["to": "the station"], idempotencyKey: "ride-7"))
 }
 print(ride.status, ride.data?.id ?? "")

@@ -42,8 +42,8 @@ package struct AddCapture: DotCommand {
     package func run(in dots: DotContext) async throws -> CaptureReport {
         let moment = try dots.moment(moment)
         let given = try time.map { try dots.time($0) }
-        let lane = BlockingPool("dots.add")
-        let files = try await lane.run { try attached.map { try Self.source($0) } }
+        let pool = BlockingPool("dots.add")
+        let files = try await pool.run { try attached.map { try Self.source($0) } }
         let request: ExperienceRequest
         switch kind {
         case .note(let text):
@@ -58,7 +58,7 @@ package struct AddCapture: DotCommand {
                         + "https://example.org")
             }
         case .photo(let paths):
-            let (pictures, taken) = try await lane.run { () -> ([AttachmentSource], Date?) in
+            let (pictures, taken) = try await pool.run { () -> ([AttachmentSource], Date?) in
                 let seen = try paths.map { try Self.picture($0, dots.timeZone, dots.now) }
                 return (seen.map(\.source), seen.first?.taken)
             }

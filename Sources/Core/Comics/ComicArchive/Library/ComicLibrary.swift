@@ -8,7 +8,7 @@ import Platform
 /// caller: all work runs on the library's own threads.
 package final class ComicLibrary: Sendable {
     package let root: BytePath
-    private let lane = BlockingPool("comics.library")
+    private let pool = BlockingPool("comics.library")
 
     /// - Parameter root: absolute; it need not exist yet.
     package init(root: BytePath) { self.root = root }
@@ -17,12 +17,12 @@ package final class ComicLibrary: Sendable {
     ///
     /// - Throws: `ComicError.fileSystem`.
     package func listFiles(in folder: BytePath = "", by order: ComicFile.Order = .name) async throws -> [ComicFile] {
-        try await lane.run { try ComicFile.sorted(self.listBlocking(folder), by: order) }
+        try await pool.run { try ComicFile.sorted(self.listBlocking(folder), by: order) }
     }
 
     /// Every comic below `folder`, not counting folders of pictures. Files that cannot be read are listed too.
     package func allComics(in folder: BytePath = "") async throws -> (files: [ComicFile], unreadable: [BytePath]) {
-        try await lane.run {
+        try await pool.run {
             var files: [ComicFile] = []
             var unreadable: [BytePath] = []
             var open = [folder]
@@ -45,7 +45,7 @@ package final class ComicLibrary: Sendable {
     }
 
     package func fileExists(_ path: BytePath) async throws -> Bool {
-        try await lane.run {
+        try await pool.run {
             do {
                 _ = try self.locate(path)
                 return true
@@ -57,7 +57,7 @@ package final class ComicLibrary: Sendable {
 
     /// By content, then by name.
     package func detectFileType(_ path: BytePath) async throws -> ComicFileType {
-        try await lane.run { try self.typeBlocking(path, self.locate(path)) }
+        try await pool.run { try self.typeBlocking(path, self.locate(path)) }
     }
 
     /// Moves a file or a folder of pictures into or within the library; a name that is taken becomes `name (1).ext`.
@@ -73,7 +73,7 @@ package final class ComicLibrary: Sendable {
         from source: BytePath, to destination: BytePath,
         record: @escaping @Sendable (BytePath, FileIdentity?) throws -> Void = { _, _ in }
     ) async throws -> BytePath {
-        try await lane.run {
+        try await pool.run {
             let target = try self.confined(destination)
             do {
                 try Durable.makeDirectory(self.root)
@@ -102,7 +102,7 @@ package final class ComicLibrary: Sendable {
     package func deleteFile(
         _ path: BytePath, expecting hash: ContentHash, by dispose: Disposal? = nil
     ) async throws {
-        try await lane.run {
+        try await pool.run {
             let full = self.root.appending(path)
             let status = try self.locate(path).status()
             guard status.kind == .file else {

@@ -46,13 +46,13 @@ extension ArchiveReader {
 /// Chooses a reader by a file's content, then by its name.
 package struct ArchiveReaderFactory: Sendable {
     private let worker: ArchiveWorker
-    private let lane = BlockingPool("comics")
+    private let pool = BlockingPool("comics")
 
     package init(worker: ArchiveWorker) { self.worker = worker }
 
     /// - Throws: `ComicError`: `.archive(.unsupportedFormat)` names the format in upper case.
     package func reader(for path: BytePath) async throws -> any ArchiveReader {
-        let type = try await lane.run {
+        let type = try await pool.run {
             guard let status = try FileStatus.of(path) else {
                 throw ComicError.fileSystem(.fileNotFound(path))
             }
@@ -64,8 +64,8 @@ package struct ArchiveReaderFactory: Sendable {
         switch type.family {
         case .archive(.pdf): return PdfReader(archive: path, worker: worker)
         case .archive: return WorkerArchiveReader(archive: path, worker: worker)
-        case .folder: return FolderReader(archive: path, lane: lane)
-        case .image: return SingleImageReader(archive: path, lane: lane)
+        case .folder: return FolderReader(archive: path, pool: pool)
+        case .image: return SingleImageReader(archive: path, pool: pool)
         case .ace, .unknown:
             throw ComicError.archive(.unsupportedFormat(type.rawValue.uppercased()))
         }

@@ -6,15 +6,15 @@ import Platform
 /// A folder of pictures, including subfolders; symlinks and hidden files are skipped.
 package struct FolderReader: ArchiveReader {
     package let archive: BytePath
-    private let lane: BlockingPool
+    private let pool: BlockingPool
 
-    package init(archive: BytePath, lane: BlockingPool) {
+    package init(archive: BytePath, pool: BlockingPool) {
         self.archive = archive
-        self.lane = lane
+        self.pool = pool
     }
 
     package func listEntries() async throws -> [ArchiveEntry] {
-        let headers = try await lane.run {
+        let headers = try await pool.run {
             var found: [EntryHeader] = []
             var folders: [BytePath] = [BytePath("")]
             while let folder = folders.popLast() {
@@ -46,7 +46,7 @@ package struct FolderReader: ArchiveReader {
 
     package func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL {
         let target = newFile(for: entry, in: folder)
-        try await lane.run {
+        try await pool.run {
             try copyPage(
                 SafePath.open(BytePath(bytes: BytePath.unescape(entry.path)), beneath: archive), to: target)
         }
@@ -57,15 +57,15 @@ package struct FolderReader: ArchiveReader {
 /// One picture, as a comic of one page.
 package struct SingleImageReader: ArchiveReader {
     package let archive: BytePath
-    private let lane: BlockingPool
+    private let pool: BlockingPool
 
-    package init(archive: BytePath, lane: BlockingPool) {
+    package init(archive: BytePath, pool: BlockingPool) {
         self.archive = archive
-        self.lane = lane
+        self.pool = pool
     }
 
     package func listEntries() async throws -> [ArchiveEntry] {
-        let size = try await lane.run { try Descriptor(archive).status().size }
+        let size = try await pool.run { try Descriptor(archive).status().size }
         let header = EntryHeader(
             position: 0, kind: .file, isEncrypted: false, declaredSize: size, path: archive.name)
         return [ArchiveEntry(header: header, size: size, index: 0)]
@@ -73,7 +73,7 @@ package struct SingleImageReader: ArchiveReader {
 
     package func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL {
         let target = newFile(for: entry, in: folder)
-        try await lane.run { try copyPage(Descriptor(archive), to: target) }
+        try await pool.run { try copyPage(Descriptor(archive), to: target) }
         return URL(fileURLWithPath: target.text)
     }
 }

@@ -56,7 +56,7 @@ struct SolidRar {
         let size = try file.status().size
         return WorkerProcess(
             program: worker.executable, archive: .file(file), arguments: ["unar"] + worker.unar,
-            patience: 2 * worker.limits.patience(for: size), limits: worker.limits.sized(for: size), pass: worker.pass)
+            timeout: 2 * worker.limits.timeout(for: size), limits: worker.limits.sized(for: size), pass: worker.pass)
     }
 
     /// Why the contents do not match the headers' claims.

@@ -13,7 +13,7 @@ package final class ThumbnailService: Sendable {
     private let cache: ThumbnailCache
     private let library: ComicLibrary
     private let complain: @Sendable (any Error) -> Void
-    private let lane = BlockingPool("thumbnail.cache")
+    private let pool = BlockingPool("thumbnail.cache")
     private let known = Mutex<[Fingerprint: ContentHash]>([:])
 
     /// - Parameters:
@@ -136,7 +136,7 @@ package final class ThumbnailService: Sendable {
     }
 
     /// Removes every cached thumbnail.
-    package func clearCache() async throws { try await lane.run { try cache.clear() } }
+    package func clearCache() async throws { try await pool.run { try cache.clear() } }
 
     // MARK: Making
 
@@ -167,7 +167,7 @@ package final class ThumbnailService: Sendable {
                 })
             rest = rest.dropFirst(batch.count)
             let outcomes = try await outcomes(batch, reader, box)
-            try await lane.run { for (entry, outcome) in zip(batch, outcomes) { receive(entry, outcome) } }
+            try await pool.run { for (entry, outcome) in zip(batch, outcomes) { receive(entry, outcome) } }
         }
     }
 
@@ -179,21 +179,21 @@ package final class ThumbnailService: Sendable {
     private func outcomes(
         _ entries: [ArchiveEntry], _ reader: any ArchiveReader, _ size: ThumbnailSize
     ) async throws -> [ThumbnailOutcome] {
-        let folder = try await lane.run {
+        let folder = try await pool.run {
             try PrivateFolder("thumbnails", in: BytePath(NSTemporaryDirectory()))
         }
         do {
             let pictures = try await pictures(entries, reader, folder.path)
             let whole = pictures.compactMap { try? $0.get() }
             var made = try await worker.shrink(pictures: whole, to: size)[...]
-            try await lane.run { try folder.remove() }
+            try await pool.run { try folder.remove() }
             return pictures.map { picture in
                 if case .failure(let error) = picture { return .failed(explain(error)) }
                 return made.popFirst() ?? .failed("nothing was made of it")
             }
         } catch {
             // Report the original error; leftovers are removed next time.
-            try? await lane.run { try folder.remove() }
+            try? await pool.run { try folder.remove() }
             throw error
         }
     }
@@ -208,7 +208,7 @@ package final class ThumbnailService: Sendable {
                 // A page that cannot be extracted must not stop the others.
                 if found[entry.id] == nil { found[entry.id] = try await reader.extractEntry(entry, into: folder) }
                 guard let url = found[entry.id] else { throw ComicError.reader(.pageLoadFailed(index: 0)) }
-                let bytes = try await lane.run {
+                let bytes = try await pool.run {
                     try Descriptor(BytePath(url.path)).readAll(limit: ArchiveLimits.maxUncompressedEntrySize)
                 }
                 pictures.append(.success(bytes))
@@ -229,7 +229,7 @@ package final class ThumbnailService: Sendable {
     }
 
     private func identify(_ path: BytePath, _ content: ContentHash?) async throws -> Comic {
-        try await lane.run {
+        try await pool.run {
             guard let status = try FileStatus.of(path) else {
                 throw ComicError.fileSystem(.fileNotFound(path))
             }
@@ -277,7 +277,7 @@ package final class ThumbnailService: Sendable {
     private static func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.lexicographicallyPrecedes(right) }
 
     private func find(_ key: ThumbnailKey) async throws -> [UInt8]? {
-        try await lane.run {
+        try await pool.run {
             do {
                 return try cache.find(key)
             } catch {

@@ -9,14 +9,14 @@ import Sandbox
 /// module does not need it.
 package struct ThumbnailWorker: Sendable {
     private let worker: ArchiveWorker
-    private let lanes: BlockingPool
+    private let pool: BlockingPool
 
     /// - Parameters:
     ///   - worker: names the program.
     ///   - count: how many processes may make thumbnails concurrently.
     package init(_ worker: ArchiveWorker, count: Int = 2) {
         self.worker = worker
-        lanes = BlockingPool("thumbnails", threads: count)
+        pool = BlockingPool("thumbnails", threads: count)
     }
 
     /// Thumbnails of entries of one archive, in one pass over it and by one warm process.
@@ -30,7 +30,7 @@ package struct ThumbnailWorker: Sendable {
         receive: @Sendable (Int, ThumbnailOutcome) throws -> Void
     ) async throws {
         let wanted = Set(positions).sorted()
-        try await lanes.run {
+        try await pool.run {
             try run(worker.readable(.file(Descriptor(archive))), wanted, Self.painting(size), receive) { left in
                 ["archive"] + Self.words(size) + left
             }
@@ -52,7 +52,7 @@ package struct ThumbnailWorker: Sendable {
     /// - Parameter pictures: must fit in memory together: they are all passed at once.
     /// - Throws: as above.
     package func shrink(pictures: [[UInt8]], to size: ThumbnailSize) async throws -> [ThumbnailOutcome] {
-        try await lanes.run { try shrink(opened: pictures, to: size) }
+        try await pool.run { try shrink(opened: pictures, to: size) }
     }
 
     /// The same; blocks.
@@ -75,7 +75,7 @@ package struct ThumbnailWorker: Sendable {
     ///
     /// - Throws: as above.
     package func shrink(picture: Descriptor, to size: ThumbnailSize) async throws -> ThumbnailOutcome {
-        try await lanes.run {
+        try await pool.run {
             let length = try picture.status().size
             var outcome = ThumbnailOutcome.failed("nothing was made of it")
             try run(.file(picture), [0], Self.painting(size), { outcome = $1 }) { _ in
@@ -89,7 +89,7 @@ package struct ThumbnailWorker: Sendable {
     ///
     /// - Returns: a picture of that format that fits the box.
     /// - Throws: as above.
-    package func convert(opened picture: Descriptor, as wish: PictureWish) throws -> ThumbnailOutcome {
+    package func convert(opened picture: Descriptor, as wish: PictureRequest) throws -> ThumbnailOutcome {
         var outcome = ThumbnailOutcome.failed("nothing was made of it")
         let work = Work<ThumbnailOutcome>(
             made: { _, bytes in
@@ -97,7 +97,7 @@ package struct ThumbnailWorker: Sendable {
                     header.width <= wish.width, header.height <= wish.height
                 else { return nil }
                 return .made(bytes)
-            }, failed: { .failed($0) }, most: PictureWish.limit)
+            }, failed: { .failed($0) }, most: PictureRequest.limit)
         try run(.file(picture), [0], work, { outcome = $1 }) { _ in ["convert"] + wish.words }
         return outcome
     }
@@ -125,11 +125,11 @@ package struct ThumbnailWorker: Sendable {
 
     /// Runs the worker's `thumbnail probe`, like `ArchiveWorker.probe`.
     package func probe(_ what: String) async throws -> String {
-        try await lanes.run {
+        try await pool.run {
             let process = WorkerProcess(
                 program: worker.executable, archive: .file(try Descriptor("/dev/null")),
                 arguments: ["thumbnail", "probe", what],
-                patience: WorkerLimits.standard.patience)
+                timeout: WorkerLimits.standard.timeout)
             switch try process.run({ _ in true }) {
             case .killed(let signal): return "killed \(signal)"
             case .vanished(let status), .mute(let status): return "left \(status)"
@@ -142,7 +142,7 @@ package struct ThumbnailWorker: Sendable {
     private static func words(_ size: ThumbnailSize) -> [String] { ["\(size.width)", "\(size.height)"] }
 
     /// How often a process may die on a picture before the rest are given up.
-    private static let patience = 8
+    private static let timeout = 8
 
     /// The operation on the pictures.
     fileprivate struct Work<Outcome> {
@@ -177,7 +177,7 @@ package struct ThumbnailWorker: Sendable {
             let words = ["thumbnail"] + arguments(left.map { "\($0)" })
             let process = WorkerProcess(
                 program: worker.executable, archive: archive, arguments: words,
-                patience: WorkerLimits.standard.patience(for: try archive.size()) + Int64(left.count / 4),
+                timeout: WorkerLimits.standard.timeout(for: try archive.size()) + Int64(left.count / 4),
                 pass: worker.pass)
             let outcome = try process.run { try batch.consume($0, receive) }
             left.removeAll { batch.done.contains($0) }
@@ -192,7 +192,7 @@ package struct ThumbnailWorker: Sendable {
             }
             let message = Self.message(outcome)
             deaths += 1
-            guard let begun = batch.begun, deaths <= Self.patience else {
+            guard let begun = batch.begun, deaths <= Self.timeout else {
                 for position in left { try receive(position, work.failed(message)) }
                 return
             }

@@ -36,7 +36,7 @@ extension ComicValidator {
 
     /// The same for a file that is not open yet.
     package func decodingPages(of path: BytePath, _ verdict: Verdict, mode: ValidationMode) async throws -> Verdict {
-        let file = try await worker.lanes.run { try Descriptor(path) }
+        let file = try await worker.pool.run { try Descriptor(path) }
         return try await decodingPages(of: file, verdict, mode: mode)
     }
 }

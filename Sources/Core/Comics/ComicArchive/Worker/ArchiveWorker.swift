@@ -10,7 +10,7 @@ package struct ArchiveWorker: Sendable {
     package let limits: WorkerLimits
     /// A replacement for `unar`, with its arguments; empty for `unar` itself.
     let unar: [String]
-    let lanes: BlockingPool
+    let pool: BlockingPool
     let places: ExaminationPlaces
     /// The examination that its processes belong to.
     var pass: ExaminationPass?
@@ -40,7 +40,7 @@ package struct ArchiveWorker: Sendable {
         executable = unpacker
         self.limits = limits
         self.unar = unar
-        lanes = BlockingPool("unpack", threads: count)
+        pool = BlockingPool("unpack", threads: count)
         places = ExaminationPlaces(count: count)
     }
 
@@ -57,7 +57,7 @@ package struct ArchiveWorker: Sendable {
         _ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true,
         progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) async throws -> Verdict {
-        let file = try await lanes.run { try Descriptor(path) }
+        let file = try await pool.run { try Descriptor(path) }
         return try await validate(file, mode: mode, hashes: hashes, progress: progress)
     }
 
@@ -68,7 +68,7 @@ package struct ArchiveWorker: Sendable {
         _ file: Descriptor, mode: ValidationMode = .strict, hashes: Bool = true, names: EntryNames = .told,
         aside: @escaping @Sendable () -> Void = {}, progress: (@Sendable (ValidationProgress) -> Void)? = nil
     ) async throws -> Verdict {
-        let share = limits.quickShare(for: try await lanes.run { try file.status().size })
+        let share = limits.quickShare(for: try await pool.run { try file.status().size })
         return try await places.run(share: share, aside: aside) { pass in
             try within(pass).judge(.file(file), mode: mode, hashes: hashes, names: names, progress: progress)
         }
@@ -85,7 +85,7 @@ package struct ArchiveWorker: Sendable {
     ///
     /// - Throws: `Fault` (`.refused` if the archive cannot be listed).
     package func list(_ path: BytePath) async throws -> ArchiveListing {
-        try await lanes.run { try list(readable(.file(Descriptor(path)))) }
+        try await pool.run { try list(readable(.file(Descriptor(path)))) }
     }
 
     func list(_ archive: ArchiveSource) throws -> ArchiveListing {
@@ -136,7 +136,7 @@ package struct ArchiveWorker: Sendable {
     /// - Throws: `Fault`: `.refused` if an entry is damaged, too large or missing.
     package func extract(_ path: BytePath, _ targets: [Int: BytePath]) async throws -> [Int: Int64] {
         guard !targets.isEmpty else { return [:] }
-        return try await lanes.run {
+        return try await pool.run {
             var extraction = Extraction(path: path, targets: targets)
             var structure = ArchiveStructure(format: .unknown, traits: [])
             do {
@@ -159,7 +159,7 @@ package struct ArchiveWorker: Sendable {
     ///
     /// - Throws: `Fault` if not, which says what to install or what the kernel lacks.
     package func checkPdf() async throws {
-        try await lanes.run {
+        try await pool.run {
             switch try process(.file(Descriptor("/dev/null")), ["pdf", "info"]).stream({ _ in true }) {
             case .vanished(WorkerStatus.notInstalled): throw Fault(.failed, PdfWork.notInstalled)
             case .vanished(WorkerStatus.notCaged): throw Fault(.failed, PdfWork.notCaged)
@@ -174,13 +174,13 @@ package struct ArchiveWorker: Sendable {
     ///
     /// - Throws: ``ComicRefusal``; `Fault` if PDFs cannot be drawn on this machine: the message says what to install.
     func pdfPages(_ path: BytePath) async throws -> [PdfPage] {
-        try await lanes.run { try PdfWork(program: executable, limits: limits, file: Descriptor(path)).pages() }
+        try await pool.run { try PdfWork(program: executable, limits: limits, file: Descriptor(path)).pages() }
     }
 
     /// Draws page `index` (from 0) of a PDF into a new file, which is removed on failure.
     @discardableResult
     func drawPdf(_ path: BytePath, _ index: Int, _ page: PdfPage, to target: BytePath) async throws -> ImageHeader {
-        try await lanes.run {
+        try await pool.run {
             try PdfWork(program: executable, limits: limits, file: Descriptor(path)).draw(index, page, to: target)
         }
     }
@@ -189,7 +189,7 @@ package struct ArchiveWorker: Sendable {
     ///
     /// - Parameter drawing: whether to test the cage of the PDF renderer.
     package func probe(_ what: String, drawing: Bool = false) async throws -> String {
-        try await lanes.run {
+        try await pool.run {
             let process = try process(.file(Descriptor("/dev/null")), (drawing ? ["pdf"] : []) + ["probe", what])
             switch try drawing ? process.stream({ _ in true }) : process.run({ _ in true }) {
             case .killed(let signal): return "killed \(signal)"
@@ -203,7 +203,7 @@ package struct ArchiveWorker: Sendable {
     func process(_ archive: ArchiveSource, _ arguments: [String]) throws -> WorkerProcess {
         let size = try archive.size()
         return WorkerProcess(
-            program: executable, archive: archive, arguments: arguments, patience: limits.patience(for: size),
+            program: executable, archive: archive, arguments: arguments, timeout: limits.timeout(for: size),
             limits: limits.sized(for: size), pass: pass)
     }
 

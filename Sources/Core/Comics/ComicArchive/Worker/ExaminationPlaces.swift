@@ -6,12 +6,12 @@ import Synchronization
 final class ExaminationPlaces: Sendable {
     private let quick: AsyncSemaphore
     private let slow = AsyncSemaphore(permits: 1)
-    private let lanes: BlockingPool
+    private let pool: BlockingPool
 
     /// - Parameter count: how many archives may be examined concurrently, besides a slow one.
     init(count: Int) {
         quick = AsyncSemaphore(permits: count)
-        lanes = BlockingPool("examine", threads: max(1, count) + 1)
+        pool = BlockingPool("examine", threads: max(1, count) + 1)
     }
 
     /// Runs a blocking examination, first in a quick place. If its share is used up, it continues in the slow place if
@@ -26,13 +26,13 @@ final class ExaminationPlaces: Sendable {
         let pass = ExaminationPass(try await quick.acquire(), share, slow: slow, aside: aside)
         do {
             defer { pass.leave() }
-            return try await lanes.run { try body(pass) }
+            return try await pool.run { try body(pass) }
         } catch is PutOff {
             // Aborted rather than paused: a paused process would keep its memory; slow archives are rare, and a share
             // is short.
             aside()
         }
-        return try await slow.withPermit { try await lanes.run { try body(ExaminationPass()) } }
+        return try await slow.withPermit { try await pool.run { try body(ExaminationPass()) } }
     }
 }
 

@@ -11,7 +11,7 @@ extension ArchiveWorker {
     /// - Throws: like ``list(_:)`` if the archive cannot be listed; `ComicError.archive(.extractionFailed)` if the page
     ///   cannot be extracted.
     func page(_ path: BytePath, _ index: Int, to target: BytePath) async throws -> [EntryHeader] {
-        try await lanes.run {
+        try await pool.run {
             var run = PageRun(path: path, index: index, target: target)
             do {
                 let outcome = try process(readable(.file(Descriptor(path))), ["page", "\(index)"]).run {

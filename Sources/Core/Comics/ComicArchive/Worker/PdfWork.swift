@@ -139,7 +139,7 @@ struct PdfWork {
         // Every page is decoded and drawn, often by programs that read the file more than once.
         WorkerProcess(
             program: program, archive: .file(file), arguments: ["pdf"] + arguments,
-            patience: 2 * limits.patience(for: try file.status().size), limits: limits, pass: pass)
+            timeout: 2 * limits.timeout(for: try file.status().size), limits: limits, pass: pass)
     }
 
     /// Whether the renderer, given nothing, exits by itself.

@@ -11,7 +11,7 @@ struct WorkerProcess {
     let archive: ArchiveSource
     let arguments: [String]
     /// Wall-clock seconds until it is killed; doubled for a solid archive.
-    let patience: Int64
+    let timeout: Int64
     var limits = WorkerLimits.standard
     /// The examination that it belongs to, whose share it uses up.
     var pass: ExaminationPass?
@@ -33,7 +33,7 @@ struct WorkerProcess {
                 if case .structure(let structure) = record, structure.traits.contains(.solid), !isSolid {
                     isSolid = true
                     steward_raise_cpu_limit(run.id, limits.solidProcessorSeconds)
-                    run.deadline += .seconds(patience)
+                    run.deadline += .seconds(timeout)
                 }
                 if try !receive(record) { return .stopped }
             }
@@ -56,7 +56,7 @@ struct WorkerProcess {
         let word = limits == .standard ? [] : [limits.word]
         var process = CagedProcess(
             program, ["steward-worker", "archive"] + word + arguments, name: "the unpacking process",
-            path: archive.path, patience: patience, processorSeconds: limits.processorSeconds)
+            path: archive.path, timeout: timeout, processorSeconds: limits.processorSeconds)
         (process.standstill, process.halt) = (limits.standstill, limits.halt)
         process.secondsBetweenWords = secondsBetweenWords
         if let pass {

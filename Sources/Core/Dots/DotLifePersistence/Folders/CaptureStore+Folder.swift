@@ -27,7 +27,7 @@ extension CaptureStore {
         _ request: ExperienceRequest, of folder: CaptureFolder, key: String, name: [UInt8],
         expecting hash: ContentHash? = nil, file: Descriptor? = nil
     ) async throws -> Joined {
-        let joined = try await lane.run { [self] in
+        let joined = try await threads.run { [self] in
             let now = StoredTime.date(clock().nanoseconds)
             return try photos.exclusively {
                 if let found = try using(
@@ -56,7 +56,7 @@ extension CaptureStore {
     ///
     /// - Returns: whether it was in one.
     package func leave(key: String) async throws -> Bool {
-        try await lane.run { [self] in
+        try await threads.run { [self] in
             try photos.exclusively {
                 let files = try using("take a file out of a capture in \(folder)") { pool in
                     try pool.write { try Self.leave(key, $0) }

@@ -44,7 +44,7 @@ package enum Durable {
 
     /// The result of ``stageCopy(of:for:keepsOwner:record:)``.
     package struct Copy {
-        package let spot: DirectoryEntry
+        package let entry: DirectoryEntry
         package let file: Descriptor
         /// The hash of the copied bytes.
         package let hash: ContentHash
@@ -68,7 +68,7 @@ package enum Durable {
             let hash = try SparseFile.copy(source, to: file)
             let given = try CopiedAttributes.give(of: source, status, to: file, keepsOwner: keepsOwner)
             try file.sync()
-            return Copy(spot: temporary, file: file, hash: hash, lost: given.lost, dropped: given.dropped)
+            return Copy(entry: temporary, file: file, hash: hash, lost: given.lost, dropped: given.dropped)
         } catch {
             try? discard(temporary, record: record)
             throw error
@@ -77,44 +77,44 @@ package enum Durable {
 
     /// Creates an empty file. If the file system supports it, the file gets its name only after it was recorded, so
     /// that a crash leaves no unknown file.
-    static func newFile(_ spot: DirectoryEntry, mode: mode_t, record: Record) throws -> Descriptor {
-        let nameless = makeNameless(for: spot, mode: mode)
+    static func newFile(_ entry: DirectoryEntry, mode: mode_t, record: Record) throws -> Descriptor {
+        let nameless = makeNameless(for: entry, mode: mode)
         if let file = nameless {
-            try record(spot.path, file.identity())
+            try record(entry.path, file.identity())
             FaultPoint.reach("recorded")
-            if name(file, spot) { return file }
+            if name(file, entry) { return file }
         }
         let file: Descriptor
         do {
-            file = try spot.open(O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+            file = try entry.open(O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         } catch {
             // The nameless file is gone.
-            if nameless != nil { try? record(spot.path, nil) }
+            if nameless != nil { try? record(entry.path, nil) }
             throw error
         }
         do {
-            try record(spot.path, file.identity())
+            try record(entry.path, file.identity())
         } catch {
-            try? remove(spot)
+            try? remove(entry)
             throw error
         }
         return file
     }
 
-    /// An unnamed file in the folder of `spot`, which disappears when closed; nil if the file system does not support
+    /// An unnamed file in the folder of `entry`, which disappears when closed; nil if the file system does not support
     /// these.
-    private static func makeNameless(for spot: DirectoryEntry, mode: mode_t) -> Descriptor? {
-        let folder = spot.name.parent.isEmpty ? BytePath(".") : spot.name.parent
-        let raw = folder.withCString { openat(spot.folder.raw, $0, O_WRONLY | O_CLOEXEC | temporaryFile, mode) }
-        return raw >= 0 ? Descriptor(owning: raw, path: spot.path) : nil
+    private static func makeNameless(for entry: DirectoryEntry, mode: mode_t) -> Descriptor? {
+        let folder = entry.name.parent.isEmpty ? BytePath(".") : entry.name.parent
+        let raw = folder.withCString { openat(entry.folder.raw, $0, O_WRONLY | O_CLOEXEC | temporaryFile, mode) }
+        return raw >= 0 ? Descriptor(owning: raw, path: entry.path) : nil
     }
 
-    /// Gives an unnamed file the name of `spot`.
+    /// Gives an unnamed file the name of `entry`.
     ///
     /// - Returns: false if the name is taken, or the file system does not support this.
-    private static func name(_ file: Descriptor, _ spot: DirectoryEntry) -> Bool {
-        let result = spot.name.withCString { target in
-            linkat(AT_FDCWD, "/proc/self/fd/\(file.raw)", spot.folder.raw, target, AT_SYMLINK_FOLLOW)
+    private static func name(_ file: Descriptor, _ entry: DirectoryEntry) -> Bool {
+        let result = entry.name.withCString { target in
+            linkat(AT_FDCWD, "/proc/self/fd/\(file.raw)", entry.folder.raw, target, AT_SYMLINK_FOLLOW)
         }
         guard result == 0 else { return false }
         FaultPoint.reach("named")
@@ -206,10 +206,10 @@ package enum Durable {
     }
 
     /// Unlinks a file; a no-op if it is already gone.
-    package static func remove(_ spot: DirectoryEntry) throws {
+    package static func remove(_ entry: DirectoryEntry) throws {
         Blocking.call()
-        guard spot.name.withCString({ unlinkat(spot.folder.raw, $0, 0) }) == 0 || errno == ENOENT else {
-            throw Fault.system("remove", spot.path)
+        guard entry.name.withCString({ unlinkat(entry.folder.raw, $0, 0) }) == 0 || errno == ENOENT else {
+            throw Fault.system("remove", entry.path)
         }
         FaultPoint.reach("removed")
     }
@@ -225,11 +225,11 @@ package enum Durable {
     /// Removes a folder.
     ///
     /// - Returns: false if it is not empty or does not exist.
-    package static func removeFolder(_ spot: DirectoryEntry) throws -> Bool {
+    package static func removeFolder(_ entry: DirectoryEntry) throws -> Bool {
         Blocking.call()
-        if spot.name.withCString({ unlinkat(spot.folder.raw, $0, AT_REMOVEDIR) }) == 0 { return true }
+        if entry.name.withCString({ unlinkat(entry.folder.raw, $0, AT_REMOVEDIR) }) == 0 { return true }
         if [ENOTEMPTY, EEXIST, ENOENT].contains(errno) { return false }
-        throw Fault.system("remove the folder", spot.path)
+        throw Fault.system("remove the folder", entry.path)
     }
 
     /// Atomically replaces a file with a staged one, and syncs the folder.
@@ -253,16 +253,16 @@ package enum Durable {
 
     /// Creates or replaces a file of the agent's own (never a user's): write, sync, name, sync of the folder. A new
     /// file has no temporary name, so a crash leaves nothing behind.
-    package static func replaceOwn(_ spot: DirectoryEntry, with bytes: some Collection<UInt8>, mode: mode_t = 0o600)
+    package static func replaceOwn(_ entry: DirectoryEntry, with bytes: some Collection<UInt8>, mode: mode_t = 0o600)
         throws
     {
         Blocking.call()
-        if try spot.status() == nil, let file = makeNameless(for: spot, mode: mode) {
+        if try entry.status() == nil, let file = makeNameless(for: entry, mode: mode) {
             try file.write(bytes, at: 0)
             try file.sync()
-            if name(file, spot) { return try spot.syncFolder() }
+            if name(file, entry) { return try entry.syncFolder() }
         }
-        try replace(spot, with: stage(bytes, for: spot, mode: mode))
+        try replace(entry, with: stage(bytes, for: entry, mode: mode))
     }
 
     private static func syncBoth(_ one: DirectoryEntry, _ other: DirectoryEntry) throws {

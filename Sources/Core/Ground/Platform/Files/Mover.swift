@@ -38,26 +38,26 @@ package enum Mover {
 
     /// An open file with the expected content.
     package struct Source {
-        package let spot: DirectoryEntry
+        package let entry: DirectoryEntry
         package let file: Descriptor
         package let expected: ContentHash
 
         /// - Throws: `Fault(.superseded)` if the file has other content, or the name belongs to another file.
-        package init(_ spot: DirectoryEntry, _ file: Descriptor, expecting expected: ContentHash) throws {
-            guard try spot.status()?.isSameFile(as: file.status()) == true else {
-                throw Fault(.superseded, "\(spot.path) is gone", path: spot.path)
+        package init(_ entry: DirectoryEntry, _ file: Descriptor, expecting expected: ContentHash) throws {
+            guard try entry.status()?.isSameFile(as: file.status()) == true else {
+                throw Fault(.superseded, "\(entry.path) is gone", path: entry.path)
             }
             guard try ContentHash.of(file) == expected else {
-                throw Fault(.superseded, "\(spot.path) has changed since it was looked at", path: spot.path)
+                throw Fault(.superseded, "\(entry.path) has changed since it was looked at", path: entry.path)
             }
-            self.spot = spot
+            self.entry = entry
             self.file = file
             self.expected = expected
         }
 
         /// The same, opening the file now.
-        package init(_ spot: DirectoryEntry, expecting expected: ContentHash) throws {
-            try self.init(spot, spot.openFile(), expecting: expected)
+        package init(_ entry: DirectoryEntry, expecting expected: ContentHash) throws {
+            try self.init(entry, entry.openFile(), expecting: expected)
         }
     }
 
@@ -113,7 +113,7 @@ package enum Mover {
         for path in targets {
             let target = try reach(path)
             // Nothing goes into a folder that was moved or replaced since it was opened: it would not be found there.
-            if !target.isInSameFolder(as: source.spot) { try target.folder.requireStanding() }
+            if !target.isInSameFolder(as: source.entry) { try target.folder.requireStanding() }
             do {
                 // Between file systems, the copy lacks the privileges and the source stays unchanged.
                 if mayRename, manner.dropsRights, !isDropped, try target.isOnDevice(status.device) {
@@ -121,8 +121,8 @@ package enum Mover {
                     isDropped = true
                 }
                 // A file of someone else that runs with its owner's privileges cannot be moved as it is.
-                guard mayRename, let dropped else { throw Fault.system("rename", source.spot.path, errno: EXDEV) }
-                guard try name(source.spot, target, clear, check: { try compare(target, with: source) }) else {
+                guard mayRename, let dropped else { throw Fault.system("rename", source.entry.path, errno: EXDEV) }
+                guard try name(source.entry, target, clear, check: { try compare(target, with: source) }) else {
                     continue
                 }
                 return Placed(
@@ -133,19 +133,19 @@ package enum Mover {
                     copyOf: source, at: target, manner, clear, record: record, check: { try requireInPlace(source) })
                 guard let placed else { continue }
                 try target.folder.requireStanding()
-                try removeSource(source.spot, expecting: source.expected, purpose: purpose)
+                try removeSource(source.entry, expecting: source.expected, purpose: purpose)
                 return placed
             }
         }
-        throw Fault.noFreeName(for: source.spot.path.description, path: source.spot.path)
+        throw Fault.noFreeName(for: source.entry.path.description, path: source.entry.path)
     }
 
     /// Copying takes time. If the source was moved in the meantime, there would be two files.
     private static func requireInPlace(_ source: Source) throws {
-        if try source.spot.status()?.isSameFile(as: source.file.status()) == true { return }
+        if try source.entry.status()?.isSameFile(as: source.file.status()) == true { return }
         throw Fault(
-            .superseded, "\(source.spot.path) went elsewhere while it was copied; it was not moved",
-            path: source.spot.path
+            .superseded, "\(source.entry.path) went elsewhere while it was copied; it was not moved",
+            path: source.entry.path
         )
     }
 
@@ -165,7 +165,7 @@ package enum Mover {
         if try target.status()?.isSameFile(as: source.file.status()) == true { return }
         var isBack = false
         do {
-            for name in alternatives(source.spot).prefix(100) where try Durable.renameNew(target, to: name) {
+            for name in alternatives(source.entry).prefix(100) where try Durable.renameNew(target, to: name) {
                 isBack = true
                 break
             }
@@ -176,8 +176,8 @@ package enum Mover {
         if !isBack { isBack = try !Durable.renameNew(target, to: aside) }
         throw Fault(
             .superseded,
-            "\(source.spot.path) was replaced by another file while it was moved; that one was not taken"
-                + (isBack ? "" : " and is kept as \(aside.path)"), path: source.spot.path)
+            "\(source.entry.path) was replaced by another file while it was moved; that one was not taken"
+                + (isBack ? "" : " and is kept as \(aside.path)"), path: source.entry.path)
     }
 
     /// Copies the source to the first free name in `targets`; durable and verified when it returns.
@@ -190,7 +190,7 @@ package enum Mover {
                 return placed
             }
         }
-        throw Fault.noFreeName(for: "a copy of \(source.spot.path)", path: source.spot.path)
+        throw Fault.noFreeName(for: "a copy of \(source.entry.path)", path: source.entry.path)
     }
 
     /// Writes a new file at the first free name in `targets`; durable when it returns.
@@ -272,16 +272,16 @@ package enum Mover {
         return false
     }
 
-    private static func isUnused(_ spot: DirectoryEntry, expecting expected: ContentHash) throws -> Bool {
-        let file = try spot.open()
+    private static func isUnused(_ entry: DirectoryEntry, expecting expected: ContentHash) throws -> Bool {
+        let file = try entry.open()
         // A newly forked process keeps a copy of every descriptor until it calls exec.
         for _ in 0..<20 where Lease.probeWriters(file) == .busy { poll(nil, 0, 25) }
         return try Lease.probeWriters(file) != .busy && ContentHash.of(file) == expected
     }
 
-    /// The same names, in the spot's own folder; see ``alternatives(_:)-(BytePath)``.
-    package static func alternatives(_ spot: DirectoryEntry) -> some Sequence<DirectoryEntry> {
-        alternatives(spot.name).lazy.map { DirectoryEntry(spot.folder, $0) }
+    /// The same names, in the entry's own folder; see ``alternatives(_:)-(BytePath)``.
+    package static func alternatives(_ entry: DirectoryEntry) -> some Sequence<DirectoryEntry> {
+        alternatives(entry.name).lazy.map { DirectoryEntry(entry.folder, $0) }
     }
 
     /// `name (1).ext`, `name (2).ext` …, after `path` itself.
@@ -317,17 +317,17 @@ package enum Mover {
         let copy = try Durable.stageCopy(
             of: source.file, for: target, keepsOwner: manner.keepsOwner, record: record)
         guard copy.hash == source.expected else {
-            try Durable.discard(copy.spot, record: record)
+            try Durable.discard(copy.entry, record: record)
             throw Fault(
-                .superseded, "\(source.spot.path) changed while it was copied", path: source.spot.path)
+                .superseded, "\(source.entry.path) changed while it was copied", path: source.entry.path)
         }
         do {
             try check()
         } catch {
-            try? Durable.discard(copy.spot, record: record)
+            try? Durable.discard(copy.entry, record: record)
             throw error
         }
-        guard let status = try rename(copy.spot, to: target, clear, record: record) else { return nil }
+        guard let status = try rename(copy.entry, to: target, clear, record: record) else { return nil }
         return Placed(
             path: target.path, fingerprint: status.fingerprint, hash: copy.hash, lost: copy.lost,
             dropped: copy.dropped + manner.sharing(try source.file.status()))

@@ -71,14 +71,14 @@ package final class HeldFiles: Sendable {
         let parent = path.parent
         if let folder = folders.withLock({ $0[parent] }) { return .open(folder[path.name]) }
         let (root, relative) = try find(path)
-        let spot: DirectoryEntry
+        let entry: DirectoryEntry
         do {
-            spot = try root.spot(relative)
+            entry = try root.entry(relative)
         } catch let fault as Fault where Self.isMissing(fault) {
             return .gone(fault)
         }
         let held = folders.withLock { folders in
-            let first = folders[parent] ?? spot.folder
+            let first = folders[parent] ?? entry.folder
             folders[parent] = first
             return first
         }
@@ -115,17 +115,17 @@ package final class HeldFiles: Sendable {
     ///
     /// - Throws: `Fault`; ENOENT if the folder does not exist, ELOOP or EXDEV if a link is in the way; `.superseded`
     ///   instead if that means that the subject of the work is gone (``begin(on:size:)``).
-    package func spot(_ path: BytePath) throws -> DirectoryEntry {
+    package func entry(_ path: BytePath) throws -> DirectoryEntry {
         switch try way(to: path) {
-        case .open(let spot): return spot
+        case .open(let entry): return entry
         case .gone(let fault): throw missing(path, fault)
         }
     }
 
-    /// Like ``spot(_:)``; nil if the folder does not exist, or was replaced by something else.
-    package func spotIfAny(_ path: BytePath) throws -> DirectoryEntry? {
+    /// Like ``entry(_:)``; nil if the folder does not exist, or was replaced by something else.
+    package func entryIfAny(_ path: BytePath) throws -> DirectoryEntry? {
         switch try way(to: path) {
-        case .open(let spot): return spot
+        case .open(let entry): return entry
         case .gone(let fault) where fault.code == Fault.link: throw fault
         case .gone: return nil
         }
@@ -134,13 +134,13 @@ package final class HeldFiles: Sendable {
     /// Whether the name no longer exists, or the way to it is gone or leads through a link.
     package func isGone(_ path: BytePath) throws -> Bool {
         switch try way(to: path) {
-        case .open(let spot): return try spot.status() == nil
+        case .open(let entry): return try entry.status() == nil
         case .gone: return true
         }
     }
 
     /// lstat(2); nil if there is no such name.
-    package func status(_ path: BytePath) throws -> FileStatus? { try spotIfAny(path)?.status() }
+    package func status(_ path: BytePath) throws -> FileStatus? { try entryIfAny(path)?.status() }
 
     /// Whether it is a link, or is reached through one.
     package func isBehindLink(_ path: BytePath) throws -> Bool {
@@ -153,7 +153,7 @@ package final class HeldFiles: Sendable {
 
     /// Opens the current file of that name.
     package func open(_ path: BytePath, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600) throws -> Descriptor {
-        try reaching(path) { try spot(path).open(flags, mode: mode) }
+        try reaching(path) { try entry(path).open(flags, mode: mode) }
     }
 
     /// The regular file that had the name at the first call, open for reading; the same at each call.
@@ -163,7 +163,7 @@ package final class HeldFiles: Sendable {
         if let file = files.withLock({ $0[path] }) { return file }
         let file: Descriptor
         do {
-            file = try spot(path).openFile()
+            file = try entry(path).openFile()
         } catch let fault as Fault where Self.isMissing(fault) {
             throw Fault(.superseded, "\(path) is gone", path: path, errno: fault.errno)
         }
@@ -200,7 +200,7 @@ package final class HeldFiles: Sendable {
     package func openFollowing(_ path: BytePath, _ flags: Int32 = O_RDONLY) throws -> Descriptor {
         let (root, relative) = try find(path)
         return try reaching(path) {
-            root.links == .never ? try spot(path).open(flags) : try root.open(relative, flags)
+            root.links == .never ? try entry(path).open(flags) : try root.open(relative, flags)
         }
     }
 
@@ -229,7 +229,7 @@ package final class HeldFiles: Sendable {
     }
 
     /// The hash of the current file of that name.
-    package func hash(_ path: BytePath) throws -> ContentHash { try spot(path).hash() }
+    package func hash(_ path: BytePath) throws -> ContentHash { try entry(path).hash() }
 
     /// A folder, opened now and not kept: there may be very many.
     package func folder(_ path: BytePath) throws -> Folder {
@@ -259,7 +259,7 @@ package final class HeldFiles: Sendable {
             shared.isWithin(root.folder.path),
             shared != root.folder.path
         {
-            _ = try spot(shared.appending("source"))
+            _ = try entry(shared.appending("source"))
         }
         let folder = try root.makeFolder(relative.parent, mode: mode)
         folders.withLock { $0[path.parent] = folder }
@@ -272,8 +272,8 @@ package final class HeldFiles: Sendable {
         record: Mover.Record
     ) throws -> Mover.Placed {
         let placed = try Mover.move(
-            opened(source, expected), to: targets, through: spot, manner, purpose: purpose, clear: clear, record: record
-        )
+            opened(source, expected), to: targets, through: entry, manner, purpose: purpose, clear: clear,
+            record: record)
         let held = files.withLock { $0.removeValue(forKey: source) }
         // A rename keeps the file; a copy is a different one.
         let print = try held?.status().fingerprint
@@ -288,7 +288,7 @@ package final class HeldFiles: Sendable {
         _ manner: Mover.Manner = Mover.Manner(), clear: Mover.Clear? = nil, record: Mover.Record
     ) throws -> Mover.Placed {
         let placed = try Mover.copy(
-            opened(source, expected), to: targets, through: spot, manner, clear: clear, record: record)
+            opened(source, expected), to: targets, through: entry, manner, clear: clear, record: record)
         forget(placed.path)
         return placed
     }
@@ -298,7 +298,7 @@ package final class HeldFiles: Sendable {
         _ bytes: [UInt8], at targets: some Sequence<BytePath>, mode: mode_t = 0o644, clear: Mover.Clear? = nil,
         record: Mover.Record
     ) throws -> Mover.Placed {
-        let placed = try Mover.create(bytes, at: targets, through: spot, mode: mode, clear: clear, record: record)
+        let placed = try Mover.create(bytes, at: targets, through: entry, mode: mode, clear: clear, record: record)
         forget(placed.path)
         return placed
     }
@@ -307,20 +307,20 @@ package final class HeldFiles: Sendable {
     package func removeSource(
         _ source: BytePath, expecting expected: ContentHash, purpose: String? = nil, going: () throws -> Void = {}
     ) throws {
-        guard let spot = try spotIfAny(source) else { return }
-        try Mover.removeSource(spot, expecting: expected, purpose: purpose, going: going)
+        guard let entry = try entryIfAny(source) else { return }
+        try Mover.removeSource(entry, expecting: expected, purpose: purpose, going: going)
         forget(source)
     }
 
     /// Unlinks a file; a no-op if it is already gone.
     package func remove(_ path: BytePath) throws {
-        if let spot = try spotIfAny(path) { try Durable.remove(spot) }
+        if let entry = try entryIfAny(path) { try Durable.remove(entry) }
         forget(path)
     }
 
     /// See ``Durable/discard(_:record:)``.
     package func discard(_ path: BytePath, record: Durable.Record) throws {
-        if let spot = try spotIfAny(path) { try Durable.discard(spot, record: record) }
+        if let entry = try entryIfAny(path) { try Durable.discard(entry, record: record) }
         forget(path)
     }
 
@@ -331,14 +331,14 @@ package final class HeldFiles: Sendable {
 
     /// Removes an empty folder; leaves any other alone.
     package func removeFolder(_ path: BytePath) throws {
-        guard let spot = try spotIfAny(path) else { return }
-        _ = try Durable.removeFolder(spot)
+        guard let entry = try entryIfAny(path) else { return }
+        _ = try Durable.removeFolder(entry)
         _ = folders.withLock { $0.removeValue(forKey: path) }
     }
 
     package func renameNew(_ source: BytePath, to target: BytePath) throws -> Bool {
         defer { forget(source, target) }
-        return try Durable.renameNew(spot(source), to: spot(target))
+        return try Durable.renameNew(entry(source), to: entry(target))
     }
 
     /// Writes a new file next to `target`; see ``Durable/stage(_:for:mode:record:)``.
@@ -346,39 +346,39 @@ package final class HeldFiles: Sendable {
         _ bytes: some Collection<UInt8>, for target: BytePath, mode: mode_t = 0o644,
         record: Durable.Record = { _, _ in }
     ) throws -> BytePath {
-        try Durable.stage(bytes, for: spot(target), mode: mode, record: record).path
+        try Durable.stage(bytes, for: entry(target), mode: mode, record: record).path
     }
 
     package func replaceOwn(_ path: BytePath, with bytes: some Collection<UInt8>, mode: mode_t = 0o600) throws {
         defer { forget(path) }
-        try Durable.replaceOwn(spot(path), with: bytes, mode: mode)
+        try Durable.replaceOwn(entry(path), with: bytes, mode: mode)
     }
 
     /// Replaces a file with a staged one; see ``Durable/replace(_:with:)``.
     package func replace(_ path: BytePath, with staged: BytePath) throws {
         defer { forget(path, staged) }
-        try Durable.replace(spot(path), with: spot(staged))
+        try Durable.replace(entry(path), with: entry(staged))
     }
 
     /// Swaps two names; see ``Durable/exchange(_:_:)``.
     package func exchange(_ one: BytePath, _ other: BytePath) throws {
         defer { forget(one, other) }
-        try Durable.exchange(spot(one), spot(other))
+        try Durable.exchange(entry(one), entry(other))
     }
 
     /// The processes that have it open, as text; see ``Openers``.
     package func openers(_ path: BytePath) -> String {
         // For a message: if it cannot be examined, the processes are unknown.
-        (try? spot(path)).map { Openers.describe($0) } ?? "another process"
+        (try? entry(path)).map { Openers.describe($0) } ?? "another process"
     }
 
     /// The first editor lock that exists next to `path`; see ``WorkNames/editorLock(on:)``.
     package func editorLock(on path: BytePath) throws -> BytePath? {
-        guard let spot = try spotIfAny(path) else { return nil }
-        return try WorkNames.editorLock(on: spot)
+        guard let entry = try entryIfAny(path) else { return nil }
+        return try WorkNames.editorLock(on: entry)
     }
 
     private func opened(_ path: BytePath, _ expected: ContentHash) throws -> Mover.Source {
-        try Mover.Source(spot(path), judged(path), expecting: expected)
+        try Mover.Source(entry(path), judged(path), expecting: expected)
     }
 }

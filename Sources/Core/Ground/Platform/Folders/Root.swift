@@ -76,7 +76,7 @@ package struct Root: Sendable {
     /// The name at `relative`, in its open folder.
     ///
     /// - Throws: as ``open(_:_:mode:)``; ENOENT if the folder does not exist.
-    package func spot(_ relative: BytePath) throws -> DirectoryEntry {
+    package func entry(_ relative: BytePath) throws -> DirectoryEntry {
         guard !relative.isEmpty, relative.components.allSatisfy(Self.isName) else {
             throw Fault(.refused, "\(relative) is no name below \(folder.path)", path: folder.path, errno: EXDEV)
         }
@@ -90,8 +90,8 @@ package struct Root: Sendable {
             return try folder(relative)
         } catch let fault as Fault where fault.errno == ENOENT {
             let above = try makeFolder(relative.parent, mode: mode)
-            let spot = above[relative.name]
-            if try spot.makeDirectory(mode: mode) { try above.sync() }
+            let entry = above[relative.name]
+            if try entry.makeDirectory(mode: mode) { try above.sync() }
         } catch let fault as Fault where fault.errno == ENOTDIR {
             throw Fault(
                 .failed, "\(folder.path.appending(relative)) is in the way: a folder is needed there",

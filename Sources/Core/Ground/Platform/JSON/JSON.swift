@@ -1,4 +1,3 @@
-
 /// A JSON value. Parsed strictly, and written in its construction order, so that equal values give equal texts.
 package indirect enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral

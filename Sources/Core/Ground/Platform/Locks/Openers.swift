@@ -3,15 +3,15 @@ import Glibc
 /// Which processes have a file open, as far as /proc is readable.
 package enum Openers {
     /// `vim (process 123)`, several separated by commas; `another process` if /proc does not tell. Blocks.
-    package static func describe(_ spot: DirectoryEntry) -> String {
-        let found = processes(holding: spot).map { "\($0.name) (process \($0.id))" }
+    package static func describe(_ target: DirectoryEntry) -> String {
+        let found = processes(holding: target).map { "\($0.name) (process \($0.id))" }
         return found.isEmpty ? "another process" : found.joined(separator: ", ")
     }
 
-    package static func processes(holding spot: DirectoryEntry) -> [(id: Int32, name: String)] {
+    package static func processes(holding target: DirectoryEntry) -> [(id: Int32, name: String)] {
         Blocking.call()
         // Unreadable entries belong to other users and are left out: the result is for a message, not for a decision.
-        guard let wanted = (try? spot.status()) ?? nil, let entries = try? names("/proc") else { return [] }
+        guard let wanted = (try? target.status()) ?? nil, let entries = try? names("/proc") else { return [] }
         var found: [(id: Int32, name: String)] = []
         for entry in entries {
             guard let id = Int32(String(decoding: entry.name, as: UTF8.self)), id != getpid(),

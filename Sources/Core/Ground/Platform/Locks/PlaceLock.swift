@@ -66,18 +66,18 @@ package final class PlaceLock: Sendable {
     ///
     /// - Throws: `Fault` for errors that may pass.
     package static func take(in folder: Folder, as holder: PlaceHolder) throws -> Answer {
-        let spot = folder[name]
+        let entry = folder[name]
         for _ in 0..<16 {
             do {
-                guard let file = try open(spot) else { continue }
+                guard let file = try open(entry) else { continue }
                 guard try file.status().kind == .file else {
-                    return .impossible(Fault(.failed, "\(spot.path) is no file", path: spot.path))
+                    return .impossible(Fault(.failed, "\(entry.path) is no file", path: entry.path))
                 }
                 flush(file)
                 guard try FileLock.acquire(.exclusive, on: file) else { return .held(PlaceHolder(file)) }
                 // The file may have been removed since it was opened.
                 let status = try file.status()
-                guard try spot.status()?.isSameFile(as: status) == true else { continue }
+                guard try entry.status()?.isSameFile(as: status) == true else { continue }
                 sign(file, holder)
                 return .taken(PlaceLock(file, status))
             } catch let fault as Fault where fault.errno == ESTALE {
@@ -87,7 +87,7 @@ package final class PlaceLock: Sendable {
                 return .impossible(fault)
             }
         }
-        throw Fault(.transient, "\(spot.path) is made anew again and again", path: spot.path)
+        throw Fault(.transient, "\(entry.path) is made anew again and again", path: entry.path)
     }
 
     /// Closes a duplicate of the descriptor, which makes a FUSE server flush the file. A server with nothing to flush
@@ -103,23 +103,23 @@ package final class PlaceLock: Sendable {
     ]
 
     /// nil if the file has appeared or disappeared in the meantime.
-    private static func open(_ spot: DirectoryEntry) throws -> Descriptor? {
+    private static func open(_ entry: DirectoryEntry) throws -> Descriptor? {
         do {
-            return try spot.open(O_RDWR)
+            return try entry.open(O_RDWR)
         } catch let fault as Fault where fault.errno == ENOENT {
-            return try make(spot)
+            return try make(entry)
         }
     }
 
     /// Anyone who may write into the folder may lock it, and no one else: agents of other users must be able to.
-    private static func make(_ spot: DirectoryEntry) throws -> Descriptor? {
+    private static func make(_ entry: DirectoryEntry) throws -> Descriptor? {
         let file: Descriptor
         do {
-            file = try spot.open(O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+            file = try entry.open(O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         } catch let fault as Fault where fault.errno == EEXIST {
             return nil
         }
-        let folder = try spot.folder.status()
+        let folder = try entry.folder.status()
         let writers = folder.mode & 0o022
         // Root, and members of the folder's group, can give a file to the group.
         let isShared = writers & 0o002 != 0 || writers != 0 && fchown(file.raw, uid_t.max, folder.group) == 0
@@ -137,13 +137,13 @@ package final class PlaceLock: Sendable {
     ///
     /// - Parameter own: locks of this process, to be ignored.
     package static func holder(in folder: Folder, except own: [PlaceLock] = []) throws -> PlaceHolder? {
-        let spot = folder[name]
-        guard let status = try spot.status(), status.kind == .file,
+        let entry = folder[name]
+        guard let status = try entry.status(), status.kind == .file,
             !own.contains(where: { $0.status.isSameFile(as: status) })
         else { return nil }
         let file: Descriptor
         do {
-            file = try spot.open()
+            file = try entry.open()
         } catch let fault as Fault where [ENOENT, EACCES, EPERM].contains(fault.errno) || fault.code == Fault.link {
             return nil
         }

@@ -35,8 +35,8 @@ package enum WorkNames {
         return [".\(name).swp", ".#\(name)", ".~lock.\(name)#", "~$\(name)"].map { path.parent.appending($0) }
     }
 
-    /// The first of the lock names that exists next to the spot. emacs' lock is a dangling symbolic link.
-    package static func editorLock(on spot: DirectoryEntry) throws -> BytePath? {
-        try editorLocks(beside: spot.name).first { try DirectoryEntry(spot.folder, $0).status() != nil }
+    /// The first of the lock names that exists next to the entry. emacs' lock is a dangling symbolic link.
+    package static func editorLock(on entry: DirectoryEntry) throws -> BytePath? {
+        try editorLocks(beside: entry.name).first { try DirectoryEntry(entry.folder, $0).status() != nil }
     }
 }

@@ -204,10 +204,10 @@ package func outcome<R: Sendable>(
     }
 }
 
-/// - Parameter patience: returns when the wait for `work` should end.
+/// - Parameter timeout: returns when the wait for `work` should end.
 private func outcome<R: Sendable>(
     _ work: @escaping @Sendable () async throws -> R,
-    patience: @escaping @Sendable (_ isAwaited: @escaping @Sendable () -> Bool) async -> Void
+    timeout: @escaping @Sendable (_ isAwaited: @escaping @Sendable () -> Bool) async -> Void
 ) async throws -> R? {
     let asker = Mutex<CheckedContinuation<Result<R, any Error>?, Never>?>(nil)
     let found = await withCheckedContinuation { continuation in
@@ -223,7 +223,7 @@ private func outcome<R: Sendable>(
             do { say(.success(try await work())) } catch { say(.failure(error)) }
         }
         Task.detached {
-            await patience(isAwaited)
+            await timeout(isAwaited)
             say(nil)
         }
     }

@@ -47,7 +47,7 @@ package struct CagedProcess {
     let name: String
     let path: BytePath
     /// Wall-clock seconds until it is killed.
-    package var patience: Int64
+    package var timeout: Int64
     /// Its CPU seconds; if it used less than half of them, a timeout is the machine's fault.
     package var processorSeconds: UInt64
     /// Wall-clock seconds without a record or any CPU time.
@@ -73,11 +73,11 @@ package struct CagedProcess {
     ///   - name: its name in messages: `the unpacking process`.
     ///   - path: the name in messages of the file it works on.
     package init(
-        _ program: CagedProgram, _ words: [String], name: String, path: BytePath, patience: Int64,
+        _ program: CagedProgram, _ words: [String], name: String, path: BytePath, timeout: Int64,
         processorSeconds: UInt64
     ) {
         (self.program, self.words, self.name, self.path) = (program, words, name, path)
-        (self.patience, self.processorSeconds) = (patience, processorSeconds)
+        (self.timeout, self.processorSeconds) = (timeout, processorSeconds)
     }
 
     /// Runs it to its end. Blocks.
@@ -96,7 +96,7 @@ package struct CagedProcess {
         let input = Descriptor(owning: ends[0], path: BytePath(name))
         // Close our copy of its end as soon as the worker has its own; otherwise its exit would go unnoticed.
         let id = try spawn(consume file, Descriptor(owning: ends[1], path: BytePath(name)))
-        var run = Run(id: id, deadline: SuspendingClock.now + .seconds(patience))
+        var run = Run(id: id, deadline: SuspendingClock.now + .seconds(timeout))
         var status: Int32?
         defer {
             if status == nil {

@@ -263,9 +263,9 @@ final class SQLiteDatabase: LedgerDatabase {
     /// Uses VACUUM INTO.
     func backUp(replacing target: BytePath) async throws {
         let temporary = BytePath(target.text + ".new")
-        let lane = BlockingPool("ledger.backup")
+        let threads = BlockingPool("ledger.backup")
         let file = file
-        let source = try await lane.run {
+        let source = try await threads.run {
             try Durable.remove(temporary)
             // VACUUM INTO accepts an empty file and keeps its mode.
             try PrivateDatabase.prepare(temporary)
@@ -280,7 +280,7 @@ final class SQLiteDatabase: LedgerDatabase {
             if mustRun { Task { await self.runCheckpoints() } }
         }
         try await source.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [temporary.text]) }
-        try await lane.run {
+        try await threads.run {
             try source.close()
             try Descriptor(temporary).sync()
             guard rename(temporary.text, target.text) == 0 else { throw Fault.system("replace", target) }

@@ -25,22 +25,22 @@ extension LedgerTransaction {
     }
 
     /// The jobs whose file is there now, newest first.
-    package func jobs(at spot: JobRecord.FileLocation) throws -> [JobRecord] {
+    package func jobs(at entry: JobRecord.FileLocation) throws -> [JobRecord] {
         var found: [JobRecord] = []
-        for form in try names.forms(spot.place, spot.path) {
+        for form in try names.forms(entry.place, entry.path) {
             found += try all(
-                "SELECT * FROM job WHERE place = ? AND path = ? AND nowPath IS NULL", [spot.place, form], job)
-            found += try all("SELECT * FROM job WHERE nowPlace = ? AND nowPath = ?", [spot.place, form], job)
+                "SELECT * FROM job WHERE place = ? AND path = ? AND nowPath IS NULL", [entry.place, form], job)
+            found += try all("SELECT * FROM job WHERE nowPlace = ? AND nowPath = ?", [entry.place, form], job)
         }
         return found.sorted { $0.sequence > $1.sequence }
     }
 
-    /// The jobs in `states` whose file or folder is at or below `spot` now, in planning order.
+    /// The jobs in `states` whose file or folder is at or below `entry` now, in planning order.
     package func jobs(
-        in states: Set<JobRecord.State>, within spot: JobRecord.FileLocation
+        in states: Set<JobRecord.State>, within entry: JobRecord.FileLocation
     ) throws -> [JobRecord] {
-        let (low, high) = Self.below(spot.path)
-        let arguments: [any SQLConvertible] = [spot.place, spot.path, low, high]
+        let (low, high) = Self.below(entry.path)
+        let arguments: [any SQLConvertible] = [entry.place, entry.path, low, high]
         func wanted(_ row: any SQLRow) throws -> String? {
             try JobRecord.State(rawValue: row["state"]).map(states.contains) == true ? row["id"] : nil
         }

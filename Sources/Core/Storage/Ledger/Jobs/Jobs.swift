@@ -92,9 +92,9 @@ extension LedgerTransaction {
     /// file, since jobs of one file keep their order.
     ///
     /// - Returns: whether any of them was in the backlog.
-    package func bringForward(jobsAt spot: JobRecord.FileLocation) throws -> Bool {
+    package func bringForward(jobsAt entry: JobRecord.FileLocation) throws -> Bool {
         guard try exists("SELECT 1 FROM job WHERE state = 'ready' AND backlog = 1 LIMIT 1") else { return false }
-        let waiting = try jobs(at: spot).filter { $0.state == .ready && $0.isBacklog }
+        let waiting = try jobs(at: entry).filter { $0.state == .ready && $0.isBacklog }
         for job in waiting { try execute("UPDATE job SET backlog = 0 WHERE id = ?", [job.id]) }
         return !waiting.isEmpty
     }

@@ -9,16 +9,16 @@ package struct ModelChoice: Sendable {
     private let models: ModelTable
     private let environment: [String: String]
     private let transport: HTTPTransport
-    private let patience: Duration
+    private let timeout: Duration
 
     /// - Parameters:
     ///   - environment: names the proxies and `OLLAMA_HOST`.
-    ///   - patience: the timeout of a fallback provider's health check.
+    ///   - timeout: the timeout of a fallback provider's health check.
     package init(
         _ configuration: TKConfiguration, secrets: SecretChain, models: ModelTable, environment: [String: String],
-        patience: Duration = .seconds(3)
+        timeout: Duration = .seconds(3)
     ) {
-        self.patience = patience
+        self.timeout = timeout
         self.configuration = configuration
         self.secrets = secrets
         self.models = models
@@ -36,7 +36,7 @@ package struct ModelChoice: Sendable {
     ///   this machine that was not asked; `Fault` for a key that must not be used.
     package func provider(onFallback: @escaping @Sendable (String) -> Void) async throws -> any LLMProvider {
         // The order depends on which providers have keys.
-        let (preferred, chain, hasKey) = try await ServerEndpoint.lanes.run {
+        let (preferred, chain, hasKey) = try await ServerEndpoint.pool.run {
             () -> (any LLMProvider, [any LLMProvider], Bool) in
             let preferred = try provider(ModelProvider(named: configuration.provider), isPreferred: true)
             return (preferred, try fallbacks(), try isReady(preferred))
@@ -44,7 +44,7 @@ package struct ModelChoice: Sendable {
         let manager = ProviderManager(
             preferred: preferred, chain: chain,
             cloudAfterLocal: configuration[.fallback] == FallbackPolicy.any.rawValue,
-            healthTimeout: patience
+            healthTimeout: timeout
         ) { attempt in
             if let reason = attempt.reason {
                 onFallback("\(reason.message) Going on without it.")

@@ -8,15 +8,15 @@ import SQLiteFile
 package final class JourneyStore: Sendable {
     private let path: BytePath
     private let pool: DatabasePool
-    private let lane: BlockingPool
+    private let threads: BlockingPool
     private let clock: @Sendable () -> Timestamp
 
     private init(
-        _ path: BytePath, _ pool: DatabasePool, _ lane: BlockingPool, _ clock: @escaping @Sendable () -> Timestamp
+        _ path: BytePath, _ pool: DatabasePool, _ threads: BlockingPool, _ clock: @escaping @Sendable () -> Timestamp
     ) {
         self.path = path
         self.pool = pool
-        self.lane = lane
+        self.threads = threads
         self.clock = clock
     }
 
@@ -30,19 +30,19 @@ package final class JourneyStore: Sendable {
     package static func open(
         _ path: BytePath, clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) async throws -> Opened {
-        let lane = BlockingPool("journeys")
-        return try await lane.run {
+        let threads = BlockingPool("journeys")
+        return try await threads.run {
             let opened = try TKFile.open(
                 SQLiteFile(
                     path, of: "the journeys", migrator: JourneySchema.migrator,
                     whenCorrupt: .setAside(LossRegistry([path.parent]))), now: clock())
-            return Opened(store: JourneyStore(path, opened.pool, lane, clock), notices: opened.notices)
+            return Opened(store: JourneyStore(path, opened.pool, threads, clock), notices: opened.notices)
         }
     }
 
     /// Closes the database; later calls fail.
     package func close() async throws {
-        try await lane.use(pool, "close the journeys at \(path)") { try $0.close() }
+        try await threads.use(pool, "close the journeys at \(path)") { try $0.close() }
     }
 
     // MARK: - Projects
@@ -207,7 +207,7 @@ package final class JourneyStore: Sendable {
     private func write<R: Sendable>(
         _ doing: String, _ body: @escaping @Sendable (Database, Timestamp) throws -> R
     ) async throws -> R {
-        try await lane.run { [pool, path, clock] in
+        try await threads.run { [pool, path, clock] in
             do {
                 return try pool.write { try body($0, clock()) }
             } catch let refusal as JourneyRefusal {

@@ -8,36 +8,36 @@ import SQLiteFile
 package final class DraftIndex: Sendable {
     private let path: BytePath
     private let pool: DatabasePool
-    private let lane: BlockingPool
+    private let threads: BlockingPool
     /// Larger files are skipped.
     package static let mostBytes: Int64 = 4 << 20
     package static let extensions: Set<String> = [
         "md", "markdown", "txt", "text", "mdown", "rst", "adoc", "org", "fountain",
     ]
 
-    private init(_ path: BytePath, _ pool: DatabasePool, _ lane: BlockingPool) {
+    private init(_ path: BytePath, _ pool: DatabasePool, _ threads: BlockingPool) {
         self.path = path
         self.pool = pool
-        self.lane = lane
+        self.threads = threads
     }
 
     /// - Returns: the index, and a message for a person if a corrupt one was set aside.
     package static func open(
         _ path: BytePath, now: Timestamp = .now()
     ) async throws -> (index: DraftIndex, notices: [String]) {
-        let lane = BlockingPool("search")
-        return try await lane.run {
+        let threads = BlockingPool("search")
+        return try await threads.run {
             let opened = try TKFile.open(
                 SQLiteFile(
                     path, of: "the search index", migrator: migrator,
                     whenCorrupt: .setAside(LossRegistry([path.parent]), hint: "It is made anew from the drafts")),
                 now: now)
-            return (DraftIndex(path, opened.pool, lane), opened.notices)
+            return (DraftIndex(path, opened.pool, threads), opened.notices)
         }
     }
 
     package func close() async throws {
-        try await lane.use(pool, "close the search index at \(path)") { try $0.close() }
+        try await threads.use(pool, "close the search index at \(path)") { try $0.close() }
     }
 
     /// The result of indexing a folder.
@@ -175,7 +175,7 @@ package final class DraftIndex: Sendable {
     private func work<R: Sendable>(
         _ doing: String, _ body: @escaping @Sendable (DatabasePool) throws -> R
     ) async throws -> R {
-        try await lane.use(pool, "\(doing) by the index at \(path)", body)
+        try await threads.use(pool, "\(doing) by the index at \(path)", body)
     }
 
     private static var migrator: DatabaseMigrator {

@@ -11,7 +11,7 @@ import SQLiteFile
 public final class UsageLedger: Sendable {
     private let path: BytePath
     private let pool: DatabasePool
-    private let lane: BlockingPool
+    private let threads: BlockingPool
     private let process: String
     private let budget: Cost?
     private let timeZone: Zone
@@ -20,12 +20,12 @@ public final class UsageLedger: Sendable {
     public let prices: ModelTable
 
     private init(
-        _ path: BytePath, _ pool: DatabasePool, _ lane: BlockingPool, _ process: String, _ prices: ModelTable,
+        _ path: BytePath, _ pool: DatabasePool, _ threads: BlockingPool, _ process: String, _ prices: ModelTable,
         _ budget: Cost?, _ timeZone: Zone, _ clock: @escaping @Sendable () -> Timestamp
     ) {
         self.path = path
         self.pool = pool
-        self.lane = lane
+        self.threads = threads
         self.process = process
         self.prices = prices
         self.budget = budget
@@ -47,14 +47,14 @@ public final class UsageLedger: Sendable {
         _ path: BytePath, prices: ModelTable, budget: Cost?, timeZone: Zone, process: String? = nil,
         clock: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) async throws -> Opened {
-        let lane = BlockingPool("usage")
-        return try await lane.run {
+        let threads = BlockingPool("usage")
+        return try await threads.run {
             let opened = try TKFile.open(
                 SQLiteFile(
                     path, of: "the usage", migrator: UsageSchema.migrator,
                     whenCorrupt: .setAside(LossRegistry([path.parent]))), now: clock())
             let ledger = UsageLedger(
-                path, opened.pool, lane, try process ?? ProcessIdentity.current(), prices, budget, timeZone, clock)
+                path, opened.pool, threads, try process ?? ProcessIdentity.current(), prices, budget, timeZone, clock)
             return Opened(ledger: ledger, notices: opened.notices)
         }
     }
@@ -217,7 +217,7 @@ public final class UsageLedger: Sendable {
     private func work<R: Sendable>(
         _ doing: String, _ body: @escaping @Sendable (DatabasePool) throws -> R
     ) async throws -> R {
-        try await lane.use(pool, "\(doing) at \(path)", body)
+        try await threads.use(pool, "\(doing) at \(path)", body)
     }
 }
 

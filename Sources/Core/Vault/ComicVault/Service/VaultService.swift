@@ -255,10 +255,10 @@ package actor VaultService {
 
     /// Works with the unlocked vault, on a thread that may block.
     ///
-    /// - Parameter lanes: for work that may wait for a person; nil uses the vault's own threads, which imports need.
+    /// - Parameter pool: for work that may wait for a person; nil uses the vault's own threads, which imports need.
     /// - Throws: ``VaultError/locked``, also if the vault's folder has been displaced; any error from `body`.
     package func use<R: Sendable>(
-        on lanes: BlockingPool? = nil, _ body: @Sendable (SealedVault) throws -> R
+        on pool: BlockingPool? = nil, _ body: @Sendable (SealedVault) throws -> R
     ) async throws -> R {
         guard let vault = session?.vault else { throw VaultError.locked }
         users += 1
@@ -266,7 +266,7 @@ package actor VaultService {
             users -= 1
             touch()
         }
-        let outcome = try await (lanes ?? work).run { () -> Used<R> in
+        let outcome = try await (pool ?? work).run { () -> Used<R> in
             do {
                 try vault.folder.requireStanding()
                 return .done(try body(vault))

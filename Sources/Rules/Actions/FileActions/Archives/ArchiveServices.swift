@@ -6,7 +6,7 @@ import Rules
 package struct ArchiveServices: Sendable {
     let placing: FileServices
     /// Archives take long, so they have their own pool.
-    let lanes = BlockingPool("archives", threads: 2)
+    let pool = BlockingPool("archives", threads: 2)
     private let program: BytePath?
 
     var journal: EffectJournal { placing.journal }
@@ -24,7 +24,7 @@ package struct ArchiveServices: Sendable {
     /// - Throws: `Fault(.transient)` if the worker is missing for now.
     func worker(for size: Int64) throws -> ArchiveWorker {
         do {
-            return try ArchiveWorker(program: program, limits: ArchiveWorker.patience(for: size))
+            return try ArchiveWorker(program: program, limits: ArchiveWorker.timeout(for: size))
         } catch let fault as Fault {
             throw Fault(.transient, "no archive can be unpacked or packed: \(fault.message)", path: fault.path)
         }

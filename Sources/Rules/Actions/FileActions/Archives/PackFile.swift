@@ -60,7 +60,7 @@ struct PackFile: DecidingAction {
         let placement = try await FilePlacement.decide(
             input, root: arguments.root(input), folder: arguments.folder(input), name: name,
             isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self),
-            lanes: services.placing.files)
+            pool: services.placing.files)
         let isTrashed = try arguments.choice("source", as: Source.self) == .trash
         return try await services.placing.files.run { [trash = services.trash] in
             let status =
@@ -77,16 +77,16 @@ struct PackFile: DecidingAction {
     func work(for intent: Intent) -> any Primitive {
         let (services, placement) = (services, intent.placement)
         return MadeFile(
-            placement, services.placing, on: services.lanes, nothing: "packed nothing", trashed: intent.trashed
+            placement, services.placing, on: services.pool, nothing: "packed nothing", trashed: intent.trashed
         ) {
             "packed \(placement.source) into \($0)"
         } verifier: {
             try Self.packing(intent, services, $0.files).verify
         } stage: { context in
-            try await services.lanes.run {
+            try await services.pool.run {
                 let packing = try Self.packing(intent, services, context.files)
                 let staged = try Durable.stage(
-                    for: context.files.spot(placement.destination.target), mode: mode_t(intent.mode & 0o666 | 0o600),
+                    for: context.files.entry(placement.destination.target), mode: mode_t(intent.mode & 0o666 | 0o600),
                     record: services.journal.staging(context.stepID)
                 ) { put in
                     try packing.pack(put)

@@ -52,14 +52,14 @@ struct PackedTree: Sendable {
             throw Fault(.failed, "\(source) holds folders in folders, more than \(deepest) deep", path: source)
         }
         for name in try folder.entries().map(\.name).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            let spot = folder[name]
-            guard let status = try spot.status() else {
+            let child = folder[name]
+            guard let status = try child.status() else {
                 throw Fault(
                     .superseded, "the contents of \(source) have changed since they were examined", path: source)
             }
             let path = below.appending(name: name)
             try add(status, path, of: source, to: &parts)
-            if status.kind == .directory, let inner = try spot.openFolder() {
+            if status.kind == .directory, let inner = try child.openFolder() {
                 try visit(inner, path, of: source, depth: depth + 1, to: &parts)
             }
         }
@@ -144,7 +144,7 @@ struct PackedTree: Sendable {
 
     /// Opens the part's file if it is still the one that was listed.
     private func opened(_ part: Part, _ files: HeldFiles) throws -> Descriptor {
-        let file = try files.spot(source.appending(part.path)).openFile()
+        let file = try files.entry(source.appending(part.path)).openFile()
         guard try file.status().fingerprint == part.fingerprint else { throw changed() }
         return file
     }

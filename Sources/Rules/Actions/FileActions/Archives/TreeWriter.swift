@@ -60,9 +60,9 @@ struct TreeWriter {
     func finish() throws { for path in folders { try root.folder(path).sync() } }
 
     private mutating func newFile(_ path: BytePath) throws -> Descriptor {
-        let spot = try folder(path.parent)[path.name]
+        let child = try folder(path.parent)[path.name]
         do {
-            return try spot.open(O_WRONLY | O_CREAT | O_EXCL, mode: modes.file)
+            return try child.open(O_WRONLY | O_CREAT | O_EXCL, mode: modes.file)
         } catch let fault as Fault where fault.errno == EEXIST {
             throw twice(path)
         }

@@ -50,14 +50,14 @@ struct UnpackArchive: DecidingAction {
         let placement = try await FilePlacement.decide(
             input, root: arguments.root(input), folder: arguments.folder(input), name: name,
             isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self),
-            lanes: services.placing.files)
+            pool: services.placing.files)
         return Intent(placement: placement)
     }
 
     func work(for intent: Intent) -> any Primitive {
         let source = intent.placement.source
         return MadeFolder(
-            intent.placement, services.placing, on: services.lanes, by: "unpack",
+            intent.placement, services.placing, on: services.pool, by: "unpack",
             skipped: { Receipt("unpacked nothing: \($0) is there already", values: Self.values($0, 0)) },
             receipt: { path, count in
                 Receipt(

@@ -30,10 +30,10 @@ struct ComicCopies: Sendable {
         let candidates = try known(hash, size: size) ?? walked(size: size)
         return try Set(candidates).subtracting([source]).sorted().first { path in
             do {
-                let spot = try files.folder(path.parent)[path.name]
-                guard let status = try spot.status(), status.kind == .file, status.size == size else { return false }
+                let child = try files.folder(path.parent)[path.name]
+                guard let status = try child.status(), status.kind == .file, status.size == size else { return false }
                 if let known = read.hash(of: status.fingerprint), known != hash { return false }
-                return try read.hash(spot) == hash
+                return try read.hash(child) == hash
             } catch let fault as Fault where Self.mayBePassed(fault) {
                 return false
             }
@@ -133,8 +133,8 @@ final class ReadComics: Sendable {
     /// Reads and hashes the file. The hash is cached unless the file changed meanwhile. Blocks.
     ///
     /// - Throws: as ``DirectoryEntry/openFile()``.
-    func hash(_ spot: DirectoryEntry) throws -> ContentHash {
-        let file = try spot.openFile()
+    func hash(_ child: DirectoryEntry) throws -> ContentHash {
+        let file = try child.openFile()
         let print = try file.status().fingerprint
         let hash = try ContentHash.of(file)
         if try file.status().fingerprint == print { add(hash, print) }

@@ -77,7 +77,7 @@ extension VaultSealing {
         let files = context.files
         let placed = try await service.use { vault in
             try services.journal.makeFolders(for: target, files)
-            return try FileEffect.made(vault.extract(entry.id, to: files.spot(target)).path, files)
+            return try FileEffect.made(vault.extract(entry.id, to: files.entry(target)).path, files)
         }
         return [placed]
     }

@@ -65,7 +65,7 @@ struct ComicToLibrary: Sendable {
         }
         let placement = try await FilePlacement.decide(
             input, root: place.root, folder: target.folder, name: target.name, isFixed: arguments.fixedParts(),
-            exists: .rename, lanes: services.files)
+            exists: .rename, pool: services.files)
         let skipsCopies = try arguments.choice("duplicates") == "skip"
         let copies = ComicCopies(services, in: place.root, input.files)
         let trash = services.trash

@@ -6,7 +6,7 @@ package final class ContentLibrary: Sendable {
     private let cache: ReportCache
     private let program: BytePath?
 
-    /// - Parameter program: the worker's executable; nil looks for it (``ContentWorker/init(program:patience:)``) until
+    /// - Parameter program: the worker's executable; nil looks for it (``ContentWorker/init(program:timeout:)``) until
     ///   it is found, so that a later installation takes effect.
     package init(program: BytePath? = nil, cache: ReportCache = ReportCache()) {
         (self.program, self.cache) = (program, cache)

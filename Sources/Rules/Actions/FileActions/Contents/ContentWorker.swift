@@ -7,7 +7,7 @@ import Sandbox
 package struct ContentWorker: Sendable {
     private let program: CagedProgram
     /// Timeout of each process in seconds; extended by the time that a slow disk takes to read the file.
-    private let patience: Int64
+    private let timeout: Int64
     /// Called about once a second while a process runs; an error that it throws ends the process.
     package var check: @Sendable () throws -> Void = {}
     /// Called with the CPU seconds of each process.
@@ -16,9 +16,9 @@ package struct ContentWorker: Sendable {
     /// - Parameters:
     ///   - program: the worker's executable; nil tries `STEWARD_WORKER`, then the running program's folder, then
     ///     `libexec/steward` beside that folder.
-    ///   - patience: timeout in seconds.
+    ///   - timeout: timeout in seconds.
     /// - Throws: `Fault` if the program is missing. It is transient, because an upgrade may bring it back.
-    package init(program: BytePath? = nil, patience: Int64 = 60) throws {
+    package init(program: BytePath? = nil, timeout: Int64 = 60) throws {
         let reader =
             if let program { CagedProgram(program) } else {
                 CagedProgram.named("steward-worker", variable: "STEWARD_WORKER")
@@ -30,7 +30,7 @@ package struct ContentWorker: Sendable {
                     + "STEWARD_WORKER", code: "machine")
         }
         self.program = reader
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// Examines an open file. Blocks.
@@ -70,7 +70,7 @@ package struct ContentWorker: Sendable {
         let reading = min(try file.status().size, 8 << 30) / 2_000_000
         var process = CagedProcess(
             program, ["steward-worker", "content"] + words, name: "the reading process", path: file.path,
-            patience: patience + reading, processorSeconds: ContentLimits.processorSeconds)
+            timeout: timeout + reading, processorSeconds: ContentLimits.processorSeconds)
         let check = check
         process.look = { _ in try check() }
         process.used = used

@@ -22,7 +22,7 @@ struct CopyFile: DecidingAction {
     }
 
     func intent(for input: StepInput) async throws -> FilePlacement {
-        try await FilePlacement.decide(input, arguments, lanes: services.files)
+        try await FilePlacement.decide(input, arguments, pool: services.files)
     }
 
     func summary(of intent: FilePlacement) -> String { "copy \(intent.source) to \(intent.destination.target)" }

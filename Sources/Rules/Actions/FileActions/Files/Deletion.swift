@@ -20,12 +20,12 @@ struct DeletedFile: Codable, Sendable, Equatable {
             open, "it would be there all the same; it was not deleted. Use `trash` to take this name away")
     }
 
-    /// Whether this file is still at `spot`.
-    func isFile(at spot: DirectoryEntry) throws -> Bool {
-        guard let judged = content.fingerprint, let now = try spot.status(), now.inode == judged.inode,
+    /// Whether this file is still at `entry`.
+    func isFile(at entry: DirectoryEntry) throws -> Bool {
+        guard let judged = content.fingerprint, let now = try entry.status(), now.inode == judged.inode,
             now.device == judged.device
         else { return false }
-        return try birth == nil || spot.birth() == birth
+        return try birth == nil || entry.birth() == birth
     }
 }
 
@@ -85,10 +85,10 @@ struct Deletion: Primitive {
         }
         // A missing folder means that the file is gone too. A file set aside may come back if someone started writing
         // to it.
-        if let spot = try context.files.spotIfAny(file.content.file),
-            try file.isFile(at: spot)
+        if let entry = try context.files.entryIfAny(file.content.file),
+            try file.isFile(at: entry)
                 || !Mover.finishRemoval(
-                    of: spot, expecting: file.content.hash,
+                    of: entry, expecting: file.content.hash,
                     going: { try journal.note(Self.going, step: context.stepID) })
         {
             if noted == Self.going { try journal.note(Self.begun, step: context.stepID) }

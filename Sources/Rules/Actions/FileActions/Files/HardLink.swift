@@ -10,7 +10,7 @@ enum HardLink {
         let file = try placement.opened(files)
         for path in way.names {
             do {
-                guard try link(file, at: files.spot(path), way) else { continue }
+                guard try link(file, at: files.entry(path), way) else { continue }
             } catch let fault as Fault where fault.errno == EXDEV {
                 throw Fault(
                     .failed,

@@ -51,7 +51,7 @@ struct LinkFile: DecidingAction {
     }
 
     func intent(for input: StepInput) async throws -> Intent {
-        let placement = try await FilePlacement.decide(input, arguments, lanes: services.files)
+        let placement = try await FilePlacement.decide(input, arguments, pool: services.files)
         let text = kind == .symbolic ? try text(placement) : nil
         let files = input.files
         let isThere = try await services.files.run { try Self.isThere(placement, text, files) }
@@ -112,7 +112,7 @@ struct LinkFile: DecidingAction {
             }
             guard let status else { return false }
             if let text {
-                if status.kind == .link, try files.spot(path).linkText() == text { return true }
+                if status.kind == .link, try files.entry(path).linkText() == text { return true }
             } else if status.inode == placement.fingerprint?.inode, status.device == placement.fingerprint?.device {
                 return true
             }

@@ -27,7 +27,7 @@ struct MoveFile: DecidingAction {
     func check(_ subject: RuleSubject) throws { try arguments.checkExists(subject) }
 
     func intent(for input: StepInput) async throws -> FilePlacement {
-        try await FilePlacement.decide(input, arguments, lanes: services.files)
+        try await FilePlacement.decide(input, arguments, pool: services.files)
     }
 
     func work(for intent: FilePlacement) -> any Primitive { intent.moving(services, verb: "moved") }

@@ -26,7 +26,7 @@ struct RenameFile: DecidingAction {
     func check(_ subject: RuleSubject) throws { try arguments.checkExists(subject) }
 
     func intent(for input: StepInput) async throws -> FilePlacement {
-        try await FilePlacement.decide(input, arguments, stays: true, lanes: services.files)
+        try await FilePlacement.decide(input, arguments, stays: true, pool: services.files)
     }
 
     func work(for intent: FilePlacement) -> any Primitive { intent.moving(services, .unchanged, verb: "renamed") }

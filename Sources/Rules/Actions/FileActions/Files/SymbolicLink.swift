@@ -28,14 +28,14 @@ struct SymbolicLink: Primitive {
         let files = context.files
         let back = PuttingBack(services: services, context: context)
         return try await services.files.run {
-            let spot = try files.spotIfAny(link)
-            guard try spot?.linkText() == text || context.resumesUndo else {
+            let entry = try files.entryIfAny(link)
+            guard try entry?.linkText() == text || context.resumesUndo else {
                 throw Fault(
                     .failed, "\(link) is gone, or no longer the link to \(text); it was left as it is", path: link)
             }
             // After an interrupted undo the link may be aside, and the file it replaced may already be back.
-            if let spot, try spot.linkText() == text || spot.status() == nil {
-                _ = try Durable.removeLink(spot, saying: text)
+            if let entry, try entry.linkText() == text || entry.status() == nil {
+                _ = try Durable.removeLink(entry, saying: text)
             }
             return try back.bringBackReplaced(receipt, after: Receipt("removed the link \(link)"))
         }
@@ -56,7 +56,7 @@ struct SymbolicLink: Primitive {
     /// made, and the step recognizes the link after its rename.
     private func stage(_ context: StepContext, _ record: Durable.Record) throws -> DirectoryEntry {
         let target = placement.destination.target
-        let staged = try Self.staged(context.files.spot(target), context)
+        let staged = try Self.staged(context.files.entry(target), context)
         // An interrupted attempt may have left it.
         if try staged.linkText() != text {
             do {
@@ -87,7 +87,7 @@ struct SymbolicLink: Primitive {
 
     /// Removes leftovers of an interrupted attempt.
     private func discardStaged(_ context: StepContext) throws {
-        guard let target = try context.files.spotIfAny(placement.destination.target) else { return }
+        guard let target = try context.files.entryIfAny(placement.destination.target) else { return }
         let staged = Self.staged(target, context)
         guard try staged.linkText() == text else { return }
         try Durable.discard(staged, record: services.journal.staging(context.stepID))
@@ -97,9 +97,9 @@ struct SymbolicLink: Primitive {
     /// since the decision.
     private func found(_ context: StepContext) throws -> Receipt? {
         let products = try services.journal.products(of: context.stepID)
-        let found = try placement.destination.find(context.files, isBegun: !products.isEmpty) { spot, status in
-            guard status.kind == .link, try spot.linkText() == text else { return false }
-            return try products.isEmpty || spot.isAny(of: products)
+        let found = try placement.destination.find(context.files, isBegun: !products.isEmpty) { entry, status in
+            guard status.kind == .link, try entry.linkText() == text else { return false }
+            return try products.isEmpty || entry.isAny(of: products)
         }
         return try found.map { try made($0.0, context) }
     }

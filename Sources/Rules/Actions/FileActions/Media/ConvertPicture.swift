@@ -6,12 +6,12 @@ import Rules
 struct ConvertPicture: DecidingAction {
     struct Intent: Codable, Sendable, Equatable {
         let placement: FilePlacement
-        let format: PictureWish.Format
+        let format: PictureRequest.Format
         let quality: Int
         let width: Int
         let height: Int
 
-        var wish: PictureWish { PictureWish(format: format, quality: quality, width: width, height: height) }
+        var wish: PictureRequest { PictureRequest(format: format, quality: quality, width: width, height: height) }
     }
 
     static let declaration = ActionDeclaration(
@@ -23,7 +23,8 @@ struct ConvertPicture: DecidingAction {
         guarantee: .exactlyOnce, work: .cpu, canUndo: true,
         parameters: [
             ParameterSpec(
-                "to", .choice(PictureWish.Format.allCases.map(\.rawValue)), default: PictureWish.Format.jpeg.rawValue,
+                "to", .choice(PictureRequest.Format.allCases.map(\.rawValue)),
+                default: PictureRequest.Format.jpeg.rawValue,
                 "the format; in a JPEG transparent parts are white"),
             ParameterSpec(
                 "width", .integer(1...ImageHeader.sideLimit), default: String(ImageHeader.sideLimit),
@@ -53,7 +54,7 @@ struct ConvertPicture: DecidingAction {
     }
 
     func intent(for input: StepInput) async throws -> Intent {
-        let format = try arguments.choice("to", as: PictureWish.Format.self)
+        let format = try arguments.choice("to", as: PictureRequest.Format.self)
         let name =
             try arguments.has("name")
             ? arguments.name(input)
@@ -62,14 +63,14 @@ struct ConvertPicture: DecidingAction {
             placement: try await FilePlacement.decide(
                 input, root: arguments.root(input), folder: arguments.folder(input), name: name,
                 isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self),
-                lanes: services.placing.files),
+                pool: services.placing.files),
             format: format, quality: try arguments.int("quality"), width: try arguments.int("width"),
             height: try arguments.int("height"))
     }
 
     func work(for intent: Intent) -> any Primitive {
         let (services, source) = (services, intent.placement.source)
-        return MadeFile(intent.placement, services.placing, on: services.lanes, nothing: "made no picture") {
+        return MadeFile(intent.placement, services.placing, on: services.pool, nothing: "made no picture") {
             "made a \(intent.format.rawValue) of \(source): \($0)"
         } make: { file, put in
             switch try services.painter().convert(opened: file, as: intent.wish) {
@@ -85,7 +86,7 @@ struct ConvertPicture: DecidingAction {
     }
 }
 
-extension PictureWish.Format {
+extension PictureRequest.Format {
     /// File name extension.
     fileprivate var ending: String { self == .jpeg ? "jpg" : rawValue }
 }

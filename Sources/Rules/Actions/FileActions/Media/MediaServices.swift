@@ -6,7 +6,7 @@ import Rules
 package struct MediaServices: Sendable {
     let placing: FileServices
     /// Reading and writing whole films takes long, so they have their own pool.
-    let lanes = BlockingPool("media", threads: 2)
+    let pool = BlockingPool("media", threads: 2)
     private let program: BytePath?
     private let unpacker: BytePath?
 

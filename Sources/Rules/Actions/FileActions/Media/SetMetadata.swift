@@ -64,13 +64,13 @@ struct SetMetadata: DecidingAction {
         }
         let trash = services.trash
         return Intent(
-            replaced: try await services.lanes.run { try ReplacedVersion(of: input, in: trash) }, tags: tags)
+            replaced: try await services.pool.run { try ReplacedVersion(of: input, in: trash) }, tags: tags)
     }
 
     func work(for intent: Intent) -> any Primitive {
         let services = services
         return FileRewrite(
-            intent.replaced, services.placing, on: services.lanes,
+            intent.replaced, services.placing, on: services.pool,
             summary: "set \(Self.shown(intent)) of \(intent.replaced.path)"
         ) { old, put in
             try services.worker().retag(intent.named, in: old).write(from: old, put)

@@ -21,7 +21,7 @@ extension Destination {
             do {
                 try verify()
                 try clear(services, context)
-                for path in candidates where try Durable.renameNew(staged, to: context.files.spot(path)) {
+                for path in candidates where try Durable.renameNew(staged, to: context.files.entry(path)) {
                     return path
                 }
             } catch {

@@ -42,12 +42,12 @@ package struct Destination: Codable, Sendable, Equatable {
     ///   otherwise `.refused`.
     package static func decide(
         root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
-        content: ContentHash, size: Int64?, lanes: BlockingPool, files: HeldFiles
+        content: ContentHash, size: Int64?, pool: BlockingPool, files: HeldFiles
     ) async throws -> Destination {
         if let complaint = complaint(folder: folder) { throw Fault(isFixed.folder ? .failed : .refused, complaint) }
         if let complaint = complaint(name: name) { throw Fault(isFixed.name ? .failed : .refused, complaint) }
         let target = root.appending(folder).appending(name: name)
-        return try await lanes.run {
+        return try await pool.run {
             let found: FileStatus?
             do {
                 // Opens and holds the folder: the file goes into this one, even if its name refers to another by then.
@@ -162,12 +162,12 @@ package struct Destination: Codable, Sendable, Equatable {
         _ files: HeldFiles, isBegun: Bool, _ isOurs: (DirectoryEntry, FileStatus) throws -> Bool
     ) throws -> (BytePath, FileStatus)? {
         for candidate in names {
-            guard let spot = try files.spotIfAny(candidate) else { return nil }
-            guard let status = try spot.status() else {
+            guard let entry = try files.entryIfAny(candidate) else { return nil }
+            guard let status = try entry.status() else {
                 if isBegun { continue }
                 return nil
             }
-            if try isOurs(spot, status) { return (candidate, status) }
+            if try isOurs(entry, status) { return (candidate, status) }
         }
         return nil
     }
@@ -175,7 +175,7 @@ package struct Destination: Codable, Sendable, Equatable {
     /// Likewise for the file that the step staged.
     package func product(_ journal: EffectJournal, _ context: StepContext) throws -> (BytePath, FileStatus)? {
         let products = try journal.products(of: context.stepID)
-        return try find(context.files, isBegun: !products.isEmpty) { spot, _ in try spot.isAny(of: products) }
+        return try find(context.files, isBegun: !products.isEmpty) { entry, _ in try entry.isAny(of: products) }
     }
 }
 

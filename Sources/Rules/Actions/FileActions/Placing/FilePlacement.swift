@@ -13,18 +13,18 @@ package struct FilePlacement: Codable, Sendable, Equatable {
     /// Decides by a rule's `name` and `exists`, and by `place` and `folder` unless `stays` keeps the file in its
     /// folder.
     package static func decide(
-        _ input: StepInput, _ arguments: Arguments, stays: Bool = false, lanes: BlockingPool
+        _ input: StepInput, _ arguments: Arguments, stays: Bool = false, pool: BlockingPool
     ) async throws -> FilePlacement {
         try await decide(
             input, root: stays ? input.file.root : arguments.root(input),
             folder: stays ? input.file.path.parent : arguments.folder(input), name: arguments.name(input),
             isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self),
-            lanes: lanes)
+            pool: pool)
     }
 
     package static func decide(
         _ input: StepInput, root: BytePath, folder: BytePath, name: [UInt8], isFixed: FixedParts, exists: ExistsPolicy,
-        lanes: BlockingPool
+        pool: BlockingPool
     ) async throws -> FilePlacement {
         guard let hash = input.file.hash else {
             throw Fault(.superseded, "\(input.file.absolute) is gone", path: input.file.absolute)
@@ -40,7 +40,7 @@ package struct FilePlacement: Codable, Sendable, Equatable {
         } else {
             destination = try await Destination.decide(
                 root: root, folder: folder, name: name, isFixed: isFixed, exists: exists, content: hash,
-                size: input.file.fingerprint?.size, lanes: lanes, files: input.files)
+                size: input.file.fingerprint?.size, pool: pool, files: input.files)
         }
         return FilePlacement(
             source: source, fingerprint: input.file.fingerprint, hash: hash, destination: destination,

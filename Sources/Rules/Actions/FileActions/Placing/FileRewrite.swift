@@ -6,29 +6,29 @@ import Rules
 package struct FileRewrite: Primitive {
     private let replaced: ReplacedVersion
     private let services: FileServices
-    private let lanes: BlockingPool
+    private let pool: BlockingPool
     private let summary: String
     private let make: @Sendable (_ old: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void
     private let verify: @Sendable (_ old: Descriptor, _ new: Descriptor) throws -> Void
 
     /// - Parameters:
-    ///   - lanes: the pool that makes and verifies the copy.
+    ///   - pool: the pool that makes and verifies the copy.
     ///   - summary: what was done.
     ///   - make: called with the file and a function that takes the next part of the new version. Blocks.
     ///   - verify: throws if the new version is wrong. Blocks.
     package init(
-        _ replaced: ReplacedVersion, _ services: FileServices, on lanes: BlockingPool, summary: String,
+        _ replaced: ReplacedVersion, _ services: FileServices, on pool: BlockingPool, summary: String,
         make: @escaping @Sendable (_ old: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void,
         verify: @escaping @Sendable (_ old: Descriptor, _ new: Descriptor) throws -> Void
     ) {
-        (self.replaced, self.services, self.lanes, self.summary) = (replaced, services, lanes, summary)
+        (self.replaced, self.services, self.pool, self.summary) = (replaced, services, pool, summary)
         (self.make, self.verify) = (make, verify)
     }
 
     package var targets: [BytePath] { replaced.targets }
 
     package func perform(_ context: StepContext) async throws -> Receipt {
-        try await lanes.run {
+        try await pool.run {
             let effects =
                 try replaced.finish(services, context)
                 ?? replaced.replace(services, context) { old, put in
@@ -41,13 +41,13 @@ package struct FileRewrite: Primitive {
     }
 
     package func recover(_ context: StepContext) async throws -> Recovery {
-        try await lanes.run {
+        try await pool.run {
             try services.journal.presence.require(replaced.path)
             return try replaced.finish(services, context).map { .done(Receipt(summary, effects: $0)) } ?? .notDone
         }
     }
 
     package func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        try await lanes.run { try replaced.bringBack(receipt.effects, services, context) }
+        try await pool.run { try replaced.bringBack(receipt.effects, services, context) }
     }
 }

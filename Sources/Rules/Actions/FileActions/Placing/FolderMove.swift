@@ -16,18 +16,18 @@ package struct FolderMove {
     /// - Throws: `Fault(.superseded)` if the folder or its content is not what was judged; `Fault(.failed)` if the
     ///   target is on another file system.
     func carryOut(to targets: some Sequence<BytePath>, _ files: HeldFiles) throws -> Mover.Placed {
-        let (spot, folder) = try found(files)
+        let (entry, folder) = try found(files)
         let status = try folder.status()
         for target in targets {
-            let new = try files.spot(target)
+            let new = try files.entry(target)
             guard try new.folder.status().device == status.device else {
                 throw Fault(
                     .failed,
                     "\(source) and \(target.parent) lie on two file systems, and a folder is moved by one rename or not "
                         + "at all; move it by hand, or let it stay on its own", path: source)
             }
-            guard try Durable.renameNew(spot, to: new) else { continue }
-            let found = try compare(new, spot, status)
+            guard try Durable.renameNew(entry, to: new) else { continue }
+            let found = try compare(new, entry, status)
             return Mover.Placed(path: target, fingerprint: found.fingerprint, hash: contents)
         }
         throw Fault.noFreeName(for: source.description, path: source)
@@ -35,7 +35,7 @@ package struct FolderMove {
 
     /// The folder, held open, if it and its content are what was judged.
     package func found(_ files: HeldFiles) throws -> (DirectoryEntry, Folder) {
-        guard let spot = try files.spotIfAny(source), let folder = try spot.openFolder() else {
+        guard let entry = try files.entryIfAny(source), let folder = try entry.openFolder() else {
             throw Fault(.superseded, "\(source) is gone", path: source)
         }
         let status = try folder.status()
@@ -45,7 +45,7 @@ package struct FolderMove {
         guard try FolderContents(folder).digest == contents else {
             throw Fault(.superseded, "the contents of \(source) have changed since they were examined", path: source)
         }
-        return (spot, folder)
+        return (entry, folder)
     }
 
     /// Another folder may have appeared between the check and the rename; it is renamed back.

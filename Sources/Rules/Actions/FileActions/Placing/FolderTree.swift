@@ -27,29 +27,29 @@ package enum FolderTree {
 
     private static func visit(_ folder: Folder, _ path: BytePath, _ take: (File) -> Void) throws {
         for entry in try folder.entries() {
-            let spot = folder[entry.name]
+            let child = folder[entry.name]
             let below = path.appending(name: entry.name)
-            if let inner = try spot.openFolder() {
+            if let inner = try child.openFolder() {
                 try visit(inner, below, take)
                 continue
             }
-            guard try spot.status()?.kind == .file else {
-                throw Fault(.failed, "\(spot.path) is neither a file nor a folder", path: spot.path)
+            guard try child.status()?.kind == .file else {
+                throw Fault(.failed, "\(child.path) is neither a file nor a folder", path: child.path)
             }
-            let file = try spot.openFile()
+            let file = try child.openFile()
             take(File(path: below, fingerprint: try file.status().fingerprint, hash: try ContentHash.of(file)))
         }
     }
 
     /// Removes one of the agent's own folders recursively. A missing one is fine.
-    package static func remove(_ spot: DirectoryEntry) throws {
-        guard let folder = try spot.openFolder() else { return }
+    package static func remove(_ child: DirectoryEntry) throws {
+        guard let folder = try child.openFolder() else { return }
         for entry in try folder.entries() {
             let inner = folder[entry.name]
             if try inner.status()?.kind == .directory { try remove(inner) } else { try Durable.remove(inner) }
         }
-        guard try Durable.removeFolder(spot) || spot.status() == nil else {
-            throw Fault(.transient, "\(spot.path) cannot be removed: somebody writes into it", path: spot.path)
+        guard try Durable.removeFolder(child) || child.status() == nil else {
+            throw Fault(.transient, "\(child.path) cannot be removed: somebody writes into it", path: child.path)
         }
         FaultPoint.reach("folder removed")
     }

@@ -8,7 +8,7 @@ import Rules
 package struct MadeFile: Primitive {
     private let placement: FilePlacement
     private let services: FileServices
-    private let lanes: BlockingPool
+    private let pool: BlockingPool
     /// Message if the destination makes this a no-op: `made no picture`.
     private let nothing: String
     private let summary: @Sendable (BytePath) -> String
@@ -18,7 +18,7 @@ package struct MadeFile: Primitive {
     private let tidy: @Sendable (StepContext) throws -> Void
 
     /// - Parameters:
-    ///   - lanes: the pool that finds, verifies and renames the product.
+    ///   - pool: the pool that finds, verifies and renames the product.
     ///   - trashed: the source, if it goes to the trash.
     ///   - summary: what was done, given the product's path.
     ///   - verifier: creates the check for a product of an earlier attempt, before ``trashed`` goes; throws if the
@@ -27,13 +27,13 @@ package struct MadeFile: Primitive {
     ///   - stage: makes the file durable where ``EffectJournal/recordStaged(_:_:step:)`` knows it, and returns its
     ///     check against the source.
     package init(
-        _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingPool, nothing: String,
+        _ placement: FilePlacement, _ services: FileServices, on pool: BlockingPool, nothing: String,
         trashed: TrashedFile? = nil, summary: @escaping @Sendable (BytePath) -> String,
         verifier: @escaping @Sendable (StepContext) throws -> Verify = { _ in unverified },
         tidy: @escaping @Sendable (StepContext) throws -> Void = { _ in },
         stage: @escaping @Sendable (StepContext) async throws -> (DirectoryEntry, Verify)
     ) {
-        (self.placement, self.services, self.lanes, self.nothing) = (placement, services, lanes, nothing)
+        (self.placement, self.services, self.pool, self.nothing) = (placement, services, pool, nothing)
         (self.trashed, self.summary) = (trashed, summary)
         (self.stage, self.verifier, self.tidy) = (stage, verifier, tidy)
     }
@@ -41,15 +41,15 @@ package struct MadeFile: Primitive {
     /// - Parameter make: called with the judged file and a function that takes the next part of the new one. The new
     ///   file's mode is no wider than the source's. Blocks.
     package init(
-        _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingPool, nothing: String,
+        _ placement: FilePlacement, _ services: FileServices, on pool: BlockingPool, nothing: String,
         summary: @escaping @Sendable (BytePath) -> String,
         make: @escaping @Sendable (_ source: Descriptor, _ put: ([UInt8]) throws -> Void) throws -> Void
     ) {
-        self.init(placement, services, on: lanes, nothing: nothing, summary: summary) { context in
-            try await lanes.run {
+        self.init(placement, services, on: pool, nothing: nothing, summary: summary) { context in
+            try await pool.run {
                 let source = try placement.opened(context.files)
                 let staged = try Durable.stage(
-                    for: context.files.spot(placement.destination.target), mode: source.status().mode & 0o666 | 0o600,
+                    for: context.files.entry(placement.destination.target), mode: source.status().mode & 0o666 | 0o600,
                     record: services.journal.staging(context.stepID)
                 ) { put in
                     try make(source, put)
@@ -71,14 +71,14 @@ package struct MadeFile: Primitive {
 
     package func perform(_ context: StepContext) async throws -> Receipt {
         if placement.destination.skips { return skipped }
-        let done = try await lanes.run {
+        let done = try await pool.run {
             try services.journal.makeFolders(for: placement.destination.target, context.files)
             return try finished(context)
         }
         if let done { return done }
         do {
             let (staged, verify) = try await stage(context)
-            return try await lanes.run {
+            return try await pool.run {
                 let path = try placement.destination.name(
                     staged, of: placement.source, record: services.journal.staging(context.stepID), services, context
                 ) {
@@ -89,14 +89,14 @@ package struct MadeFile: Primitive {
             }
         } catch {
             // Best effort: report the original error. A leftover has one of the agent's own names.
-            try? await lanes.run { try tidy(context) }
+            try? await pool.run { try tidy(context) }
             throw error
         }
     }
 
     package func recover(_ context: StepContext) async throws -> Recovery {
         if placement.destination.skips { return .done(skipped) }
-        return try await lanes.run {
+        return try await pool.run {
             try services.journal.presence.require(placement.destination.target)
             return try placement.destination.recovered(finished(context), services, context)
         }
@@ -108,7 +108,7 @@ package struct MadeFile: Primitive {
             return try await removal.undo(receipt, context)
         }
         let back = PuttingBack(services: services, context: context)
-        let restored = try await lanes.run {
+        let restored = try await pool.run {
             // Run the checks that can fail before changing anything; the product goes last.
             _ = try removal.isThere(receipt, context)
             return try back.restoreFromTrash(gone)
@@ -125,7 +125,7 @@ package struct MadeFile: Primitive {
         if let trashed, try trashed.found(services, context) == nil {
             let verify = try verifier(context)
             do {
-                try verify(context.files.spot(path).openFile())
+                try verify(context.files.entry(path).openFile())
             } catch let fault as Fault where fault.kind != .transient {
                 return nil
             }
@@ -164,7 +164,7 @@ extension FileEffect {
     ) throws -> FileEffect {
         let file: Descriptor
         do {
-            file = try files.spot(path).openFile()
+            file = try files.entry(path).openFile()
         } catch let fault as Fault where fault.kind == .superseded {
             throw Fault(.failed, "\(path) vanished as soon as it was made", path: path, errno: fault.errno)
         }

@@ -7,7 +7,7 @@ import Rules
 package struct MadeFolder: Primitive {
     private let placement: FilePlacement
     private let services: FileServices
-    private let lanes: BlockingPool
+    private let pool: BlockingPool
     /// The action's name, which keeps its staging folders distinct.
     private let purpose: String
     private let skipped: @Sendable (BytePath) -> Receipt
@@ -17,7 +17,7 @@ package struct MadeFolder: Primitive {
     private let fill: @Sendable (_ staging: DirectoryEntry, _ source: Descriptor) throws -> DirectoryEntry
 
     /// - Parameters:
-    ///   - lanes: the pool that fills the folder.
+    ///   - pool: the pool that fills the folder.
     ///   - purpose: the action's name, part of the staging folder's name.
     ///   - skipped: receipt if the destination makes this a no-op, given the existing path.
     ///   - receipt: what was done, without effects.
@@ -25,12 +25,12 @@ package struct MadeFolder: Primitive {
     ///   - fill: called with a free name and the judged file. Makes and fills the folder, and returns the folder to
     ///     place: that one or one inside it. Blocks.
     package init(
-        _ placement: FilePlacement, _ services: FileServices, on lanes: BlockingPool, by purpose: String,
+        _ placement: FilePlacement, _ services: FileServices, on pool: BlockingPool, by purpose: String,
         skipped: @escaping @Sendable (BytePath) -> Receipt,
         receipt: @escaping @Sendable (_ folder: BytePath, _ files: Int) -> Receipt, nothing: String,
         fill: @escaping @Sendable (_ staging: DirectoryEntry, _ source: Descriptor) throws -> DirectoryEntry
     ) {
-        (self.placement, self.services, self.lanes, self.purpose) = (placement, services, lanes, purpose)
+        (self.placement, self.services, self.pool, self.purpose) = (placement, services, pool, purpose)
         (self.skipped, self.receipt, self.nothing, self.fill) = (skipped, receipt, nothing, fill)
     }
 
@@ -38,12 +38,12 @@ package struct MadeFolder: Primitive {
 
     package func perform(_ context: StepContext) async throws -> Receipt {
         if placement.destination.skips { return skipped(placement.destination.target) }
-        return try await lanes.run { try make(context) }
+        return try await pool.run { try make(context) }
     }
 
     package func recover(_ context: StepContext) async throws -> Recovery {
         if placement.destination.skips { return .done(skipped(placement.destination.target)) }
-        return try await lanes.run {
+        return try await pool.run {
             try services.journal.presence.require(placement.destination.target)
             return try finished(context).map { .done($0) } ?? .notDone
         }
@@ -55,10 +55,10 @@ package struct MadeFolder: Primitive {
             let name = first.relative(to: parent)?.components.first
         else { return Receipt(nothing) }
         let path = parent.appending(name: name)
-        return try await lanes.run {
-            let spot = try context.files.spotIfAny(path)
-            if context.resumesUndo, try spot?.status() == nil { return Self.trashed(path, receipt) }
-            guard let folder = try spot?.openFolder(), try Self.isUnchanged(folder, receipt, path) else {
+        return try await pool.run {
+            let entry = try context.files.entryIfAny(path)
+            if context.resumesUndo, try entry?.status() == nil { return Self.trashed(path, receipt) }
+            guard let folder = try entry?.openFolder(), try Self.isUnchanged(folder, receipt, path) else {
                 throw Fault(.failed, "\(path) is gone or has been changed since; it was left as it is", path: path)
             }
             try services.trash.putFolder(path, mark: placement.hash.description.prefix(8), context.files)
@@ -92,7 +92,7 @@ package struct MadeFolder: Primitive {
         try services.journal.recordStaged(name, folder.identity(), step: context.stepID)
         do {
             for path in placement.destination.candidates {
-                guard try Durable.renameNew(product, to: context.files.spot(path)) else { continue }
+                guard try Durable.renameNew(product, to: context.files.entry(path)) else { continue }
                 try FolderTree.remove(staging)
                 return try made(path, Folder(folder))
             }
@@ -116,7 +116,7 @@ package struct MadeFolder: Primitive {
     private func finished(_ context: StepContext) throws -> Receipt? {
         let found = try placement.destination.product(services.journal, context)
         guard let (path, status) = found, status.kind == .directory,
-            let folder = try context.files.spot(path).openFolder()
+            let folder = try context.files.entry(path).openFolder()
         else { return nil }
         // The staging folder may remain if the agent was stopped at that point.
         try FolderTree.remove(staging(context))
@@ -126,7 +126,7 @@ package struct MadeFolder: Primitive {
     /// The staging folder, beside the destination; deterministic per step.
     private func staging(_ context: StepContext) throws -> DirectoryEntry {
         let name = Durable.temporaryName(for: ContentHash(of: Array("\(purpose) \(context.stepID)".utf8)))
-        return try context.files.spot(placement.destination.target.parent.appending(name))
+        return try context.files.entry(placement.destination.target.parent.appending(name))
     }
 
     private func made(_ path: BytePath, _ folder: Folder) throws -> Receipt {

@@ -102,9 +102,9 @@ package struct Placing: Primitive {
         let (files, removal) = (context.files, ProductRemoval(services: services))
         let back = PuttingBack(services: services, context: context)
         return try await services.files.run {
-            if context.resumesUndo, let spot = try files.spotIfAny(path) {
+            if context.resumesUndo, let entry = try files.entryIfAny(path) {
                 // An interrupted undo may have moved the link aside.
-                _ = try Mover.finishRemoval(of: spot, expecting: hash)
+                _ = try Mover.finishRemoval(of: entry, expecting: hash)
             }
             let isThere = try removal.isThere(receipt, context)
             guard let link = try files.status(path), let own = try files.status(source), own.isSameFile(as: link),
@@ -149,9 +149,9 @@ package struct Placing: Primitive {
         let products = try services.journal.products(of: context.stepID)
         // A hard link of the source may already have had the name.
         let hasLeft = hasLeft(context.files)
-        let found = try destination.find(context.files, isBegun: !products.isEmpty || hasLeft) { spot, status in
+        let found = try destination.find(context.files, isBegun: !products.isEmpty || hasLeft) { entry, status in
             if hasLeft, moving?.isSame(status) == true { return true }
-            return try spot.isAny(of: products) && isMade(spot.path, context)
+            return try entry.isAny(of: products) && isMade(entry.path, context)
         }
         guard let (path, status) = found, path != moving?.path else { return nil }
         guard try moving?.isFolder == true || context.files.hash(path) == content else { return nil }

@@ -54,7 +54,7 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
             throw Fault(.failed, "\(aside) is in the way", path: aside)
         }
         let copy = try ExchangedFile(
-            inPlaceOf: old, at: files.spot(path), aside: files.spot(aside), keepsOwner: true,
+            inPlaceOf: old, at: files.entry(path), aside: files.entry(aside), keepsOwner: true,
             record: services.journal.staging(context.stepID)
         ) { put in try make(old, put) }
         do {
@@ -80,8 +80,8 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
     ///
     /// - Returns: whether it was.
     private func removeCopy(_ services: FileServices, _ context: StepContext) throws -> Bool {
-        guard let spot = try context.files.spotIfAny(aside),
-            try services.journal.isProduct(of: context.stepID, at: spot)
+        guard let entry = try context.files.entryIfAny(aside),
+            try services.journal.isProduct(of: context.stepID, at: entry)
         else { return false }
         try context.files.discard(aside, record: services.journal.staging(context.stepID))
         return true
@@ -101,8 +101,8 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
     /// The effects if the new version has the file's name, after finishing with the old one; nil otherwise.
     package func finish(_ services: FileServices, _ context: StepContext) throws -> [FileEffect]? {
         let files = context.files
-        guard let spot = try files.spotIfAny(path), let status = try spot.status(), status.kind == .file,
-            try services.journal.isProduct(of: context.stepID, at: spot)
+        guard let entry = try files.entryIfAny(path), let status = try entry.status(), status.kind == .file,
+            try services.journal.isProduct(of: context.stepID, at: entry)
         else { return nil }
         let isAside = try files.status(aside) != nil
         if isAside, try files.hash(aside) != hash {

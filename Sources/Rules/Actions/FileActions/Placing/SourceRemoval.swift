@@ -15,9 +15,9 @@ extension FileServices {
         of source: BytePath, expecting hash: ContentHash, purpose: String, _ context: StepContext
     ) throws -> Bool {
         var isDone = true
-        if let spot = try context.files.spotIfAny(source) {
+        if let entry = try context.files.entryIfAny(source) {
             // Older versions used no purpose.
-            for purpose in [purpose, nil] where try !Mover.finishRemoval(of: spot, expecting: hash, purpose: purpose) {
+            for purpose in [purpose, nil] where try !Mover.finishRemoval(of: entry, expecting: hash, purpose: purpose) {
                 isDone = false
             }
         }
@@ -26,8 +26,8 @@ extension FileServices {
         for path in journal.ledger.names.outOfSight(in: place.name) where path.name == name {
             // A file that is being written gets a visible name.
             let seen = place.root.appending(path.parent).appending("recovered-\(context.stepID.prefix(8))")
-            guard let spot = try context.files.spotIfAny(seen) else { continue }
-            if try !Mover.finishRemoval(of: spot, expecting: hash, purpose: purpose) { isDone = false }
+            guard let entry = try context.files.entryIfAny(seen) else { continue }
+            if try !Mover.finishRemoval(of: entry, expecting: hash, purpose: purpose) { isDone = false }
         }
         return isDone
     }

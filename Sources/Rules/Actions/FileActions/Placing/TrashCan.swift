@@ -17,7 +17,7 @@ package struct TrashCan: Sendable {
         let tail = Array(".\(mark)".utf8) + (suffix.map { [UInt8(ascii: ".")] + $0 } ?? [])
         // A name has 255 bytes; leave room for ` (99)` and `.trashinfo`.
         let name = Mover.cut(stem, 240 - tail.count) + tail
-        return try root(for: files.spot(path).folder).appending("files").appending(name: name)
+        return try root(for: files.entry(path).folder).appending("files").appending(name: name)
     }
 
     /// Moves a file to the trash. The info file is written first, so every trashed file has one. If the name is taken,
@@ -60,7 +60,7 @@ package struct TrashCan: Sendable {
         try files.makeFolders(for: slot, mode: 0o700)
         try files.makeFolders(for: info(of: slot), mode: 0o700)
         // Check the two folders to write to through the descriptors that are held from now on.
-        let held = try [slot, info(of: slot)].map { try files.spot($0).folder }
+        let held = try [slot, info(of: slot)].map { try files.entry($0).folder }
         for folder in try [files.folder(root)] + held {
             let status = try folder.status()
             guard status.owner == geteuid(), status.mode & 0o022 == 0 else {

@@ -20,7 +20,7 @@ extension TrashCan {
     private func putFolder<R>(
         _ path: BytePath, mark: some StringProtocol, _ files: HeldFiles, rename: (BytePath) throws -> R?
     ) throws -> R {
-        guard try !mustCopy(from: files.spot(path).folder) else {
+        guard try !mustCopy(from: files.entry(path).folder) else {
             throw Fault(
                 .failed,
                 "the file system of \(path) has no trash, and a folder is not copied into another; remove it by hand",

@@ -82,7 +82,7 @@ struct ConvertFile: DecidingAction {
             placement: try await FilePlacement.decide(
                 input, root: arguments.root(input), folder: arguments.folder(input), name: target,
                 isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self),
-                lanes: services.files),
+                pool: services.files),
             words: [program] + words.dropFirst(),
             timeout: arguments.has("timeout") ? try arguments.duration("timeout") : services.run.timeout,
             limits: try ProgramParameters.limits(arguments))
@@ -156,6 +156,6 @@ struct ConvertFile: DecidingAction {
     /// The program's working folder, beside the destination; deterministic per step.
     private static func staging(_ placement: FilePlacement, _ context: StepContext) throws -> DirectoryEntry {
         let name = Durable.temporaryName(for: ContentHash(of: Array("convert \(context.stepID)".utf8)))
-        return try context.files.spot(placement.destination.target.parent.appending(name))
+        return try context.files.entry(placement.destination.target.parent.appending(name))
     }
 }

@@ -43,7 +43,7 @@ struct NotifyPerson: ExternalAction {
         example: "notify: { title: \"{{ file.name }} has come\" }")
 
     /// Timeout of the program in seconds.
-    private static let patience = 30.0
+    private static let timeout = 30.0
     /// Byte limit of a text on the desktop.
     private static let most = 4096
 
@@ -122,10 +122,10 @@ struct NotifyPerson: ExternalAction {
         let (command, variables) = (words, added)
         let result = try await services.inPrivateFolder(for: step) { folder in
             try await ChildProcess.run(
-                command, in: folder, file: nil, input: input, adding: variables, timeout: Self.patience)
+                command, in: folder, file: nil, input: input, adding: variables, timeout: Self.timeout)
         }
         if result.status == 0 { return nil }
-        let why = result.timedOut ? "took more than \(Int(Self.patience)) s" : "ended with \(result.status)"
+        let why = result.timedOut ? "took more than \(Int(Self.timeout)) s" : "ended with \(result.status)"
         let output = result.output.suffix(300).replacingOccurrences(of: "\n", with: " ")
         return "\(program) \(why): \(output)"
     }

@@ -20,15 +20,15 @@ package final class PrivateFolders: Sendable {
             parent = opened
             return opened
         }
-        let spot = folder[Array("\(ContentHash(of: Array(step.utf8)))".utf8)]
-        try FolderTree.remove(spot)
-        guard try spot.makeDirectory(mode: 0o700) else {
-            throw Fault(.transient, "\(spot.path) is in the way", path: spot.path)
+        let child = folder[Array("\(ContentHash(of: Array(step.utf8)))".utf8)]
+        try FolderTree.remove(child)
+        guard try child.makeDirectory(mode: 0o700) else {
+            throw Fault(.transient, "\(child.path) is in the way", path: child.path)
         }
-        return spot
+        return child
     }
 
     /// Removes a folder and its content. A failure is ignored, because it must not fail the step; the next start of the
     /// agent tries again. Blocks.
-    func remove(_ spot: DirectoryEntry) { try? FolderTree.remove(spot) }
+    func remove(_ child: DirectoryEntry) { try? FolderTree.remove(child) }
 }

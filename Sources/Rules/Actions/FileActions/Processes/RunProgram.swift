@@ -114,7 +114,7 @@ struct RunProgram: ExternalAction {
     /// The file's folder, and the file for descriptor 3, both held since the job began. nil for a file that is gone.
     private static func opened(_ intent: Intent, _ files: HeldFiles) throws -> (Folder, Descriptor?) {
         let path = BytePath(intent.environment["STEWARD_FILE"] ?? "")
-        let folder = try files.spot(path).folder
+        let folder = try files.entry(path).folder
         return (folder, try files.status(path)?.kind == .file ? try files.file(path) : nil)
     }
 

@@ -10,7 +10,7 @@ package actor CaptureLibrary {
     private let directory: BytePath
     private let thumbnailer: CaptureStore.Thumbnailer?
     private let notice: @Sendable (String) -> Void
-    private let lane = BlockingPool("captures.folder")
+    private let pool = BlockingPool("captures.folder")
     private var opened: Open?
     /// Whether a store has been here since the start. If so, none is created in a folder without one.
     private var isKnown = false
@@ -45,13 +45,13 @@ package actor CaptureLibrary {
     package func use<R: Sendable>(_ body: @Sendable (CaptureStore) async throws -> R) async throws -> R {
         let open = try await opening()
         let result = try await body(open.store)
-        try await lane.run { try open.folder.check() }
+        try await pool.run { try open.folder.check() }
         return result
     }
 
     private func opening() async throws -> Open {
         if let opened {
-            if try await lane.run({ try opened.folder.stands() }) { return opened }
+            if try await pool.run({ try opened.folder.stands() }) { return opened }
             // Another call may have noticed it too.
             if self.opened?.store === opened.store {
                 self.opened = nil
@@ -62,7 +62,7 @@ package actor CaptureLibrary {
         }
         let (directory, isKnown) = (directory, isKnown)
         // Held before the store is opened; a folder opened afterwards might be another than the store's.
-        let before = try await lane.run {
+        let before = try await pool.run {
             if isKnown { try Self.requireStore(in: directory) }
             return try FolderIdentity.open(directory).map { try StandingFolder($0) }
         }
@@ -73,7 +73,7 @@ package actor CaptureLibrary {
         // Another call may have opened it meanwhile.
         if let opened { return opened }
         for text in found.notices { notice(text) }
-        let folder = try await lane.run { try before ?? Self.folder(directory) }
+        let folder = try await pool.run { try before ?? Self.folder(directory) }
         if let opened { return opened }
         let open = Open(store: found.store, folder: folder)
         opened = open

@@ -59,7 +59,7 @@ struct WriteNote: DecidingAction {
         let destination = try await Destination.decide(
             root: arguments.root(input), folder: arguments.folder(input), name: name,
             isFixed: arguments.fixedParts(), exists: arguments.choice("exists", as: ExistsPolicy.self), content: hash,
-            size: Int64(text.utf8.count), lanes: services.files, files: input.files)
+            size: Int64(text.utf8.count), pool: services.files, files: input.files)
         return Intent(
             destination: destination, text: IntentText(text), hash: hash, mode: status.map { $0.mode & 0o666 } ?? 0o600)
     }

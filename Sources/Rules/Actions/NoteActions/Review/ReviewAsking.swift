@@ -47,7 +47,7 @@ extension ReviewDraft {
         var found: ModelFindings?
         if let draft {
             found = try await services.reviews.models.ask(
-                draft, settings, team, mayGiveUp: context.attempt + 1 >= Self.tries, lanes: files)
+                draft, settings, team, mayGiveUp: context.attempt + 1 >= Self.tries, pool: files)
         }
         let models = found
         return try await files.run {

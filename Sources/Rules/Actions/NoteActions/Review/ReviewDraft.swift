@@ -334,7 +334,7 @@ struct ReviewDraft: ExternalAction {
 
     static func bytes(_ path: BytePath, _ held: HeldFiles) throws -> [UInt8]? {
         do {
-            return try held.spot(path).openFile().readAll(limit: UnreadableDraft.longest)
+            return try held.entry(path).openFile().readAll(limit: UnreadableDraft.longest)
         } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
             return nil
         }

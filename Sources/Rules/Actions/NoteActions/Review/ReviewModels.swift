@@ -13,22 +13,22 @@ package struct ReviewTeam: Sendable {
 package struct ReviewModels: Sendable {
     private let environment: [String: String]
     private let answers: BytePath?
-    private let patience: Duration
+    private let timeout: Duration
     private let told: @Sendable (ModelCall) -> Void
 
     /// - Parameters:
     ///   - environment: locates the user's `.tk` folder, keys and servers.
     ///   - answers: folder for raw answers; without one no model is asked.
-    ///   - patience: timeout of one pass.
+    ///   - timeout: timeout of one pass.
     ///   - told: called for each call to a model.
     package init(
-        environment: [String: String], answers: BytePath?, patience: Duration,
+        environment: [String: String], answers: BytePath?, timeout: Duration,
         told: @escaping @Sendable (ModelCall) -> Void = { _ in }
     ) {
         self.told = told
         self.environment = environment
         self.answers = answers
-        self.patience = patience
+        self.timeout = timeout
     }
 
     // MARK: Configuration
@@ -68,11 +68,11 @@ package struct ReviewModels: Sendable {
     ///
     /// - Parameters:
     ///   - mayGiveUp: whether to report a transient failure instead of throwing it.
-    ///   - lanes: the pool for blocking calls.
+    ///   - pool: the pool for blocking calls.
     /// - Throws: `Fault(.transient)` for a transient failure unless `mayGiveUp`, and `CancellationError`. Other
     ///   failures are part of the result.
     package func ask(
-        _ draft: DraftText, _ settings: ReviewSettings, _ team: ReviewTeam, mayGiveUp: Bool, lanes: BlockingPool
+        _ draft: DraftText, _ settings: ReviewSettings, _ team: ReviewTeam, mayGiveUp: Bool, pool: BlockingPool
     ) async throws -> ModelFindings {
         guard draft.scalars.contains(where: { !$0.properties.isWhitespace }) else {
             return ModelFindings(suggestions: [])
@@ -84,10 +84,10 @@ package struct ReviewModels: Sendable {
         do {
             let environment = environment
             guard let answers else { throw Fault(.failed, "there is no folder in which its answers could be kept") }
-            let setup = try await lanes.run { try Setup(environment) }
-            kept = KeptAnswers(folder: answers, lanes: lanes)
-            prompts = try await lanes.run { try PromptEngine.load(setup.resources) }
-            (access, usage) = try await self.access(setup, kept, heard, lanes)
+            let setup = try await pool.run { try Setup(environment) }
+            kept = KeptAnswers(folder: answers, pool: pool)
+            prompts = try await pool.run { try PromptEngine.load(setup.resources) }
+            (access, usage) = try await self.access(setup, kept, heard, pool)
         } catch {
             try tell(error, "No model has read this text", mayGiveUp: mayGiveUp, &found)
             return found
@@ -112,7 +112,7 @@ package struct ReviewModels: Sendable {
             do {
                 let engine = SuggestionEngine(model: access, prompts: prompts)
                 let options = ReviewOptions(advisors: team.advisors, storyType: team.storyType)
-                let result = try await within(patience) { try await engine.review(draft, options) }
+                let result = try await within(timeout) { try await engine.review(draft, options) }
                 try collect(result, team, mayGiveUp: mayGiveUp, &found)
             } catch {
                 try tell(error, "No advisor has read this text", mayGiveUp: mayGiveUp, &found)
@@ -124,7 +124,7 @@ package struct ReviewModels: Sendable {
             do {
                 let engine = CouncilEngine(model: access, prompts: prompts)
                 let options = CouncilEngine.Options(advisors: team.advisors, storyType: team.storyType)
-                let report = try await within(patience) { try await engine.debate(draft, options) }
+                let report = try await within(timeout) { try await engine.debate(draft, options) }
                 try collect(report, mayGiveUp: mayGiveUp, &found)
             } catch {
                 try tell(error, "The council has not met", mayGiveUp: mayGiveUp, &found)
@@ -133,7 +133,7 @@ package struct ReviewModels: Sendable {
     }
 
     private func access(
-        _ setup: Setup, _ kept: KeptAnswers, _ heard: ReplyNotes, _ lanes: BlockingPool
+        _ setup: Setup, _ kept: KeptAnswers, _ heard: ReplyNotes, _ pool: BlockingPool
     ) async throws -> (ModelAccess, UsageLedger) {
         try CoreDumps.forbid()
         let environment = environment
@@ -149,7 +149,7 @@ package struct ReviewModels: Sendable {
             guard let absence = choice.absence(error) else { throw error }
             throw LLMError(error.kind, absence, provider: error.provider)
         }
-        try await lanes.run { try setup.home.make() }
+        try await pool.run { try setup.home.make() }
         let opened = try await UsageLedger.open(
             setup.home.usage, prices: setup.prices, budget: setup.configuration.monthlyBudget, timeZone: .current)
         for notice in opened.notices { heard.hear(notice) }

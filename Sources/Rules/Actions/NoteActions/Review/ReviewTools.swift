@@ -17,16 +17,16 @@ package final class ReviewTools: Sendable {
     /// - Parameters:
     ///   - folder: the agent's folder for answers and plans; without one no model is asked.
     ///   - environment: locates the user's `.tk` folder, keys and servers.
-    ///   - patience: timeout of a pass that asks a model.
+    ///   - timeout: timeout of a pass that asks a model.
     ///   - told: called for each call to a model.
     package init(
         folder: BytePath? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
-        patience: Duration = .seconds(600), told: @escaping @Sendable (ModelCall) -> Void = { _ in }
+        timeout: Duration = .seconds(600), told: @escaping @Sendable (ModelCall) -> Void = { _ in }
     ) {
         self.environment = environment
         unsaved = UnsavedChanges(environment: environment)
         models = ReviewModels(
-            environment: environment, answers: folder?.appending("answers"), patience: patience, told: told)
+            environment: environment, answers: folder?.appending("answers"), timeout: timeout, told: told)
         plans = ReviewPlans(folder: folder)
     }
 

@@ -33,7 +33,7 @@ extension FileEffect {
     ) throws -> FileEffect? {
         let file: Descriptor
         do {
-            file = try held.spot(path).openFile()
+            file = try held.entry(path).openFile()
         } catch let fault as Fault where fault.kind == .superseded || fault.errno == ENOENT || fault.errno == ENOTDIR {
             return nil
         }
@@ -81,7 +81,7 @@ struct ReviewWriting: Sendable {
         guard now == write.base else { throw Self.changed(write.path) }
         let bytes = Array(try write.text.text().utf8)
         guard let base = write.base else {
-            let new = try NewFile(bytes, at: held.spot(write.path), mode: mode, record: record)
+            let new = try NewFile(bytes, at: held.entry(write.path), mode: mode, record: record)
             guard try new.name() else { throw Self.changed(write.path) }
             return
         }
@@ -98,7 +98,7 @@ struct ReviewWriting: Sendable {
         guard now == write.base else { throw Self.changed(write.path) }
         try held.makeFolders(for: write.path)
         try OwnFile.replace(
-            held.spot(write.path), with: Array(write.text.text().utf8), mode: mode, record: record)
+            held.entry(write.path), with: Array(write.text.text().utf8), mode: mode, record: record)
     }
 
     private func record(_ staged: BytePath, _ file: FileIdentity?) throws {

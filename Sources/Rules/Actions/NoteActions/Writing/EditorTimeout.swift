@@ -24,12 +24,12 @@ final class EditorTimeout: Sendable {
     }
 
     let limits: NoteTimeouts
-    private let lanes: BlockingPool
+    private let pool: BlockingPool
     private let state = Mutex(State())
 
-    init(_ limits: NoteTimeouts, _ lanes: BlockingPool) {
+    init(_ limits: NoteTimeouts, _ pool: BlockingPool) {
         self.limits = limits
-        self.lanes = lanes
+        self.pool = pool
     }
 
     var isStopping: Bool { state.withLock(\.isStopping) }
@@ -57,10 +57,10 @@ final class EditorTimeout: Sendable {
         let start = ContinuousClock.now
         var delay = 0.1
         var seen: Fingerprint?
-        while let lock = try await lanes.run({ try files.editorLock(on: note) }) {
+        while let lock = try await pool.run({ try files.editorLock(on: note) }) {
             if start.duration(to: .now) > .seconds(limits.editor) { return lock }
             // A save in the meantime may contain or lack blocks, and the next one may differ again.
-            let now = try await lanes.run { try files.statusFollowing(note)?.fingerprint }
+            let now = try await pool.run { try files.statusFollowing(note)?.fingerprint }
             if now != seen, try await changed() { seen = now }
             try await pause(note, "open in an editor (\(BytePath(bytes: lock.name)))", delay)
             delay = min(1, delay * 1.5)
@@ -79,7 +79,7 @@ final class EditorTimeout: Sendable {
         of note: BytePath, _ files: HeldFiles, since start: ContinuousClock.Instant, tries: Int
     ) async throws -> Bool {
         guard start.duration(to: .now) <= .seconds(limits.open) else { return false }
-        let openers = try await lanes.run { files.openers(note) }
+        let openers = try await pool.run { files.openers(note) }
         try await pause(note, "kept open by \(openers)", min(0.5, 0.02 * pow(1.5, Double(min(tries, 20)))))
         return true
     }
@@ -93,13 +93,13 @@ final class EditorTimeout: Sendable {
         let backup = BytePath(bytes: note.bytes + [UInt8(ascii: "~")])
         while true {
             let waited = start.duration(to: .now)
-            let isBeingSaved = try await lanes.run {
+            let isBeingSaved = try await pool.run {
                 try files.status(backup) != nil || files.editorLock(on: note) != nil
             }
             guard waited < .seconds(limits.settle) || isBeingSaved && waited < .seconds(limits.editor) else {
                 return true
             }
-            if try await lanes.run({ try files.status(note) != nil }) { return false }
+            if try await pool.run({ try files.status(note) != nil }) { return false }
             if isBeingSaved { hold(note, "renamed away by an editor that is saving it") }
             try await Task.sleep(for: .milliseconds(50))
         }

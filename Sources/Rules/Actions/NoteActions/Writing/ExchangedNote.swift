@@ -47,7 +47,7 @@ struct ExchangedNote {
         let composed = try ComposedNote(before, all, device: device, reserved: snapshot.reserved(but: all))
         // Recorded under the note rather than a step, because it has to be known beyond the step's receipt.
         let exchanged = try ExchangedFile(
-            composed.bytes, inPlaceOf: file, at: files.spot(place), keepsOwner: false
+            composed.bytes, inPlaceOf: file, at: files.entry(place), keepsOwner: false
         ) {
             try journal.recordStaged($0, $1, step: Self.mark + note.description)
         }
@@ -121,7 +121,7 @@ struct ExchangedNote {
             let files = journal.files()
             // Something behind a link put in the way belongs to whoever made the link.
             guard try !files.isBehindLink(path) else { continue }
-            if Self.isTemporary(path), let found = try files.spotIfAny(path)?.identity() {
+            if Self.isTemporary(path), let found = try files.entryIfAny(path)?.identity() {
                 if found.isSame(as: file) {
                     try files.discard(path, record: journal.staging(job))
                 } else if let note {

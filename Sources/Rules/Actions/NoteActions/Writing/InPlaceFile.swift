@@ -143,7 +143,7 @@ package struct InPlaceFile {
         try journal.makeFolders(for: note, files)
         let step = requests.first?.step ?? ""
         let mode = requests.compactMap(\.mode).reduce(mode_t(0o644), &)
-        let new = try NewFile(composed.bytes, at: files.spot(note), mode: mode) {
+        let new = try NewFile(composed.bytes, at: files.entry(note), mode: mode) {
             try journal.recordStaged($0, $1, step: step)
         }
         let result = ContentHash(of: composed.bytes)

@@ -47,13 +47,13 @@ extension NoteWriter {
 
     /// - Parameter place: the place of the leftovers; nil if they are in none.
     private func retireUnlessHung(_ leftovers: [ExchangedNote.Leftover], in place: String?) async throws {
-        let (exchange, lanes) = (exchange, lanes)
+        let (exchange, pool) = (exchange, pool)
         let whose = place.map(Bulkhead.place) ?? Bulkhead("temporary files that lie in no place")
         // By the time it responds, steps may be running there again.
         let isAwaited = Mutex(true)
         let retired: Void? = try await outcome(unlessHung: whose) {
             try await Bulkhead.$current.withValue(whose) {
-                try await lanes.run { try exchange.retire(leftovers) { isAwaited.withLock { $0 } } }
+                try await pool.run { try exchange.retire(leftovers) { isAwaited.withLock { $0 } } }
             }
         }
         guard retired == nil else { return }
@@ -89,7 +89,7 @@ extension NoteWriter {
                 break
             case .held:
                 let journal = journal
-                let openers = try await lanes.run { journal.files().openers(note) }
+                let openers = try await pool.run { journal.files().openers(note) }
                 throw Fault(
                     .transient,
                     "\(note) contains an incomplete write and is open in \(openers); it will be repaired once it is "
@@ -107,7 +107,7 @@ extension NoteWriter {
         let recovery = NoteRecovery(journal: journal)
         inWork.begin([write.note])
         defer { inWork.end([write.note]) }
-        let finding = try await lanes.run { try recovery.recover(write) }
+        let finding = try await pool.run { try recovery.recover(write) }
         log.notice("a write into \(write.note) was cut off: \(finding)")
         return finding
     }

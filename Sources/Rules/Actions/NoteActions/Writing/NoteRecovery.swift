@@ -27,7 +27,7 @@ struct NoteRecovery {
         // Before the transaction, because reaching a place may itself write to the ledger.
         let isReached = finding != .held && finding != .void
         let found = try isReached ? files.status(write.note) : nil
-        let identity = try isReached ? files.spotIfAny(write.note)?.identity() : nil
+        let identity = try isReached ? files.entryIfAny(write.note)?.identity() : nil
         try journal.ledger.writeBlocking { transaction in
             switch finding {
             case .done, .mended, .rewritten(blocksPresent: true):
@@ -94,7 +94,7 @@ struct NoteRecovery {
         if hash == write.result {
             // The writer may have been interrupted before syncing.
             try file.sync()
-            try files.spotIfAny(write.note)?.syncFolder()
+            try files.entryIfAny(write.note)?.syncFolder()
             return .done
         }
         if hash == write.base { return .void }

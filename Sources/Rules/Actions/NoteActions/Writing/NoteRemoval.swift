@@ -54,7 +54,7 @@ extension NoteWriter {
         for _ in 0..<100 {
             let attempt: InPlaceFile.Attempt
             do {
-                attempt = try await lanes.run {
+                attempt = try await pool.run {
                     try inPlace.rewrite(note, files, finish: change.finish, change: change.change)
                 }
             } catch let fault as Fault where fault.code == InPlaceFile.leased {
@@ -69,7 +69,7 @@ extension NoteWriter {
             case .busy: try await Task.sleep(for: .milliseconds(100))
             }
         }
-        let openers = try await lanes.run { files.openers(note) }
+        let openers = try await pool.run { files.openers(note) }
         throw Fault(.transient, "\(note) is kept open by \(openers)", path: note)
     }
 }

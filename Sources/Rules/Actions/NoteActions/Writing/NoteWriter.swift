@@ -27,29 +27,29 @@ package final class NoteWriter: Sendable {
         }
     }
 
-    private typealias Turns = NoteTurns<NoteOperation, String?, LastDraft>
+    private typealias KeyedQueue = NoteTurns<NoteOperation, String?, LastDraft>
 
     let journal: EffectJournal
     let inWork: PathsInWork
     let inPlace: InPlaceFile
     let exchange: ExchangedNote
-    private let patience: EditorTimeout
-    private let turns = Turns(memory: LastDraft.init, mayKeep: \.isSmall)
+    private let timeout: EditorTimeout
+    private let turns = KeyedQueue(memory: LastDraft.init, mayKeep: \.isSmall)
     private let saved: SavedNotes
-    let lanes = BlockingPool("notes", threads: 4, perBulkhead: true)
+    let pool = BlockingPool("notes", threads: 4, perBulkhead: true)
     let log: Logger
 
     /// - Parameters:
     ///   - device: suffix for anchors that a note already has.
     ///   - backups: folder for copies of notes that are replaced instead of written in place.
     package init(
-        journal: EffectJournal, inWork: PathsInWork, patience: NoteTimeouts, device: String, backups: BytePath,
+        journal: EffectJournal, inWork: PathsInWork, timeout: NoteTimeouts, device: String, backups: BytePath,
         log: Logger
     ) {
         self.journal = journal
         self.inWork = inWork
-        self.patience = EditorTimeout(patience, lanes)
-        saved = SavedNotes(journal: journal, patience: self.patience, log: log)
+        self.timeout = EditorTimeout(timeout, pool)
+        saved = SavedNotes(journal: journal, timeout: self.timeout, log: log)
         self.log = log
         inPlace = InPlaceFile(journal: journal, device: device)
         exchange = ExchangedNote(journal: journal, device: device, backups: backups)
@@ -75,8 +75,8 @@ package final class NoteWriter: Sendable {
         try await turns.enqueue(wish, on: note) { try await self.serve($0, $1, $2) }
     }
 
-    private func serve(_ note: BytePath, _ turns: [Turns.Turn], _ last: LastDraft) async throws {
-        try await lanes.run { try journal.presence.require(note) }
+    private func serve(_ note: BytePath, _ turns: [KeyedQueue.Turn], _ last: LastDraft) async throws {
+        try await pool.run { try journal.presence.require(note) }
         // Another turn may have ended a write that was open when these were requested.
         let written = try await endOpenWrites(of: note, looking: turns.compactMap(\.wish.request?.step))
         let unanswered = turns.filter { turn in
@@ -113,11 +113,11 @@ package final class NoteWriter: Sendable {
         // Held for the whole turn, so that renaming the note's folder does not matter.
         let files = journal.files()
         if requests.isEmpty {
-            guard try await look(at: note, files, patiently: true) == true else { return [] }
+            guard try await look(at: note, files, waits: true) == true else { return [] }
         }
         inWork.begin([note])
         defer { inWork.end([note]) }
-        defer { patience.end(note) }
+        defer { timeout.end(note) }
         return try await put(requests, into: note, hooks, files, last)
     }
 
@@ -125,13 +125,13 @@ package final class NoteWriter: Sendable {
         _ requests: [NoteRequest], into note: BytePath, _ hooks: BatchHooks, _ files: HeldFiles,
         _ last: LastDraft
     ) async throws -> [NoteBlockRecord] {
-        let lock = try await patience.waitForEditor(of: note, files) { try await self.look(at: note, files) != nil }
+        let lock = try await timeout.waitForEditor(of: note, files) { try await self.look(at: note, files) != nil }
         if let lock {
             log.info("\(note) is open in an editor (\(lock)); writing all the same, its save is watched")
         }
         var busySince: ContinuousClock.Instant?
         for tries in 0..<10_000 {
-            let attempt = try await lanes.run {
+            let attempt = try await pool.run {
                 try inPlace.append(requests, to: note, files, last: last, begin: hooks.begin, finish: hooks.end)
             }
             switch attempt {
@@ -148,7 +148,7 @@ package final class NoteWriter: Sendable {
             case .busy:
                 let since = busySince ?? .now
                 busySince = since
-                if try await patience.waitForOpeners(of: note, files, since: since, tries: tries) { continue }
+                if try await timeout.waitForOpeners(of: note, files, since: since, tries: tries) { continue }
                 if let writers = try await writers(of: note, files) {
                     throw Fault(.transient, "\(note) is kept open for writing by \(writers)", path: note)
                 }
@@ -159,16 +159,16 @@ package final class NoteWriter: Sendable {
     }
 
     /// The notes that cannot be written now, and why.
-    package func waitingFor() -> [BytePath: String] { patience.heldUp }
+    package func waitingFor() -> [BytePath: String] { timeout.heldUp }
 
     /// Ends all waits for notes that are open elsewhere.
-    package func stopWaiting() { patience.stop() }
+    package func stopWaiting() { timeout.stop() }
 
     private func create(
         _ requests: [NoteRequest], at note: BytePath, _ hooks: BatchHooks, _ files: HeldFiles
     ) async throws -> [NoteBlockRecord]? {
-        guard try await patience.staysMissing(note, files),
-            case .written(let blocks) = try await lanes.run({
+        guard try await timeout.staysMissing(note, files),
+            case .written(let blocks) = try await pool.run({
                 try inPlace.create(requests, at: note, files, begin: hooks.begin, finish: hooks.end)
             })
         else { return nil }
@@ -180,14 +180,14 @@ package final class NoteWriter: Sendable {
         _ requests: [NoteRequest], _ note: BytePath, _ hooks: BatchHooks, _ files: HeldFiles
     ) async throws -> [NoteBlockRecord] {
         if requests.isEmpty {
-            guard try await look(at: note, files, patiently: true) == true else { return [] }
+            guard try await look(at: note, files, waits: true) == true else { return [] }
         }
-        let settle = patience.limits.settle
+        let settle = timeout.limits.settle
         let exchange = exchange
-        let lanes = lanes
+        let pool = pool
         // This kind of write has its own journal.
         try await journal.ledger.write { try hooks.begin(in: $0) }
-        let written = try await lanes.run {
+        let written = try await pool.run {
             try exchange.append(requests, to: note, files, quietFor: settle)
         }
         tell(written.blocks, requests, note)
@@ -202,7 +202,7 @@ package final class NoteWriter: Sendable {
                 return
             }
             do {
-                try await lanes.run { try exchange.retire(displaced) }
+                try await pool.run { try exchange.retire(displaced) }
             } catch {
                 log.error("the replaced version of \(note) is kept as \(displaced.path): \(explain(error))")
             }
@@ -212,7 +212,7 @@ package final class NoteWriter: Sendable {
 
     /// The programs that have it open for writing; nil for none.
     private func writers(of note: BytePath, _ files: HeldFiles) async throws -> String? {
-        try await lanes.run {
+        try await pool.run {
             try Lease.probeWriters(files.openFollowing(note)) == .busy ? files.openers(note) : nil
         }
     }
@@ -224,16 +224,16 @@ package final class NoteWriter: Sendable {
         try await saved.noteWasSaved(note) { _ = try await self.enqueue(.look, on: $0) }
     }
 
-    /// - Parameter patiently: whether to wait for a writer. A close without a change raises no event, so nothing else
+    /// - Parameter waits: whether to wait for a writer. A close without a change raises no event, so nothing else
     ///   would trigger another look.
     /// - Returns: whether blocks have to be put back; nil if someone is writing.
-    private func look(at note: BytePath, _ files: HeldFiles, patiently: Bool = false) async throws -> Bool? {
+    private func look(at note: BytePath, _ files: HeldFiles, waits: Bool = false) async throws -> Bool? {
         let look = NoteLook(journal: journal)
-        for _ in 0..<(patiently ? 50 : 1) {
-            switch try await lanes.run({ try look.look(at: note, files) }) {
+        for _ in 0..<(waits ? 50 : 1) {
+            switch try await pool.run({ try look.look(at: note, files) }) {
             case .nothing: return false
             case .busy:
-                if patiently, !patience.isStopping { try await Task.sleep(for: .milliseconds(100)) }
+                if waits, !timeout.isStopping { try await Task.sleep(for: .milliseconds(100)) }
             case .seen(let judged, let lost):
                 for block in judged {
                     if let message = NoteSnapshot.message(block, note) { log.notice("\(message)") }

@@ -10,16 +10,16 @@ actor SavedNotes {
     typealias Look = @concurrent @Sendable (BytePath) async throws -> Void
 
     private let journal: EffectJournal
-    private let patience: EditorTimeout
+    private let timeout: EditorTimeout
     private let log: Logger
     /// Seconds until the first retry.
     private let delay: Double
     /// Notes with lost blocks that could not be restored yet.
     private var owed: Set<BytePath> = []
 
-    init(journal: EffectJournal, patience: EditorTimeout, log: Logger, delay: Double = 5) {
+    init(journal: EffectJournal, timeout: EditorTimeout, log: Logger, delay: Double = 5) {
         self.journal = journal
-        self.patience = patience
+        self.timeout = timeout
         self.log = log
         self.delay = delay
     }
@@ -32,7 +32,7 @@ actor SavedNotes {
             try await look(note)
         } catch let fault as Fault where fault.kind == .transient {
             let owes = try await journal.ledger.read { try $0.missingBlocks(note) }.contains { $0.isWiped }
-            guard owes, !patience.isStopping, owed.insert(note).inserted else { return }
+            guard owes, !timeout.isStopping, owed.insert(note).inserted else { return }
             log.warning("blocks that \(note) has lost cannot be put back yet: \(fault.message)")
             Task { await self.putBack(note, look) }
         }
@@ -42,7 +42,7 @@ actor SavedNotes {
     private func putBack(_ note: BytePath, _ look: Look) async {
         defer { owed.remove(note) }
         var delay = delay
-        while !patience.isStopping {
+        while !timeout.isStopping {
             do {
                 try await Task.sleep(for: .seconds(delay))
                 delay = min(60, delay * 1.5)

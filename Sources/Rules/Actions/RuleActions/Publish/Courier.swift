@@ -118,11 +118,11 @@ package actor Courier {
     /// Number of events in flight.
     package var sending: Int { running.count }
 
-    /// Starts nothing new and returns when nothing is in flight. An event that takes longer than `patience` is
+    /// Starts nothing new and returns when nothing is in flight. An event that takes longer than `timeout` is
     /// cancelled and sent again at the next start.
     ///
-    /// - Parameter patience: in seconds; after twice that, this returns regardless.
-    package func stop(patience: Double = 5) async {
+    /// - Parameter timeout: in seconds; after twice that, this returns regardless.
+    package func stop(timeout: Double = 5) async {
         isStopping = true
         timer?.cancel()
         outbox.listen(nil)
@@ -130,9 +130,9 @@ package actor Courier {
         // Detached, because the caller's task is usually cancelled and could not sleep.
         let end = Task.detached {
             do {
-                try await Task.sleep(for: .seconds(patience))
+                try await Task.sleep(for: .seconds(timeout))
                 await self.cutOff()
-                try await Task.sleep(for: .seconds(patience))
+                try await Task.sleep(for: .seconds(timeout))
                 await self.release()
             } catch {
                 return
@@ -159,7 +159,7 @@ package actor Courier {
     }
 
     /// What to do next in a lane.
-    private typealias Next = Turns<DeliveryLane>.End
+    private typealias Next = KeyedQueue<DeliveryLane>.End
 
     private func work(_ turn: DeliveryQueue.Turn) async {
         let next: Next

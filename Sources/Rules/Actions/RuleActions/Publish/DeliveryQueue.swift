@@ -45,7 +45,7 @@ struct DeliveryQueue {
     /// Target names in round-robin order.
     private var names: [String] = []
     private var next = 0
-    private var turns = Turns<DeliveryLane>()
+    private var turns = KeyedQueue<DeliveryLane>()
     private var running = 0
 
     /// - Parameters:
@@ -59,7 +59,7 @@ struct DeliveryQueue {
     }
 
     /// - Parameter lane: the lane that may have something to send.
-    mutating func ask(_ lane: DeliveryLane, _ asked: Turns<DeliveryLane>.Asked) {
+    mutating func ask(_ lane: DeliveryLane, _ asked: KeyedQueue<DeliveryLane>.Asked) {
         if turns.ask(lane, asked) { append(lane) }
     }
 
@@ -102,7 +102,7 @@ struct DeliveryQueue {
     /// - Parameters:
     ///   - turn: that ended.
     ///   - end: what to do next in its lane.
-    mutating func ended(_ turn: Turn, _ end: Turns<DeliveryLane>.End, _ now: Instant) {
+    mutating func ended(_ turn: Turn, _ end: KeyedQueue<DeliveryLane>.End, _ now: Instant) {
         lines[turn.lane.target]?.running -= 1
         running -= 1
         if turns.ended(turn.lane, end, now) { append(turn.lane) }

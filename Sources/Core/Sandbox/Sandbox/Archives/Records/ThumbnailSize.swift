@@ -23,7 +23,7 @@ package struct ThumbnailSize: Hashable, Sendable, Codable, CustomStringConvertib
 }
 
 /// How to convert a picture.
-package struct PictureWish: Sendable, Equatable {
+package struct PictureRequest: Sendable, Equatable {
     /// The output format.
     package enum Format: String, Sendable, Codable, CaseIterable {
         case jpeg, png, webp
@@ -60,8 +60,8 @@ package struct PictureWish: Sendable, Equatable {
 
 extension ThumbnailSize {
     /// How a thumbnail is made.
-    package var wish: PictureWish {
-        PictureWish(format: .jpeg, quality: Self.quality, width: width, height: height)
+    package var wish: PictureRequest {
+        PictureRequest(format: .jpeg, quality: Self.quality, width: width, height: height)
     }
 }
 

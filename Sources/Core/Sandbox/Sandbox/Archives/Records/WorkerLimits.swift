@@ -9,7 +9,7 @@ package struct WorkerLimits: Sendable, Equatable {
     package var solidProcessorSeconds: UInt64 = 120
     /// Wall-clock seconds, in addition to those that a slow disk needs to read the file; twice as many for a solid
     /// archive.
-    package var patience: Int64 = 120
+    package var timeout: Int64 = 120
     /// Wall-clock seconds without a record or any CPU time: then the worker was stopped, or the disk does not answer.
     package var standstill: Int64 = 30
     /// Wall-clock seconds for which it may be stopped (SIGSTOP).
@@ -18,13 +18,13 @@ package struct WorkerLimits: Sendable, Equatable {
     package static let standard = WorkerLimits()
 
     package init(
-        processorSeconds: UInt64 = 10, solidProcessorSeconds: UInt64 = 120, patience: Int64 = 120,
+        processorSeconds: UInt64 = 10, solidProcessorSeconds: UInt64 = 120, timeout: Int64 = 120,
         standstill: Int64 = 30
     ) {
         self.standstill = standstill
         self.processorSeconds = processorSeconds
         self.solidProcessorSeconds = solidProcessorSeconds
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// CPU seconds for drawing one page of a PDF.
@@ -54,7 +54,7 @@ package struct WorkerLimits: Sendable, Equatable {
     private static let largest: Int64 = 8 << 30
 
     /// Wall-clock seconds for reading that many bytes.
-    package func patience(for size: Int64) -> Int64 { patience + min(size, Self.largest) / Self.slowest }
+    package func timeout(for size: Int64) -> Int64 { timeout + min(size, Self.largest) / Self.slowest }
 
     /// The first word on the worker's command line.
     package var word: String { "limits=\(processorSeconds),\(solidProcessorSeconds)" }

@@ -23,7 +23,7 @@ enum ThumbnailCage {
     ///   - asks: whether the archive's bytes are requested from the agent.
     ///   - format: the output format.
     /// - Throws: ``Absent`` without libvips; `Fault` if it is unusable or the cage cannot be set up.
-    static func enter(pictures count: Int, asks: Bool, format: PictureWish.Format = .jpeg) throws {
+    static func enter(pictures count: Int, asks: Bool, format: PictureRequest.Format = .jpeg) throws {
         UnpackCage.warmUp()
         var message = [CChar](repeating: 0, count: 301)
         let state = steward_picture_open(&message, 300)
@@ -45,7 +45,7 @@ enum ThumbnailCage {
 
     /// Triggers the one-time initialization of libvips and the C library here, where a lookup of a file is refused
     /// instead of killing the process.
-    private static func warmUp(_ format: PictureWish.Format) throws {
+    private static func warmUp(_ format: PictureRequest.Format) throws {
         var (made, length): (UnsafeMutableRawPointer?, UInt64) = (nil, 0)
         var message = [CChar](repeating: 0, count: 301)
         let code = steward_picture_shrink(
@@ -70,7 +70,7 @@ enum ThumbnailCage {
     ]
 }
 
-extension PictureWish.Format {
+extension PictureRequest.Format {
     /// The C constant.
     var number: steward_picture_format {
         switch self {

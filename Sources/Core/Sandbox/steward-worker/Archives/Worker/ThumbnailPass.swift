@@ -43,7 +43,7 @@ enum ThumbnailPass {
 
     /// Closes the cage, or exits.
     private static func enter(
-        pictures count: Int, _ bytes: ArchiveBytes, _ format: PictureWish.Format, _ output: RecordOutput
+        pictures count: Int, _ bytes: ArchiveBytes, _ format: PictureRequest.Format, _ output: RecordOutput
     ) {
         do {
             try ThumbnailCage.enter(pictures: count, asks: bytes.isAsked, format: format)
@@ -58,7 +58,7 @@ enum ThumbnailPass {
     private static func convert(
         _ words: ArraySlice<String>, _ bytes: ArchiveBytes, _ output: RecordOutput
     ) -> Never {
-        guard let wish = PictureWish(words: words) else { _exit(64) }
+        guard let wish = PictureRequest(words: words) else { _exit(64) }
         enter(pictures: 100, bytes, wish.format, output)
         do {
             let easel = Easel(wish: wish, output: output)
@@ -88,7 +88,7 @@ enum ThumbnailPass {
 /// Makes and sends one thumbnail at a time.
 struct Easel {
     /// nil if pictures are only decoded.
-    let wish: PictureWish?
+    let wish: PictureRequest?
     let output: RecordOutput
 
     func begin(_ position: Int) { output.send(.bytes(position: position, [])) }

@@ -10,7 +10,7 @@ public final class HTTPTransport: Sendable {
     private let connectTimeout: Duration
     private let client: PooledClient
     private let loopback: LoopbackGuard
-    private let lanes = BlockingPool("hosts", threads: 4)
+    private let pool = BlockingPool("hosts", threads: 4)
 
     /// `environment` names the proxies. `allowsAnyLocalServer` permits servers on this machine that another user runs.
     public init(
@@ -41,8 +41,8 @@ public final class HTTPTransport: Sendable {
 
     /// The guard's answer. A name lookup can take long; a cancelled caller does not wait for it.
     private func address(for url: URL) async throws -> HostAddress? {
-        let (loopback, lanes) = (loopback, lanes)
-        if HostAddress.isNumber(url.host ?? "") { return try await lanes.run { try loopback.address(for: url) } }
-        return try await withTimeout(nil) { try await lanes.run { try loopback.address(for: url) } } ?? nil
+        let (loopback, pool) = (loopback, pool)
+        if HostAddress.isNumber(url.host ?? "") { return try await pool.run { try loopback.address(for: url) } }
+        return try await withTimeout(nil) { try await pool.run { try loopback.address(for: url) } } ?? nil
     }
 }

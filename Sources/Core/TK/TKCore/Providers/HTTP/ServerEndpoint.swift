@@ -48,12 +48,12 @@ public struct ServerEndpoint: Sendable {
     package var isLoopback: Bool { ProxySettings.isLoopback(baseURL.host ?? "") }
 
     /// Threads for reading keys from files.
-    static let lanes = BlockingPool("keys", threads: 2)
+    static let pool = BlockingPool("keys", threads: 2)
 
     /// The validated key; nil if the endpoint takes none. Throws ``LLMError`` (`keyMissing`, `authentication`).
     package func currentKey(for provider: String) async throws -> Secret? {
         guard let key else { return nil }
-        return try await Self.lanes.run { try read(key, for: provider) }
+        return try await Self.pool.run { try read(key, for: provider) }
     }
 
     private func read(_ key: KeySource, for provider: String) throws -> Secret? {

@@ -46,12 +46,12 @@ package struct UnsavedChanges: Sendable {
     package func sign(on path: BytePath, _ files: HeldFiles) throws -> UnsavedSign? {
         if let beside = try Self.sign(beside: path, files) { return .file(beside) }
         guard let status = try files.status(path) else { return nil }
-        let spot = try files.spot(path)
-        let real = try spot.folder.currentPath().appending(name: path.name)
+        let entry = try files.entry(path)
+        let real = try entry.folder.currentPath().appending(name: path.name)
         for name in real == path ? [path] : [path, real] {
             if let elsewhere = try homes.sign(of: name) { return .file(elsewhere) }
         }
-        return try EditorProcesses(of: [geteuid(), status.owner]).sign(on: spot, status, files)
+        return try EditorProcesses(of: [geteuid(), status.owner]).sign(on: entry, status, files)
     }
 
     /// The first file beside `path` that indicates unsaved changes, or may.

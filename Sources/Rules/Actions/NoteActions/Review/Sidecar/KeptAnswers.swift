@@ -7,13 +7,13 @@ import TKCore
 /// never paid for again, whatever happens to the agent (`docs/review.md`).
 package final class KeptAnswers: CallRecorder {
     private let folder: BytePath
-    private let lanes: BlockingPool
+    private let pool: BlockingPool
     private let used = Mutex<Set<String>>([])
 
     /// - Parameter folder: created with the first answer.
-    package init(folder: BytePath, lanes: BlockingPool) {
+    package init(folder: BytePath, pool: BlockingPool) {
         self.folder = folder
-        self.lanes = lanes
+        self.pool = pool
     }
 
     /// Keys of the answers that were served or arrived.
@@ -25,7 +25,7 @@ package final class KeptAnswers: CallRecorder {
     package func before(_ call: PlannedCall) async throws -> LLMResponse? {
         let path = path(call)
         let files = HeldFiles(own: folder)
-        let found = try await lanes.run { () -> LLMResponse? in
+        let found = try await pool.run { () -> LLMResponse? in
             guard try files.status(path) != nil else { return nil }
             do {
                 return try JSONDecoder().decode(LLMResponse.self, from: Data(try files.open(path).readAll()))
@@ -51,7 +51,7 @@ package final class KeptAnswers: CallRecorder {
         }
         let path = path(call)
         let files = HeldFiles(own: folder)
-        try await lanes.run {
+        try await pool.run {
             FaultPoint.reach("answer arrived")
             try files.makeFolders(for: path, mode: 0o700)
             try files.replaceOwn(path, with: Array(try JSONText.line(answer).utf8))

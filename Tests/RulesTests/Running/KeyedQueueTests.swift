@@ -2,9 +2,9 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Turns of what is no job: lanes of the outbox, places where something is due")
-struct TurnsTests {
-    private typealias Keys = Turns<String>
+@Suite("Queue by key, of what is no job: lanes of the outbox, places where something is due")
+struct KeyedQueueTests {
+    private typealias Keys = KeyedQueue<String>
 
     /// How a turn ends, how it was requested meanwhile, and whether it is ready again: at once, after its wait, or on
     /// request.
@@ -16,9 +16,9 @@ struct TurnsTests {
             (.wait(seconds: 9), nil, false, false, true), (.wait(seconds: 9), .afterWait, false, false, true),
             (.wait(seconds: 9), .now, true, false, false), (.waitForWord, nil, false, false, true),
             (.waitForWord, .afterWait, false, false, true), (.waitForWord, .now, true, false, false),
-        ] as [(Turns<String>.End, Turns<String>.Asked?, Bool, Bool, Bool)])
+        ] as [(KeyedQueue<String>.End, KeyedQueue<String>.Asked?, Bool, Bool, Bool)])
     func ends(
-        _ end: Turns<String>.End, _ meanwhile: Turns<String>.Asked?, isReady: Bool, afterWait: Bool, now: Bool
+        _ end: KeyedQueue<String>.End, _ meanwhile: KeyedQueue<String>.Asked?, isReady: Bool, afterWait: Bool, now: Bool
     ) {
         var turns = Keys()
         let isNew = turns.ask("a", .afterWait)
@@ -37,10 +37,10 @@ struct TurnsTests {
 
     @Test("In any history each key is in one state, no question is lost, and each wait has its timer")
     func histories() {
-        var random = SeededGenerator(for: "TurnsTests")
+        var random = SeededGenerator(for: "KeyedQueueTests")
         for _ in 0..<2_000 {
             var turns = Keys()
-            var (ready, atWork): (Set<String>, [String: Turns<String>.Asked?]) = ([], [:])
+            var (ready, atWork): (Set<String>, [String: KeyedQueue<String>.Asked?]) = ([], [:])
             var waiting: [String: ContinuousClock.Instant?] = [:]
             var (now, timer) = (ContinuousClock.now, ContinuousClock.Instant?.none)
             for _ in 0..<40 {

@@ -11,7 +11,7 @@ import RonAppSdkSwift
 ///   - call: makes the call.
 /// - Returns: the last answer.
 /// - Throws: `CancellationError` if the task is cancelled while it waits.
-func patiently<T>(
+func retrying<T>(
     attempts: Int = 5, wait: Double = 200, _ call: () async -> AppResponse<T>
 ) async throws -> AppResponse<T> {
     var wait = wait

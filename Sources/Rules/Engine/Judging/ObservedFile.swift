@@ -59,7 +59,7 @@ package enum News: Sendable, Equatable {
 }
 
 /// One look at a file, which is held open for all decisions about it.
-struct SeenFile: Sendable {
+struct ObservedFile: Sendable {
     let place: PlaceInfo
     /// The file's present state, as a ledger row.
     var record: FileRecord

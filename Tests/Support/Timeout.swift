@@ -1,6 +1,6 @@
 /// A deadline that only makes a failing wait end: time in which the waiting task was not scheduled, on a loaded
 /// machine, does not count.
-package struct Patience {
+package struct Timeout {
     private var left: Duration
     private var last = ContinuousClock.now
 
@@ -21,8 +21,8 @@ package struct Patience {
 package func waitUntil(
     _ what: String, seconds: Double = 60, _ condition: () async throws -> Bool
 ) async throws {
-    var patience = Patience(seconds: seconds)
+    var timeout = Timeout(seconds: seconds)
     while try await !condition() {
-        guard try await patience.pause() else { throw TestFailure("waited \(seconds) s in vain until \(what)") }
+        guard try await timeout.pause() else { throw TestFailure("waited \(seconds) s in vain until \(what)") }
     }
 }

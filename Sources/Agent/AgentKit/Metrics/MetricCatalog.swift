@@ -1,5 +1,5 @@
 /// The meaning of each metric, for scrapers and for `docs/operations.md`.
-package enum MetricManual {
+package enum MetricCatalog {
     /// One of the agent's own metrics.
     package struct Entry: Sendable {
         package let name: String

@@ -3,7 +3,7 @@ import Platform
 
 /// The ledger's state of a file: the input of decisions besides the file itself. Read before the rules are asked, and
 /// again in the transaction that commits the result. If it differs by then, the file is judged again.
-package struct FilePast: Sendable, Equatable {
+package struct FileHistory: Sendable, Equatable {
     /// The row under its name.
     private(set) var known: FileRecord?
     /// The rows under other names of its inode. One may be added while the file is being hashed: no index detects
@@ -29,7 +29,7 @@ package struct FilePast: Sendable, Equatable {
     private var begun: [String: Timestamp] = [:]
 
     /// The past of a file that the ledger does not know.
-    package static let none = FilePast()
+    package static let none = FileHistory()
 
     private init() {}
 
@@ -46,11 +46,11 @@ package struct FilePast: Sendable, Equatable {
     }
 
     /// The past of a file that is no note and has no present row under its name or inode. Needs no further query.
-    init(ofNew seen: SeenFile, _ product: ProductRecord?) {
+    init(ofNew seen: ObservedFile, _ product: ProductRecord?) {
         (known, others, self.product) = (seen.known, [], product)
     }
 
-    init(of seen: SeenFile, _ rules: RuleSet, in transaction: LedgerTransaction) throws {
+    init(of seen: ObservedFile, _ rules: RuleSet, in transaction: LedgerTransaction) throws {
         let (place, path) = (seen.place.name, seen.record.path)
         known = try transaction.file(place, path)
         let print = seen.record.fingerprint
@@ -79,7 +79,7 @@ package struct FilePast: Sendable, Equatable {
     }
 
     /// A renamed file keeps its origin, unless the agent recorded one for the new name itself.
-    private static func product(of seen: SeenFile, _ transaction: LedgerTransaction) throws -> ProductRecord? {
+    private static func product(of seen: ObservedFile, _ transaction: LedgerTransaction) throws -> ProductRecord? {
         let absolute = seen.place.root.appending(seen.record.path)
         let own = try transaction.product(absolute)
         guard let kin = seen.former ?? seen.kin,

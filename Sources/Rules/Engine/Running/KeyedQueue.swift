@@ -1,7 +1,7 @@
 /// Work per key, one item at a time. A key is ready, at work or waiting; asking for a key that is at work gives it
 /// another turn. This is the simple counterpart of ``Scheduler``, for work without limits: the outbox queues, and
 /// places with something due. A value without a clock or threads.
-package struct Turns<Key: Hashable & Sendable>: Sendable {
+package struct KeyedQueue<Key: Hashable & Sendable>: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     /// How a key is asked for.
