@@ -10,19 +10,17 @@ struct Blocks: AsyncParsableCommand {
         subcommands: [List.self, Restore.self],
         defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
+    struct List: RequestCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "Show the blocks that their notes lack, and why.")
 
         @OptionGroup var options: CommonOptions
         @Flag(help: "Those as well that somebody who had them took out.") var all = false
 
-        func run() async throws {
-            try await Output.guarding { try await options.look(ListMissingBlocks(all: all)) }
-        }
+        var request: ListMissingBlocks { ListMissingBlocks(all: all) }
     }
 
-    struct Restore: AsyncParsableCommand {
+    struct Restore: RequestCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore", abstract: "Put blocks back into the notes that lack them.",
             discussion: "Without an anchor all that `blocks list` shows.")
@@ -32,10 +30,6 @@ struct Blocks: AsyncParsableCommand {
         @Option(help: "The note, where several lack a block of that anchor.", completion: .file()) var note:
             PathArgument?
 
-        func run() async throws {
-            try await Output.guarding {
-                try await options.carryOut(RestoreBlocks(anchor, in: note?.absolute))
-            }
-        }
+        var request: RestoreBlocks { RestoreBlocks(anchor, in: note?.absolute) }
     }
 }

@@ -128,6 +128,25 @@ enum Output {
     }
 }
 
+/// A command that has the agent answer one request, or reads the answer itself.
+protocol RequestCommand: AsyncParsableCommand {
+    associatedtype Request: Command
+    var options: CommonOptions { get }
+    var request: Request { get }
+}
+
+extension RequestCommand {
+    func run() async throws {
+        try await Output.guarding { try await options.carryOut(request) }
+    }
+}
+
+extension RequestCommand where Request: Query {
+    func run() async throws {
+        try await Output.guarding { try await options.look(request) }
+    }
+}
+
 extension CommonOptions {
     /// Has the agent run a command and shows the answer; if no agent is running, runs it here under the agent's lock.
     func carryOut<C: Command>(_ command: C) async throws {

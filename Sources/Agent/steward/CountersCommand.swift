@@ -8,18 +8,16 @@ struct CountersCommand: AsyncParsableCommand {
         commandName: "counters", abstract: "Show and set the counters that rules draw numbers from.",
         subcommands: [List.self, Set.self], defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
+    struct List: RequestCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "Show which number comes next, and which were given.")
 
         @OptionGroup var options: CommonOptions
 
-        func run() async throws {
-            try await Output.guarding { try await options.look(ListCounters()) }
-        }
+        var request: ListCounters { ListCounters() }
     }
 
-    struct Set: AsyncParsableCommand {
+    struct Set: RequestCommand {
         static let configuration = CommandConfiguration(
             commandName: "set", abstract: "Set the number that a counter gives next.",
             discussion: "A number that was given is not given again, unless `--force` says so.")
@@ -29,10 +27,6 @@ struct CountersCommand: AsyncParsableCommand {
         @Argument(help: "The number that comes next.") var number: Int64
         @Flag(help: "Also where numbers would be given a second time.") var force = false
 
-        func run() async throws {
-            try await Output.guarding {
-                try await options.carryOut(SetCounter(name, next: number, isForced: force))
-            }
-        }
+        var request: SetCounter { SetCounter(name, next: number, isForced: force) }
     }
 }

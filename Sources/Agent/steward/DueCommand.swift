@@ -2,7 +2,7 @@ import AgentKit
 import ArgumentParser
 
 /// `steward due`
-struct DueCommand: AsyncParsableCommand {
+struct DueCommand: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "due", abstract: "Show what time alone will bring, the earliest first.",
         discussion: """
@@ -22,9 +22,5 @@ struct DueCommand: AsyncParsableCommand {
         guard limit > 0 else { throw ValidationError("`--limit` must be 1 or more.") }
     }
 
-    func run() async throws {
-        try await Output.guarding {
-            try await options.look(ShowDue(place: place, limit: limit))
-        }
-    }
+    var request: ShowDue { ShowDue(place: place, limit: limit) }
 }

@@ -5,7 +5,7 @@ import Platform
 import TKCommands
 
 /// `steward explain`
-struct Explain: AsyncParsableCommand {
+struct Explain: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Say which rules want a file and why, what was done with it, and what would be.",
@@ -19,9 +19,5 @@ struct Explain: AsyncParsableCommand {
     @Option(name: .long, help: "As if this had happened: arrived, changed, renamed, removed; or scheduled.")
     var event: String?
 
-    func run() async throws {
-        try await Output.guarding {
-            try await options.look(ExplainFile(file.absolute, event: event))
-        }
-    }
+    var request: ExplainFile { ExplainFile(file.absolute, event: event) }
 }

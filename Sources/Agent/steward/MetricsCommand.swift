@@ -3,7 +3,7 @@ import ArgumentParser
 import Platform
 
 /// `steward metrics`
-struct MetricsCommand: AsyncParsableCommand {
+struct MetricsCommand: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics", abstract: "Print the agent's metrics in the text format of Prometheus.",
         discussion: """
@@ -13,9 +13,5 @@ struct MetricsCommand: AsyncParsableCommand {
 
     @OptionGroup var options: CommonOptions
 
-    func run() async throws {
-        try await Output.guarding {
-            try await options.carryOut(ShowMetrics())
-        }
-    }
+    var request: ShowMetrics { ShowMetrics() }
 }

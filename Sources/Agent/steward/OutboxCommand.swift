@@ -9,15 +9,13 @@ struct OutboxCommand: AsyncParsableCommand {
         subcommands: [List.self, Retry.self, Drop.self],
         defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
+    struct List: RequestCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "Show what waits, what is being sent, and what was given up, and why.")
 
         @OptionGroup var options: CommonOptions
 
-        func run() async throws {
-            try await Output.guarding { try await options.look(ListDeliveries()) }
-        }
+        var request: ListDeliveries { ListDeliveries() }
     }
 
     struct Retry: AsyncParsableCommand {
@@ -41,7 +39,7 @@ struct OutboxCommand: AsyncParsableCommand {
         }
     }
 
-    struct Drop: AsyncParsableCommand {
+    struct Drop: RequestCommand {
         static let configuration = CommandConfiguration(
             commandName: "drop", abstract: "Take an event out that is not to be sent.",
             discussion: "What was delivered stays delivered.")
@@ -49,8 +47,6 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
         @Argument(help: "The id that `outbox list` shows, or the beginning of its job's.") var id: String
 
-        func run() async throws {
-            try await Output.guarding { try await options.carryOut(DropDelivery(id)) }
-        }
+        var request: DropDelivery { DropDelivery(id) }
     }
 }

@@ -11,18 +11,16 @@ struct Quarantine: AsyncParsableCommand {
         subcommands: [List.self, Restore.self, Drop.self],
         defaultSubcommand: List.self)
 
-    struct List: AsyncParsableCommand {
+    struct List: RequestCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "Show what lies in quarantine, and why.")
 
         @OptionGroup var options: CommonOptions
 
-        func run() async throws {
-            try await Output.guarding { try await options.look(ListQuarantine()) }
-        }
+        var request: ListQuarantine { ListQuarantine() }
     }
 
-    struct Restore: AsyncParsableCommand {
+    struct Restore: RequestCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore", abstract: "Put a file back where it was.",
             discussion: "It counts as seen; `steward reprocess FILE` has the rules look at it again.")
@@ -30,20 +28,16 @@ struct Quarantine: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
         @Argument(help: "The id that `quarantine list` shows, or its beginning.") var id: String
 
-        func run() async throws {
-            try await Output.guarding { try await options.carryOut(RestoreQuarantined(id)) }
-        }
+        var request: RestoreQuarantined { RestoreQuarantined(id) }
     }
 
-    struct Drop: AsyncParsableCommand {
+    struct Drop: RequestCommand {
         static let configuration = CommandConfiguration(
             commandName: "drop", abstract: "Delete a refused file for good.")
 
         @OptionGroup var options: CommonOptions
         @Argument(help: "The id that `quarantine list` shows, or its beginning.") var id: String
 
-        func run() async throws {
-            try await Output.guarding { try await options.carryOut(DropQuarantined(id)) }
-        }
+        var request: DropQuarantined { DropQuarantined(id) }
     }
 }

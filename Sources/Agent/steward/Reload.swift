@@ -4,7 +4,7 @@ import Ledger
 import Platform
 
 /// `steward reload`
-struct Reload: AsyncParsableCommand {
+struct Reload: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Have the agent read its rules again, and wait for it.",
         discussion:
@@ -12,7 +12,5 @@ struct Reload: AsyncParsableCommand {
 
     @OptionGroup var options: CommonOptions
 
-    func run() async throws {
-        try await Output.guarding { try await options.carryOut(ReloadRules()) }
-    }
+    var request: ReloadRules { ReloadRules() }
 }

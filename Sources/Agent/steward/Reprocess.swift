@@ -6,7 +6,7 @@ import Rules
 import TKCommands
 
 /// `steward reprocess`
-struct Reprocess: AsyncParsableCommand {
+struct Reprocess: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "reprocess", abstract: "Run rules again on files that they have dealt with.",
         discussion: "Give a file or folder, a rule, or both.")
@@ -19,9 +19,5 @@ struct Reprocess: AsyncParsableCommand {
     @Option(name: .long, help: "Only this rule.")
     var rule: String?
 
-    func run() async throws {
-        try await Output.guarding {
-            try await options.carryOut(ReprocessFiles(rule: rule, path: path?.absolute))
-        }
-    }
+    var request: ReprocessFiles { ReprocessFiles(rule: rule, path: path?.absolute) }
 }

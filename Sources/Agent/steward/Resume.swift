@@ -3,12 +3,10 @@ import ArgumentParser
 import Platform
 
 /// `steward resume`
-struct Resume: AsyncParsableCommand {
+struct Resume: RequestCommand {
     static let configuration = CommandConfiguration(commandName: "resume", abstract: "Go on after `steward pause`.")
 
     @OptionGroup var options: CommonOptions
 
-    func run() async throws {
-        try await Output.guarding { try await options.carryOut(SetPaused(false)) }
-    }
+    var request: SetPaused { SetPaused(false) }
 }

@@ -5,7 +5,7 @@ import Platform
 import Rules
 
 /// `steward retry`
-struct Retry: AsyncParsableCommand {
+struct Retry: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry", abstract: "Try parked and waiting jobs again.",
         discussion: "A program that a rule ran and whose outcome is unknown is run again.")
@@ -15,9 +15,5 @@ struct Retry: AsyncParsableCommand {
     @Argument(help: "The job's id or its beginning; all parked and waiting jobs where none is given.")
     var job: String?
 
-    func run() async throws {
-        try await Output.guarding {
-            try await options.carryOut(RetryJobs(job))
-        }
-    }
+    var request: RetryJobs { RetryJobs(job) }
 }

@@ -5,7 +5,7 @@ import Platform
 import Rules
 
 /// `steward undo`
-struct Undo: AsyncParsableCommand {
+struct Undo: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo", abstract: "Take back what a job did, last step first.",
         discussion: "Stops where something has been changed since, and says so; `steward log` shows jobs.")
@@ -15,9 +15,5 @@ struct Undo: AsyncParsableCommand {
     @Argument(help: "The job's id or its beginning.")
     var job: String
 
-    func run() async throws {
-        try await Output.guarding {
-            try await options.carryOut(UndoJob(job))
-        }
-    }
+    var request: UndoJob { UndoJob(job) }
 }

@@ -5,7 +5,7 @@ import Platform
 import TKCommands
 
 /// `steward vault quarantine adopt`
-struct VaultAdopt: AsyncParsableCommand {
+struct VaultAdopt: VaultRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt", abstract: "Make a comic of an archive that no comic has.")
 
@@ -18,9 +18,5 @@ struct VaultAdopt: AsyncParsableCommand {
     @Option(name: .long, help: "What the comic is to be called.")
     var name: PathArgument?
 
-    func run() async throws {
-        try await VaultOptions.guarding {
-            try options.carryOut(AdoptVaultObject(object, as: name?.path), unlocking)
-        }
-    }
+    var request: AdoptVaultObject { AdoptVaultObject(object, as: name?.path) }
 }

@@ -5,7 +5,7 @@ import Platform
 import TKCommands
 
 /// `steward vault bookmark`
-struct VaultBookmark: AsyncParsableCommand {
+struct VaultBookmark: VaultRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "bookmark", abstract: "Show the bookmarks of a comic of the vault, or set and remove one.",
         discussion: "With a page: sets a bookmark where there is none, removes it where there is one.")
@@ -18,10 +18,5 @@ struct VaultBookmark: AsyncParsableCommand {
 
     @OptionGroup var bookmark: BookmarkOptions
 
-    func run() async throws {
-        try await VaultOptions.guarding {
-            try options.carryOut(
-                SetVaultBookmark(comic.shown, page: bookmark.page, onlyRemoves: bookmark.remove), unlocking)
-        }
-    }
+    var request: SetVaultBookmark { SetVaultBookmark(comic.shown, page: bookmark.page, onlyRemoves: bookmark.remove) }
 }

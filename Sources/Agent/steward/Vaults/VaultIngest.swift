@@ -4,7 +4,7 @@ import ComicVault
 import Platform
 
 /// `steward vault quarantine take-in`
-struct VaultIngest: AsyncParsableCommand {
+struct VaultIngest: VaultRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "take-in", abstract: "Make comics of deposits.",
         discussion: """
@@ -18,7 +18,5 @@ struct VaultIngest: AsyncParsableCommand {
     @Argument(help: "Ids of deposits, or the beginnings of them.")
     var deposits: [String] = []
 
-    func run() async throws {
-        try await VaultOptions.guarding { try options.carryOut(TakeInDeposits(deposits), unlocking) }
-    }
+    var request: TakeInDeposits { TakeInDeposits(deposits) }
 }

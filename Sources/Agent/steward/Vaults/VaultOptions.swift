@@ -96,3 +96,17 @@ struct VaultOptions: ParsableArguments {
         }
     }
 }
+
+/// A command that has a vault answer one request.
+protocol VaultRequestCommand: AsyncParsableCommand {
+    associatedtype Request: VaultCommand
+    var options: VaultOptions { get }
+    var unlocking: UnlockOptions { get }
+    var request: Request { get }
+}
+
+extension VaultRequestCommand {
+    func run() async throws {
+        try await VaultOptions.guarding { try options.carryOut(request, unlocking) }
+    }
+}

@@ -5,7 +5,7 @@ import Platform
 import TKCommands
 
 /// `steward vault progress`
-struct VaultReadProgress: AsyncParsableCommand {
+struct VaultReadProgress: VaultRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "progress", abstract: "Show or set how far a comic of the vault has been read.",
         discussion: "It is sealed like the comic itself, and goes when the comic is removed.")
@@ -18,11 +18,7 @@ struct VaultReadProgress: AsyncParsableCommand {
 
     @OptionGroup var mark: ReadingOptions
 
-    func run() async throws {
-        try await VaultOptions.guarding {
-            let change: SetVaultProgress.Change? =
-                mark.set.map { .page($0) } ?? (mark.done ? .done : mark.reset ? .reset : nil)
-            try options.carryOut(SetVaultProgress(comic.shown, change), unlocking)
-        }
+    var request: SetVaultProgress {
+        SetVaultProgress(comic.shown, mark.set.map { .page($0) } ?? (mark.done ? .done : mark.reset ? .reset : nil))
     }
 }

@@ -6,7 +6,7 @@ import Platform
 import TKCommands
 
 /// `steward vault rename`
-struct VaultRename: AsyncParsableCommand {
+struct VaultRename: VaultRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename", abstract: "Give a comic of the vault another name.",
         discussion: "A name that another comic has is refused.")
@@ -20,9 +20,5 @@ struct VaultRename: AsyncParsableCommand {
     @Argument(help: "The new name: one file name.")
     var name: PathArgument
 
-    func run() async throws {
-        try await VaultOptions.guarding {
-            try options.carryOut(RenameVaultComic(comic.shown, to: name.path), unlocking)
-        }
-    }
+    var request: RenameVaultComic { RenameVaultComic(comic.shown, to: name.path) }
 }

@@ -6,7 +6,7 @@ import Platform
 import TKCommands
 
 /// `steward vault show`
-struct VaultShow: AsyncParsableCommand {
+struct VaultShow: VaultRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show all that the vault knows of one comic.")
 
@@ -16,7 +16,5 @@ struct VaultShow: AsyncParsableCommand {
     @Argument(help: "Its name, its id, or the beginning of that.")
     var comic: PathArgument
 
-    func run() async throws {
-        try await VaultOptions.guarding { try options.carryOut(ShowVaultComic(comic.shown), unlocking) }
-    }
+    var request: ShowVaultComic { ShowVaultComic(comic.shown) }
 }
