@@ -55,10 +55,10 @@ struct ConfigGet: AsyncParsableCommand {
             let setting = try wiring.configuration(try wiring.models()).get(key)
             if json {
                 Terminal.json(
-                    .object([
-                        ("version", .string(SuggestionJSON.version)), ("key", .string(key)),
-                        ("value", .optional(setting?.value)), ("source", .optional(setting?.source.description)),
-                    ]))
+                    [
+                        "version": .string(SuggestionJSON.version), "key": .string(key),
+                        "value": .optional(setting?.value), "source": .optional(setting?.source.description),
+                    ])
             } else if let setting {
                 Terminal.line(Printable.line(setting.value))
             } else {

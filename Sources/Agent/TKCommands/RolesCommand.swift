@@ -84,10 +84,10 @@ struct RolesCreate: AsyncParsableCommand {
             let place = home.roles.appending("\(role.id).json")
             if json {
                 Terminal.json(
-                    .object([
-                        ("version", .string(SuggestionJSON.version)), ("created", .string(role.id)),
-                        ("path", .string(place.description)),
-                    ]))
+                    [
+                        "version": .string(SuggestionJSON.version), "created": .string(role.id),
+                        "path": .string(place.description),
+                    ])
             } else {
                 Terminal.line("Created \(role.id) in \(place). Try it: tk suggest draft.md --role \(role.id)")
             }
@@ -122,7 +122,7 @@ struct RolesDelete: AsyncParsableCommand {
             }
             try store.delete(id: id)
             if json {
-                Terminal.json(.object([("version", .string(SuggestionJSON.version)), ("deleted", .string(id))]))
+                Terminal.json(["version": .string(SuggestionJSON.version), "deleted": .string(id)])
             } else {
                 Terminal.line("Deleted \(id).")
             }

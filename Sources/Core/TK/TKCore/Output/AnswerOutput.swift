@@ -22,17 +22,14 @@ package enum AnswerOutput {
         _ question: String, _ answer: QuestionAnswer, _ setting: ReviewSetting, turns: Int
     ) -> String {
         CatalogueOutput.document([
-            ("question", .string(question)), ("answer", .string(answer.text)),
-            ("advisor_id", .string(answer.advisorID)), ("advisor_name", .string(setting.name(of: answer.advisorID))),
-            ("partial", .bool(answer.isPartial)), ("turns", .integer(turns)),
-            (
-                "metadata",
-                .object([
-                    ("story_type", .optional(setting.storyType?.id)), ("stage", .optional(setting.stage?.rawValue)),
-                    ("provider", .string(answer.call.provider)), ("model", .string(answer.call.model)),
-                    ("usage", SuggestionJSON.usage([answer.call], setting)), ("notices", .strings(answer.notices)),
-                ])
-            ),
+            "question": .string(question), "answer": .string(answer.text),
+            "advisor_id": .string(answer.advisorID), "advisor_name": .string(setting.name(of: answer.advisorID)),
+            "partial": .bool(answer.isPartial), "turns": .integer(turns),
+            "metadata": [
+                "story_type": .optional(setting.storyType?.id), "stage": .optional(setting.stage?.rawValue),
+                "provider": .string(answer.call.provider), "model": .string(answer.call.model),
+                "usage": SuggestionJSON.usage([answer.call], setting), "notices": .strings(answer.notices),
+            ],
         ])
     }
 }

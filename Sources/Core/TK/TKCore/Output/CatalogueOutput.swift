@@ -8,7 +8,7 @@ package enum CatalogueOutput {
     }
 
     package static func rolesJSON(_ roles: [Role]) -> String {
-        document([("roles", .array(roles.map { .object(brief($0)) }))])
+        document(["roles": .list(roles) { .object(brief($0)) }])
     }
 
     package static func roleText(_ role: Role, _ style: TerminalStyle) -> String {
@@ -41,17 +41,14 @@ package enum CatalogueOutput {
     package static func roleJSON(_ role: Role) -> String {
         var example = JSON.null
         if let own = role.example {
-            example = .object([("bad", .optional(own.bad)), ("good", .optional(own.good)), ("why", .optional(own.why))])
+            example = ["bad": .optional(own.bad), "good": .optional(own.good), "why": .optional(own.why)]
         }
         return document([
-            (
-                "role",
-                .object(
-                    brief(role) + [
-                        ("voice_and_tone", .string(role.voiceAndTone)), ("focus_areas", .strings(role.focusAreas)),
-                        ("guidelines", .strings(role.guidelines)), ("example", example),
-                    ])
-            )
+            "role": .object(
+                brief(role) + [
+                    ("voice_and_tone", .string(role.voiceAndTone)), ("focus_areas", .strings(role.focusAreas)),
+                    ("guidelines", .strings(role.guidelines)), ("example", example),
+                ])
         ])
     }
 
@@ -62,7 +59,7 @@ package enum CatalogueOutput {
     }
 
     package static func storyTypesJSON(_ types: [StoryType]) -> String {
-        document([("story_types", .array(types.map { .object(brief($0)) }))])
+        document(["story_types": .list(types) { .object(brief($0)) }])
     }
 
     package static func storyTypeText(_ type: StoryType, _ style: TerminalStyle) -> String {
@@ -74,7 +71,7 @@ package enum CatalogueOutput {
     }
 
     package static func storyTypeJSON(_ type: StoryType) -> String {
-        document([("story_type", .object(brief(type) + [("genre_context", .string(type.genreContext))]))])
+        document(["story_type": .object(brief(type) + [("genre_context", .string(type.genreContext))])])
     }
 
     private static func brief(_ role: Role) -> [(String, JSON)] {
@@ -99,7 +96,7 @@ package enum CatalogueOutput {
     }
 
     /// Starts with the version of the format.
-    package static func document(_ members: [(String, JSON)]) -> String {
-        JSON.object([("version", .string(SuggestionJSON.version))] + members).indented + "\n"
+    package static func document(_ members: KeyValuePairs<String, JSON>) -> String {
+        JSON.object([("version", .string(SuggestionJSON.version))] + members.map { ($0.key, $0.value) }).indented + "\n"
     }
 }

@@ -35,18 +35,15 @@ package enum ConfigurationOutput {
             let setting = setting(key, configuration)
             return (
                 key.rawValue,
-                .object([("value", .optional(setting?.value)), ("source", .optional(setting?.source.description))])
+                ["value": .optional(setting?.value), "source": .optional(setting?.source.description)]
             )
         }
         return CatalogueOutput.document([
-            ("settings", .object(settings)),
-            (
-                ConfigurationKey.apiKey,
-                .object([
-                    ("provider", .string(configuration.provider)), ("present", .bool(keyOrigin != nil)),
-                    ("source", .optional(keyOrigin)),
-                ])
-            ), ("muted_rules", .strings(mutedRules.sorted())),
+            "settings": .object(settings),
+            ConfigurationKey.apiKey: [
+                "provider": .string(configuration.provider), "present": .bool(keyOrigin != nil),
+                "source": .optional(keyOrigin),
+            ], "muted_rules": .strings(mutedRules.sorted()),
         ])
     }
 

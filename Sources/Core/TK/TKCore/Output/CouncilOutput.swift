@@ -78,60 +78,46 @@ package struct CouncilOutput: Sendable {
 
     package func json() -> String {
         CatalogueOutput.document([
-            ("file", .string(name)), ("question", .optional(question)),
-            (
-                "perspectives",
-                .array(
-                    report.perspectives.map { perspective in
-                        .object([
-                            ("advisor_id", .string(perspective.advisorID)),
-                            ("advisor_name", .string(setting.name(of: perspective.advisorID))),
-                            ("sentiment", .string(perspective.sentiment.rawValue)),
-                            ("summary", .string(perspective.summary)), ("partial", .bool(perspective.isPartial)),
-                            ("points", .array(perspective.points.map(json))),
-                        ])
-                    })
-            ),
-            (
-                "synthesis",
-                .object([
-                    ("overall_sentiment", .string(report.overallSentiment.rawValue)),
-                    ("consensus", .array(report.consensus.map(json))),
-                    ("disagreements", .array(report.disagreements.map(json))),
-                    ("unique_insights", .array(report.uniqueInsights.map { .string($0.id) })),
-                ])
-            ),
-            (
-                "metadata",
-                .object([
-                    ("advisors", .strings(setting.advisors.map(\.id))),
-                    ("story_type", .optional(setting.storyType?.id)),
-                    ("stage", .optional(setting.stage?.rawValue)), ("range_unit", "unicode-scalar"),
-                    ("provider", .optional(report.calls.first?.provider)),
-                    ("model", .optional(report.calls.first?.model)),
-                    ("usage", SuggestionJSON.usage(report.calls, setting)),
-                    ("failures", SuggestionJSON.failures(report.failures)), ("notices", .strings(report.notices)),
-                ])
-            ),
+            "file": .string(name), "question": .optional(question),
+            "perspectives": .list(report.perspectives) { perspective in
+                [
+                    "advisor_id": .string(perspective.advisorID),
+                    "advisor_name": .string(setting.name(of: perspective.advisorID)),
+                    "sentiment": .string(perspective.sentiment.rawValue),
+                    "summary": .string(perspective.summary), "partial": .bool(perspective.isPartial),
+                    "points": .list(perspective.points, json),
+                ]
+            },
+            "synthesis": [
+                "overall_sentiment": .string(report.overallSentiment.rawValue),
+                "consensus": .list(report.consensus, json), "disagreements": .list(report.disagreements, json),
+                "unique_insights": .strings(report.uniqueInsights.map(\.id)),
+            ],
+            "metadata": [
+                "advisors": .strings(setting.advisors.map(\.id)), "story_type": .optional(setting.storyType?.id),
+                "stage": .optional(setting.stage?.rawValue), "range_unit": "unicode-scalar",
+                "provider": .optional(report.calls.first?.provider), "model": .optional(report.calls.first?.model),
+                "usage": SuggestionJSON.usage(report.calls, setting),
+                "failures": SuggestionJSON.failures(report.failures), "notices": .strings(report.notices),
+            ],
         ])
     }
 
     private func json(_ point: CouncilPoint) -> JSON {
-        .object([
-            ("id", .string(point.id)), ("advisor_id", .string(point.advisorID)),
-            ("aspect", .string(point.aspect.rawValue)),
-            ("stance", .integer(point.stance.rawValue)), ("claim", .string(point.claim)),
-            ("quote", .optional(point.anchor?.exact)), ("range_start", .optional(point.anchor?.start)),
-            ("range_end", .optional(point.anchor?.end)),
-        ])
+        [
+            "id": .string(point.id), "advisor_id": .string(point.advisorID), "aspect": .string(point.aspect.rawValue),
+            "stance": .integer(point.stance.rawValue), "claim": .string(point.claim),
+            "quote": .optional(point.anchor?.exact), "range_start": .optional(point.anchor?.start),
+            "range_end": .optional(point.anchor?.end),
+        ]
     }
 
     private func json(_ group: CouncilGroup) -> JSON {
-        .object([
-            ("aspect", .string(group.aspect.rawValue)), ("ground", .string(group.ground.rawValue)),
-            ("points", .strings(group.points.map(\.id))), ("favourable", .strings(group.advisors(.favourable))),
-            ("against", .strings(group.advisors(.against))),
-        ])
+        [
+            "aspect": .string(group.aspect.rawValue), "ground": .string(group.ground.rawValue),
+            "points": .strings(group.points.map(\.id)), "favourable": .strings(group.advisors(.favourable)),
+            "against": .strings(group.advisors(.against)),
+        ]
     }
 }
 

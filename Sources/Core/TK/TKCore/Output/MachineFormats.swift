@@ -12,24 +12,23 @@ package struct RDJSONLFormatter: OutputFormatter {
     package func end(_ drafts: [ReviewedDraft]) -> String { "" }
 
     private func diagnostic(_ suggestion: Suggestion, _ draft: ReviewedDraft) -> JSON {
-        let range = JSON.object([
-            ("start", place(suggestion.anchor.start, draft.draft)), ("end", place(suggestion.anchor.end, draft.draft)),
-        ])
+        let range: JSON = [
+            "start": place(suggestion.anchor.start, draft.draft), "end": place(suggestion.anchor.end, draft.draft),
+        ]
         var members: [(String, JSON)] = [
             ("message", .string(Printable.line(suggestion.reasoning))),
-            ("location", .object([("path", .string(draft.name)), ("range", range)])),
+            ("location", ["path": .string(draft.name), "range": range]),
             ("severity", .string(["ERROR", "WARNING", "WARNING"][safe: suggestion.priority - 1] ?? "INFO")),
-            ("source", .object([("name", "tk")])), ("code", .object([("value", .string(suggestion.maker))])),
+            ("source", ["name": "tk"]), ("code", ["value": .string(suggestion.maker)]),
         ]
         if suggestion.hasReplacement {
-            members.append(
-                ("suggestions", .array([.object([("range", range), ("text", .string(suggestion.suggestedText))])])))
+            members.append(("suggestions", [["range": range, "text": .string(suggestion.suggestedText)]]))
         }
         return .object(members)
     }
 
     private func place(_ offset: Int, _ draft: DraftText) -> JSON {
-        .object([("line", .integer(draft.line(at: offset))), ("column", .integer(draft.utf8Column(at: offset)))])
+        ["line": .integer(draft.line(at: offset)), "column": .integer(draft.utf8Column(at: offset))]
     }
 }
 
@@ -44,57 +43,49 @@ package struct SARIFFormatter: OutputFormatter {
     package func end(_ drafts: [ReviewedDraft]) -> String {
         let all = drafts.flatMap { draft in draft.suggestions.map { (draft, $0.suggestion) } }
         let rules = SuggestionJSON.unique(all.map(\.1.maker)).sorted()
-        let driver = JSON.object([
-            ("name", "tk"), ("version", .string(version)),
-            (
-                "rules",
-                .array(
-                    rules.map { id in
-                        .object([("id", .string(id)), ("shortDescription", .object([("text", .string(title(id)))]))])
-                    })
-            ),
-        ])
-        let run = JSON.object([
-            ("tool", .object([("driver", driver)])), ("columnKind", "unicodeCodePoints"),
-            ("results", .array(all.map { result($1, $0, rules) })),
-        ])
-        return JSON.object([
-            ("$schema", "https://json.schemastore.org/sarif-2.1.0.json"), ("version", "2.1.0"), ("runs", .array([run])),
-        ]).indented + "\n"
+        let driver: JSON = [
+            "name": "tk", "version": .string(version),
+            "rules": .list(rules) { ["id": .string($0), "shortDescription": ["text": .string(title($0))]] },
+        ]
+        let run: JSON = [
+            "tool": ["driver": driver], "columnKind": "unicodeCodePoints",
+            "results": .list(all) { result($1, $0, rules) },
+        ]
+        let log: JSON = [
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run],
+        ]
+        return log.indented + "\n"
     }
 
     private func title(_ id: String) -> String { setting.advisors.first { $0.id == id }?.name ?? id }
 
     private func result(_ suggestion: Suggestion, _ draft: ReviewedDraft, _ rules: [String]) -> JSON {
-        let artifact = JSON.object([("uri", .string(Self.uri(draft.name)))])
+        let artifact: JSON = ["uri": .string(Self.uri(draft.name))]
         let region = region(suggestion.anchor, draft.draft)
         var members: [(String, JSON)] = [
             ("ruleId", .string(suggestion.maker)), ("ruleIndex", .integer(rules.firstIndex(of: suggestion.maker) ?? 0)),
             ("level", .string(["error", "warning", "warning"][safe: suggestion.priority - 1] ?? "note")),
-            ("message", .object([("text", .string(LineFormatter.message(suggestion)))])),
-            (
-                "locations",
-                .array([.object([("physicalLocation", .object([("artifactLocation", artifact), ("region", region)]))])])
-            ),
-            ("partialFingerprints", .object([("tk/v1", .string(suggestion.id))])),
+            ("message", ["text": .string(LineFormatter.message(suggestion))]),
+            ("locations", [["physicalLocation": ["artifactLocation": artifact, "region": region]]]),
+            ("partialFingerprints", ["tk/v1": .string(suggestion.id)]),
         ]
         if suggestion.hasReplacement {
-            let replacement = JSON.object([
-                ("deletedRegion", region), ("insertedContent", .object([("text", .string(suggestion.suggestedText))])),
-            ])
-            let change = JSON.object([("artifactLocation", artifact), ("replacements", .array([replacement]))])
-            members.append(("fixes", .array([.object([("artifactChanges", .array([change]))])])))
+            let replacement: JSON = [
+                "deletedRegion": region, "insertedContent": ["text": .string(suggestion.suggestedText)],
+            ]
+            let change: JSON = ["artifactLocation": artifact, "replacements": [replacement]]
+            members.append(("fixes", [["artifactChanges": [change]]]))
         }
         return .object(members)
     }
 
     private func region(_ anchor: TextAnchor, _ draft: DraftText) -> JSON {
-        .object([
-            ("startLine", .integer(draft.line(at: anchor.start))),
-            ("startColumn", .integer(draft.column(at: anchor.start))),
-            ("endLine", .integer(draft.line(at: anchor.end))), ("endColumn", .integer(draft.column(at: anchor.end))),
-            ("charOffset", .integer(anchor.start)), ("charLength", .integer(anchor.end - anchor.start)),
-        ])
+        [
+            "startLine": .integer(draft.line(at: anchor.start)),
+            "startColumn": .integer(draft.column(at: anchor.start)),
+            "endLine": .integer(draft.line(at: anchor.end)), "endColumn": .integer(draft.column(at: anchor.end)),
+            "charOffset": .integer(anchor.start), "charLength": .integer(anchor.end - anchor.start),
+        ]
     }
 
     /// A `file` URI for an absolute path, else a relative reference: a name with `:` before any slash would be taken

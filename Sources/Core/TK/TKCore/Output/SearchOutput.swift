@@ -15,18 +15,14 @@ package enum SearchOutput {
 
     package static func json(_ hits: [DraftIndex.Hit], query: String) -> String {
         CatalogueOutput.document([
-            ("query", .string(query)),
-            (
-                "hits",
-                .array(
-                    hits.map { hit in
-                        .object([
-                            ("path", .string(hit.path.description)), ("title", .string(hit.title)),
-                            ("project", .string(hit.project)), ("snippet", .string(marked(hit.snippet) { $0 })),
-                            ("score", .number(hit.score)),
-                        ])
-                    })
-            ),
+            "query": .string(query),
+            "hits": .list(hits) { hit in
+                [
+                    "path": .string(hit.path.description), "title": .string(hit.title),
+                    "project": .string(hit.project), "snippet": .string(marked(hit.snippet) { $0 }),
+                    "score": .number(hit.score),
+                ]
+            },
         ])
     }
 

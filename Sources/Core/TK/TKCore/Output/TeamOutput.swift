@@ -16,18 +16,13 @@ package enum TeamOutput {
 
     package static func json(_ team: AdvisorTeam, _ setting: ReviewSetting) -> String {
         CatalogueOutput.document([
-            (
-                "advisors",
-                .array(
-                    team.advisors.map { id in
-                        .object([
-                            ("id", .string(id)), ("name", .string(setting.name(of: id))),
-                            ("reason", .optional(team.reasons[id])),
-                        ])
-                    })
-            ),
-            ("story_type", .optional(team.storyType)), ("source", .string(team.source.rawValue)),
-            ("notices", .strings(team.notices)), ("usage", SuggestionJSON.usage(team.calls, setting)),
+            "advisors": .list(team.advisors) { id in
+                [
+                    "id": .string(id), "name": .string(setting.name(of: id)), "reason": .optional(team.reasons[id]),
+                ]
+            },
+            "story_type": .optional(team.storyType), "source": .string(team.source.rawValue),
+            "notices": .strings(team.notices), "usage": SuggestionJSON.usage(team.calls, setting),
         ])
     }
 }

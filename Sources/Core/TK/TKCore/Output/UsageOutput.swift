@@ -46,31 +46,22 @@ package enum UsageOutput {
 
     package static func json(_ summary: [UsageSummary], by grouping: UsageGrouping, _ state: BudgetState) -> String {
         CatalogueOutput.document([
-            ("by", .string(grouping.rawValue)),
-            (
-                "usage",
-                .array(
-                    summary.map { entry in
-                        .object([
-                            ("key", .string(entry.key)), ("calls", .integer(entry.calls)),
-                            ("failed_calls", .integer(entry.failedCalls)),
-                            ("unknown_calls", .integer(entry.unknownCalls)),
-                            ("unpriced_calls", .integer(entry.unpricedCalls)),
-                            ("input_tokens", .integer(entry.inputTokens)),
-                            ("cache_read_tokens", .integer(entry.cacheReadTokens)),
-                            ("cache_write_tokens", .integer(entry.cacheWriteTokens)),
-                            ("output_tokens", .integer(entry.outputTokens)), ("cost_usd", .dollars(entry.cost)),
-                            ("unknown_cost_usd", .dollars(entry.unknownCost)),
-                        ])
-                    })
-            ),
-            (
-                "budget",
-                .object([
-                    ("month", .string(state.month)), ("spent_usd", .dollars(state.spent)),
-                    ("budget_usd", .dollars(state.budget)), ("fraction", state.fraction.map(JSON.number) ?? .null),
-                ])
-            ),
+            "by": .string(grouping.rawValue),
+            "usage": .list(summary) { entry in
+                [
+                    "key": .string(entry.key), "calls": .integer(entry.calls),
+                    "failed_calls": .integer(entry.failedCalls), "unknown_calls": .integer(entry.unknownCalls),
+                    "unpriced_calls": .integer(entry.unpricedCalls), "input_tokens": .integer(entry.inputTokens),
+                    "cache_read_tokens": .integer(entry.cacheReadTokens),
+                    "cache_write_tokens": .integer(entry.cacheWriteTokens),
+                    "output_tokens": .integer(entry.outputTokens), "cost_usd": .dollars(entry.cost),
+                    "unknown_cost_usd": .dollars(entry.unknownCost),
+                ]
+            },
+            "budget": [
+                "month": .string(state.month), "spent_usd": .dollars(state.spent),
+                "budget_usd": .dollars(state.budget), "fraction": state.fraction.map(JSON.number) ?? .null,
+            ],
         ])
     }
 }
