@@ -11,7 +11,8 @@ package struct ComicDetails: Encodable, Sendable {
     package let content: ContentHash?
     /// nil for a folder and for a single picture, which are not validated.
     package let inspection: ComicInspection?
-    package let pages: [ComicPageLine]
+    /// nil if they are part of the inspection.
+    package let pages: [ComicPageLine]?
     /// Its page number, from 1.
     package let cover: Int?
     package let progress: ComicProgress?
@@ -21,26 +22,9 @@ package struct ComicDetails: Encodable, Sendable {
 
     package var isRefused: Bool { inspection.map { !$0.isAccepted } ?? false }
 
-    private enum CodingKeys: String, CodingKey {
-        case file, type, content, inspection, cover, progress, bookmarks, isFavourite, pages
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(file, forKey: .file)
-        try container.encode(type, forKey: .type)
-        try container.encodeIfPresent(content, forKey: .content)
-        try container.encodeIfPresent(inspection, forKey: .inspection)
-        try container.encodeIfPresent(cover, forKey: .cover)
-        try container.encodeIfPresent(progress, forKey: .progress)
-        try container.encode(bookmarks, forKey: .bookmarks)
-        try container.encode(isFavourite, forKey: .isFavourite)
-        // Otherwise they are part of the inspection.
-        if inspection == nil { try container.encode(pages, forKey: .pages) }
-    }
-
     /// - Parameter folder: files below it are shown relative to it.
     package func lines(width: Int?, zone: Zone, from folder: BytePath) -> [String] {
+        let pages = pages ?? inspection?.pages ?? []
         var lines: [String]
         if let inspection, !inspection.isAccepted {
             lines = inspection.lines(isFull: false, width: width, from: folder)
@@ -93,7 +77,7 @@ extension ComicOperations {
         let size = try await pool.run { try FileStatus.of(path)?.size ?? 0 }
         try await inspect([(path, size)], mode: .lenient, hashes: false, meter) { found = $0 }
         return ComicDetails(
-            file: path, type: type, content: kept.content, inspection: found, pages: found?.pages ?? [],
+            file: path, type: type, content: kept.content, inspection: found, pages: nil,
             cover: found?.pages.first { $0.isCover }?.number, progress: kept.progress, bookmarks: kept.bookmarks,
             isFavourite: kept.isFavourite)
     }

@@ -2,7 +2,7 @@ import ComicArchive
 import Platform
 
 /// A comic's title, number, creators and so on, with the source of each, for people and programs.
-package struct ComicFacts: Encodable, Sendable {
+package struct ComicFacts: Sendable {
     package let metadata: ComicMetadata
     /// By field name in `metadata`.
     package let sources: [String: KnownMetadata.Source]

@@ -12,46 +12,51 @@ package struct ComicInspection: Encodable, Sendable {
     package let file: BytePath
     package let isAccepted: Bool
     /// Why it was refused, in one word.
-    package let reason: RefusalReason?
+    package private(set) var reason: RefusalReason?
     /// Why it was refused and what to do, or why it could not be inspected.
-    package let message: String?
+    package private(set) var message: String?
     /// It could not be read, so nothing is known about it.
-    package let isUnread: Bool
-    package let format: ArchiveFormat?
-    package let isSolid: Bool?
+    package private(set) var isUnread = false
+    package private(set) var format: ArchiveFormat?
+    package private(set) var isSolid: Bool?
     /// The file's size in bytes.
-    package let size: Int64?
+    package private(set) var size: Int64?
     /// The total size of all pages in bytes.
-    package let unpackedSize: Int64?
-    package let entries: Int?
-    package let facts: ComicFacts?
-    package let pages: [ComicPageLine]
-    package let skipped: [Skipped]
+    package private(set) var unpackedSize: Int64?
+    package private(set) var entries: Int?
+    private(set) var facts: ComicFacts?
+    package private(set) var metadata: ComicMetadata?
+    package private(set) var sources: [String: KnownMetadata.Source]?
+    package private(set) var pages: [ComicPageLine] = []
+    package private(set) var skipped: [Skipped] = []
     /// Defects that were tolerated.
-    package let damage: [String]
-    /// Remarks that are not defects.
-    package let notes: [String]
+    package private(set) var damage: [String] = []
+    /// Remarks about the metadata, then ``remarks``; nil if it is not accepted.
+    package private(set) var notes: [String]?
+    /// Remarks about the archive that are not defects.
+    private var remarks: [String] = []
+
+    private enum CodingKeys: CodingKey {
+        case file, isAccepted, reason, message, isUnread, format, isSolid, size, unpackedSize, entries, metadata
+        case sources, notes, pages, skipped, damage
+    }
 
     init(_ file: BytePath, _ verdict: Verdict) {
         self.file = file
-        isUnread = false
         switch verdict {
         case .accepted(let report):
             let known = ComicFacts(report.metadata, of: file)
             isAccepted = true
-            (reason, message) = (nil, nil)
             (format, isSolid) = (report.format, report.isSolid)
             (size, unpackedSize, entries) = (report.fingerprint.size, report.totalSize, report.headerCount)
-            facts = known
+            (facts, metadata, sources) = (known, known.metadata, known.sources)
             pages = ComicPageLine.all(report, known)
             skipped = report.skipped.map { Skipped(name: $0.path, reason: $0.reason) }
             damage = report.damage
-            notes = report.notes
+            (notes, remarks) = (known.notes + report.notes, report.notes)
         case .refused(let why, let what):
             isAccepted = false
             (reason, message) = (why, what)
-            (format, isSolid, size, unpackedSize, entries, facts) = (nil, nil, nil, nil, nil, nil)
-            (pages, skipped, damage, notes) = ([], [], [], [])
         }
     }
 
@@ -59,35 +64,7 @@ package struct ComicInspection: Encodable, Sendable {
         self.file = file
         isAccepted = false
         isUnread = true
-        reason = nil
         message = explain(error)
-        (format, isSolid, size, unpackedSize, entries, facts) = (nil, nil, nil, nil, nil, nil)
-        (pages, skipped, damage, notes) = ([], [], [], [])
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case file, isAccepted, reason, message, isUnread, format, isSolid, size, unpackedSize, entries, metadata
-        case sources, notes, pages, skipped, damage
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(file, forKey: .file)
-        try container.encode(isAccepted, forKey: .isAccepted)
-        try container.encode(isUnread, forKey: .isUnread)
-        try container.encodeIfPresent(reason, forKey: .reason)
-        try container.encodeIfPresent(message, forKey: .message)
-        try container.encodeIfPresent(format, forKey: .format)
-        try container.encodeIfPresent(isSolid, forKey: .isSolid)
-        try container.encodeIfPresent(size, forKey: .size)
-        try container.encodeIfPresent(unpackedSize, forKey: .unpackedSize)
-        try container.encodeIfPresent(entries, forKey: .entries)
-        try container.encodeIfPresent(facts?.metadata, forKey: .metadata)
-        try container.encodeIfPresent(facts?.sources, forKey: .sources)
-        try container.encodeIfPresent(facts.map { $0.notes + notes }, forKey: .notes)
-        try container.encode(pages, forKey: .pages)
-        try container.encode(skipped, forKey: .skipped)
-        try container.encode(damage, forKey: .damage)
     }
 }
 
@@ -120,7 +97,7 @@ extension ComicInspection {
             lines += ["", "Passed over"] + table.lines(width: width)
         }
         if !damage.isEmpty { lines += ["", "Damage"] + damage.map { "  \($0)" } }
-        if !notes.isEmpty { lines += ["", "Notes"] + notes.map { "  \($0)" } }
+        if !remarks.isEmpty { lines += ["", "Notes"] + remarks.map { "  \($0)" } }
         return lines
     }
 

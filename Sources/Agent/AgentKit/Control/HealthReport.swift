@@ -14,9 +14,7 @@ package struct HealthReport: Codable, Sendable, Equatable {
 
     package let isRunning: Bool
     package let findings: [Finding]
-    package var isHealthy: Bool { isRunning && findings.isEmpty }
-
-    private enum CodingKeys: CodingKey { case isRunning, isHealthy, findings }
+    package let isHealthy: Bool
 
     /// - Parameter now: the time at which ages are computed.
     package init(_ status: StatusReport, now: Timestamp = .now()) {
@@ -61,19 +59,7 @@ package struct HealthReport: Codable, Sendable, Equatable {
             find("backup", 1, last.warning(at: now))
         }
         self.findings = findings
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        isRunning = try container.decode(Bool.self, forKey: .isRunning)
-        findings = try container.decode([Finding].self, forKey: .findings)
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(isRunning, forKey: .isRunning)
-        try container.encode(isHealthy, forKey: .isHealthy)
-        try container.encode(findings, forKey: .findings)
+        isHealthy = isRunning && findings.isEmpty
     }
 
     /// For the terminal.
