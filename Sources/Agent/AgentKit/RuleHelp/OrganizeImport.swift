@@ -85,13 +85,7 @@ package struct OrganizeImport: Codable, Sendable {
     /// Writes the rules durably, unless the file exists. Blocks.
     ///
     /// - Throws: `Fault(.usage)` if the name is taken.
-    package func write(to target: BytePath) throws {
-        let staged = try Durable.stage(Array(text.utf8), for: target, mode: 0o644)
-        guard try Durable.renameNew(staged, to: target) else {
-            try Durable.remove(staged)
-            throw Fault(.usage, "\(target) is there already, and is not replaced", path: target)
-        }
-    }
+    package func write(to target: BytePath) throws { try RuleDraft.write(text, to: target) }
 }
 
 /// The comments of a YAML file, by line.

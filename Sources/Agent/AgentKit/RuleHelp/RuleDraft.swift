@@ -70,6 +70,13 @@ package struct RuleDraft: Sendable {
     /// - Throws: `Fault(.usage)` if the name is taken.
     package func write(to target: BytePath) throws {
         try Durable.makeDirectory(target.parent)
+        try Self.write(text, to: target)
+    }
+
+    /// Writes a rule file durably, unless it exists. Blocks.
+    ///
+    /// - Throws: `Fault(.usage)` if the name is taken.
+    static func write(_ text: String, to target: BytePath) throws {
         let staged = try Durable.stage(Array(text.utf8), for: target, mode: 0o644)
         guard try Durable.renameNew(staged, to: target) else {
             try Durable.remove(staged)
