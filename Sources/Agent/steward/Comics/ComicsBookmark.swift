@@ -26,8 +26,7 @@ struct ComicsBookmark: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ComicsOptions.guarding {
-            let (operations, _) = try options.operations()
+        try await options.with { operations, _ in
             let page = bookmark.page
             let change: ComicOperations.BookmarkChange? = page.map { bookmark.remove ? .remove($0) : .toggle($0) }
             let (state, isSet) = try await operations.bookmark(options.path(file), change, options.meter)
@@ -38,7 +37,6 @@ struct ComicsBookmark: AsyncParsableCommand {
             try Output.show(
                 Answer(file: state.file, bookmarks: state.bookmarks, page: page, isSet: isSet),
                 lines: lines, json: options.json)
-            try await operations.close()
         }
     }
 }

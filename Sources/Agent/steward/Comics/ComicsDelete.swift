@@ -20,15 +20,13 @@ struct ComicsDelete: AsyncParsableCommand {
     var library: PathArgument?
 
     func run() async throws {
-        try await ComicsOptions.guarding {
-            let (operations, _) = try options.operations(library)
+        try await options.with(library) { operations, _ in
             var moved: [ComicMoved] = []
             for file in files {
                 moved.append(try await operations.delete(options.path(file)))
                 if !options.json, let last = moved.last { Output.line("put \(last.from) into the trash") }
             }
             if options.json { Output.json(try JSONText.shown(moved)) }
-            try await operations.close()
         }
     }
 }

@@ -31,8 +31,7 @@ struct ComicsDuplicates: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await ComicsOptions.guarding {
-            let (operations, _) = try options.operations(folder)
+        try await options.with(folder) { operations, _ in
             let meter = options.meter
             var review = try await operations.duplicates(meter)
             let isRemoval = remove && !dryRun && review.copies > 0
@@ -40,24 +39,15 @@ struct ComicsDuplicates: AsyncParsableCommand {
                 Output.lines(review.lines(isDryRun: dryRun, isRemoval: isRemoval))
             }
             if isRemoval {
-                guard try isAgreed(review) else {
-                    Output.complain("nothing was removed")
-                    throw ExitCode(1)
-                }
+                try Consent.require(
+                    "Put \(review.copies == 1 ? "the copy" : "\(review.copies) copies") into the trash?", yes: yes,
+                    json: options.json, otherwise: "nothing was removed",
+                    hint: "say --yes to remove the copies, or --dry-run to see them")
                 review = await operations.removeCopies(review, meter)
                 if !options.json { Output.lines(review.removalLines) }
             }
             if options.json { Output.json(try JSONText.shown(review)) }
-            try await operations.close()
             if review.hasProblems { throw ExitCode(1) }
         }
-    }
-
-    private func isAgreed(_ review: DuplicateReview) throws -> Bool {
-        if yes { return true }
-        guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1, !options.json else {
-            throw Fault(.usage, "nobody can be asked here; say --yes to remove the copies, or --dry-run to see them")
-        }
-        return Question.ask("Put \(review.copies == 1 ? "the copy" : "\(review.copies) copies") into the trash?")
     }
 }

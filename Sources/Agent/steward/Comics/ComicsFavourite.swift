@@ -23,13 +23,11 @@ struct ComicsFavourite: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ComicsOptions.guarding {
-            let (operations, zone) = try options.operations()
+        try await options.with { operations, zone in
             for file in files { try await operations.setFavourite(!remove, options.path(file), options.meter) }
             let all = try await operations.favourites()
             let lines = all.map { $0.line(zone: zone) }
             try Output.show(all, lines: lines.isEmpty ? ["no favourites"] : lines, json: options.json)
-            try await operations.close()
         }
     }
 }

@@ -48,14 +48,12 @@ struct ComicsList: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ComicsOptions.guarding {
-            let (operations, zone) = try options.operations(folder)
+        try await options.with(folder) { operations, zone in
             let listing = try await operations.list(
                 by: sort.order, recent: recent ? limit : nil, bySeries: series, options.meter)
             var lines = listing.lines(width: ComicsOptions.width, zone: zone)
             if recent && listing.comics.isEmpty { lines = ["nothing in \(listing.library) was read yet"] }
             try Output.show(listing, lines: lines, json: options.json)
-            try await operations.close()
         }
     }
 }

@@ -26,11 +26,9 @@ struct ComicsMove: AsyncParsableCommand {
     var library: PathArgument?
 
     func run() async throws {
-        try await ComicsOptions.guarding {
-            let (operations, _) = try options.operations(library)
+        try await options.with(library) { operations, _ in
             let moved = try await operations.move(options.path(file), to: options.path(to), isFolder: to.isFolder)
             try Output.show(moved, lines: ["moved to \(moved.to)"], json: options.json)
-            try await operations.close()
         }
     }
 }

@@ -23,9 +23,19 @@ struct ComicsOptions: ParsableArguments {
 
     func path(_ argument: PathArgument) -> BytePath { ComicOperations.path(argument.path, from: Self.here) }
 
-    /// The operations of one library: the given folder, else the configured one, else the working directory. A missing
-    /// configuration is fine; one with errors is reported.
-    func operations(_ folder: PathArgument? = nil) throws -> (ComicOperations, Zone) {
+    /// Runs a command's body on one library, and closes it: the given folder, else the configured one, else the working
+    /// directory. A missing configuration is fine; one with errors is reported.
+    func with(_ folder: PathArgument? = nil, _ body: (ComicOperations, Zone) async throws -> Void) async throws {
+        try await Self.guarding {
+            let (operations, zone) = try operations(folder)
+            let outcome: Result<Void, any Error>
+            do { outcome = .success(try await body(operations, zone)) } catch { outcome = .failure(error) }
+            try await operations.close()
+            try outcome.get()
+        }
+    }
+
+    private func operations(_ folder: PathArgument?) throws -> (ComicOperations, Zone) {
         let directories = try common.directories()
         var zone = Zone.current
         var root = folder.map(path)

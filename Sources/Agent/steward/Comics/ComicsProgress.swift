@@ -19,15 +19,13 @@ struct ComicsProgress: AsyncParsableCommand {
     @OptionGroup var mark: ReadingOptions
 
     func run() async throws {
-        try await ComicsOptions.guarding {
-            let (operations, zone) = try options.operations()
+        try await options.with { operations, zone in
             let change: ComicOperations.ReadingChange? =
                 if let page = mark.set { .page(page) } else if mark.done { .done } else if mark.reset { .reset } else {
                     nil
                 }
             let state = try await operations.reading(options.path(file), change, options.meter)
             try Output.show(state, lines: state.lines(zone: zone), json: options.json)
-            try await operations.close()
         }
     }
 }

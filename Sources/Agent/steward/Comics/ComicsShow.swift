@@ -16,12 +16,10 @@ struct ComicsShow: AsyncParsableCommand {
     var file: PathArgument
 
     func run() async throws {
-        try await ComicsOptions.guarding {
-            let (operations, zone) = try options.operations()
+        try await options.with { operations, zone in
             let details = try await operations.details(options.path(file), options.meter)
             let lines = details.lines(width: ComicsOptions.width, zone: zone, from: ComicsOptions.here)
             try Output.show(details, lines: lines, json: options.json)
-            try await operations.close()
             if details.isRefused { throw ExitCode(2) }
         }
     }

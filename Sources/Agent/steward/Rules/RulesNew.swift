@@ -63,7 +63,7 @@ struct RulesNew: AsyncParsableCommand {
             let survey = try RuleSurvey(rule, core)
             let target = try draft.target(in: folder)
             if !options.json { Output.lines(survey.lines) }
-            let isWanted = yes || agrees("Write it to \(target)?")
+            let isWanted = yes || Consent.ask("Write it to \(target)?")
             if isWanted { try draft.write(to: target) }
             let report = Report(
                 rule: draft.name, text: draft.text, file: target, written: isWanted, survey: survey)
@@ -157,10 +157,5 @@ struct RulesNew: AsyncParsableCommand {
                 Output.ask("\(fault.message)\n")
             }
         }
-    }
-
-    private func agrees(_ question: String) -> Bool {
-        Output.ask("\(question) [y/N] ")
-        return ["y", "yes"].contains((readLine() ?? "").lowercased().trimmingCharacters(in: .whitespaces))
     }
 }

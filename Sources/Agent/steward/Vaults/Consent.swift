@@ -1,24 +1,36 @@
 import AgentKit
 import ArgumentParser
-import ComicVault
+import Foundation
 import Glibc
 import Platform
 
 /// Confirmation of an irreversible operation.
 enum Consent {
-    /// - Parameter yes: already given on the command line.
+    static let usual = "say --yes if you mean it"
+
+    /// - Returns: true for `y` and `yes`; false for everything else, including end of input.
+    static func ask(_ question: String) -> Bool {
+        Output.ask("\(question) [y/N] ")
+        return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased())
+    }
+
+    /// - Parameters:
+    ///   - yes: already given on the command line.
+    ///   - hint: what to do if there is nobody to ask.
     /// - Throws: `Fault(.usage)` if there is nobody to ask.
-    static func asked(_ question: String, yes: Bool, json: Bool = false) throws -> Bool {
+    static func asked(_ question: String, yes: Bool, json: Bool = false, hint: String = usual) throws -> Bool {
         if yes { return true }
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1, !json else {
-            throw Fault(.usage, "nobody can be asked here; say --yes if you mean it")
+            throw Fault(.usage, "nobody can be asked here; \(hint)")
         }
-        return Question.ask(question)
+        return ask(question)
     }
 
     /// Exits with 1 unless the answer is yes.
-    static func require(_ question: String, yes: Bool, json: Bool = false, otherwise: String) throws {
-        guard try asked(question, yes: yes, json: json) else {
+    static func require(
+        _ question: String, yes: Bool, json: Bool = false, otherwise: String, hint: String = usual
+    ) throws {
+        guard try asked(question, yes: yes, json: json, hint: hint) else {
             Output.complain(otherwise)
             throw ExitCode(1)
         }
