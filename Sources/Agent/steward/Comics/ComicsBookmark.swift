@@ -29,7 +29,7 @@ struct ComicsBookmark: AsyncParsableCommand {
         try await options.with { operations, _ in
             let page = bookmark.page
             let change: ComicOperations.BookmarkChange? = page.map { bookmark.remove ? .remove($0) : .toggle($0) }
-            let (state, isSet) = try await operations.bookmark(options.path(file), change, options.meter)
+            let (state, isSet) = try await operations.bookmark(file.located, change, options.meter)
             let list = state.bookmarks.map(String.init).joined(separator: ", ")
             let lines =
                 (isSet.map { ["\($0 ? "bookmark on" : "no bookmark on") page \(page ?? 0)"] } ?? [])

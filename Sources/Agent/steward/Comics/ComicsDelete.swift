@@ -23,7 +23,7 @@ struct ComicsDelete: AsyncParsableCommand {
         try await options.with(library) { operations, _ in
             var moved: [ComicMoved] = []
             for file in files {
-                moved.append(try await operations.delete(options.path(file)))
+                moved.append(try await operations.delete(file.located))
                 if !options.json, let last = moved.last { Output.line("put \(last.from) into the trash") }
             }
             if options.json { Output.json(try JSONText.shown(moved)) }

@@ -24,7 +24,7 @@ struct ComicsFavourite: AsyncParsableCommand {
 
     func run() async throws {
         try await options.with { operations, zone in
-            for file in files { try await operations.setFavourite(!remove, options.path(file), options.meter) }
+            for file in files { try await operations.setFavourite(!remove, file.located, options.meter) }
             let all = try await operations.favourites()
             let lines = all.map { $0.line(zone: zone) }
             try Output.show(all, lines: lines.isEmpty ? ["no favourites"] : lines, json: options.json)

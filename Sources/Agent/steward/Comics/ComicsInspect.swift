@@ -36,7 +36,7 @@ struct ComicsInspect: AsyncParsableCommand {
         try await ComicsOptions.guarding {
             let operations = try options.plainOperations()
             let meter = options.meter
-            let found = try await operations.comics(among: files.map { options.path($0) })
+            let found = try await operations.comics(among: files.map(\.located))
             let isFull = details || found.count == 1
             var (accepted, refused, unread) = (0, 0, 0)
             if options.json { Output.json("[") }

@@ -27,7 +27,7 @@ struct ComicsMove: AsyncParsableCommand {
 
     func run() async throws {
         try await options.with(library) { operations, _ in
-            let moved = try await operations.move(options.path(file), to: options.path(to), isFolder: to.isFolder)
+            let moved = try await operations.move(file.located, to: to.located, isFolder: to.isFolder)
             try Output.show(moved, lines: ["moved to \(moved.to)"], json: options.json)
         }
     }

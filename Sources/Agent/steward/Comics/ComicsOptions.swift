@@ -21,8 +21,6 @@ struct ComicsOptions: ParsableArguments {
     /// The base of relative paths that a user types.
     static var here: BytePath { BytePath.workingFolder }
 
-    func path(_ argument: PathArgument) -> BytePath { ComicOperations.path(argument.path, from: Self.here) }
-
     /// Runs a command's body on one library, and closes it: the given folder, else the configured one, else the working
     /// directory. A missing configuration is fine; one with errors is reported.
     func with(_ folder: PathArgument? = nil, _ body: (ComicOperations, Zone) async throws -> Void) async throws {
@@ -38,7 +36,7 @@ struct ComicsOptions: ParsableArguments {
     private func operations(_ folder: PathArgument?) throws -> (ComicOperations, Zone) {
         let directories = try common.directories()
         var zone = Zone.current
-        var root = folder.map(path)
+        var root = folder?.located
         let isThere = try FileStatus.of(directories.configuration) != nil
         if isThere || common.config != nil {
             if root == nil {

@@ -34,9 +34,9 @@ struct ComicsPage: AsyncParsableCommand {
     func run() async throws {
         try await ComicsOptions.guarding {
             guard let choice = PageChoice(page) else { throw Fault(.usage, "which page?") }
-            let place = try target.place(options)
+            let place = try target.place()
             let operations = try options.plainOperations()
-            try target.show(try await operations.exportPage(options.path(file), choice, to: place), options)
+            try target.show(try await operations.exportPage(file.located, choice, to: place), options)
         }
     }
 }

@@ -24,7 +24,7 @@ struct ComicsProgress: AsyncParsableCommand {
                 if let page = mark.set { .page(page) } else if mark.done { .done } else if mark.reset { .reset } else {
                     nil
                 }
-            let state = try await operations.reading(options.path(file), change, options.meter)
+            let state = try await operations.reading(file.located, change, options.meter)
             try Output.show(state, lines: state.lines(zone: zone), json: options.json)
         }
     }

@@ -17,7 +17,7 @@ struct ComicsShow: AsyncParsableCommand {
 
     func run() async throws {
         try await options.with { operations, zone in
-            let details = try await operations.details(options.path(file), options.meter)
+            let details = try await operations.details(file.located, options.meter)
             let lines = details.lines(width: ComicsOptions.width, zone: zone, from: ComicsOptions.here)
             try Output.show(details, lines: lines, json: options.json)
             if details.isRefused { throw ExitCode(2) }

@@ -50,10 +50,10 @@ struct ComicsThumbnail: AsyncParsableCommand {
     func run() async throws {
         try await ComicsOptions.guarding {
             guard let choice = PageChoice(page) else { throw Fault(.usage, "which page?") }
-            let place = try target.place(options)
+            let place = try target.place()
             let operations = try options.plainOperations()
             let picture = try await operations.exportThumbnail(
-                options.path(file), choice, size: size.flatMap(Self.box), to: place
+                file.located, choice, size: size.flatMap(Self.box), to: place
             ) { Output.complain("steward: the thumbnail is not kept: \(explain($0))") }
             try target.show(picture, options)
         }

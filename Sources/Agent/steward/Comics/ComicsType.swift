@@ -18,7 +18,7 @@ struct ComicsType: AsyncParsableCommand {
         try await ComicsOptions.guarding {
             let operations = try options.plainOperations()
             var typed: [ComicTyped] = []
-            for file in files { typed.append(try await operations.typed(options.path(file))) }
+            for file in files { typed.append(try await operations.typed(file.located)) }
             try Output.show(typed, lines: typed.map(\.line), json: options.json)
         }
     }

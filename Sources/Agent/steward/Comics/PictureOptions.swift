@@ -19,18 +19,24 @@ struct PictureOptions: ParsableArguments {
         }
     }
 
-    func place(_ options: ComicsOptions) throws -> PictureTarget {
-        guard output.isStream else {
-            return .path(options.path(output), isFolder: output.isFolder, replaces: force)
-        }
-        if isatty(STDOUT_FILENO) == 1 {
-            throw Fault(.usage, "a picture would garble the terminal; give a path, or send it into a pipe")
-        }
-        return .standardOutput
-    }
+    func place() throws -> PictureTarget { try output.target(replaces: force) }
 
     func show(_ picture: ComicPicture, _ options: ComicsOptions) throws {
         guard output.isStream else { return try Output.show(picture, lines: picture.lines, json: options.json) }
         for line in picture.lines where !options.quiet { Output.complain(line) }
+    }
+}
+
+extension PathArgument {
+    /// The path that is meant (``ComicOperations/path(_:from:)``).
+    var located: BytePath { ComicOperations.path(path, from: ComicsOptions.here) }
+
+    /// - Parameter what: what a terminal cannot show.
+    func target(replaces: Bool, of what: String = "a picture") throws -> PictureTarget {
+        guard isStream else { return .path(located, isFolder: isFolder, replaces: replaces) }
+        if isatty(STDOUT_FILENO) == 1 {
+            throw Fault(.usage, "\(what) would garble the terminal; give a path, or send it into a pipe")
+        }
+        return .standardOutput
     }
 }

@@ -18,7 +18,7 @@ struct AdditionOptions: ParsableArguments {
 
     func add(_ options: DotsOptions, _ kind: () throws -> AddCapture.Kind) async throws {
         try await options.with { dots in
-            let attached = attach.map { DotsOptions.path($0) }
+            let attached = attach.map(\.located)
             try await options.carryOut(
                 AddCapture(kind(), moment: moment, time: time, attached: attached), in: dots)
         }

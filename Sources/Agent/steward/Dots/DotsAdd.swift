@@ -50,7 +50,7 @@ struct DotsAdd: AsyncParsableCommand {
             [PathArgument]
 
         func run() async throws {
-            try await addition.add(options) { .photo(pictures: files.map { DotsOptions.path($0) }) }
+            try await addition.add(options) { .photo(pictures: files.map(\.located)) }
         }
     }
 

@@ -17,7 +17,7 @@ struct DotsBackup: AsyncParsableCommand {
 
     func run() async throws {
         try await options.with { dots in
-            let path = DotsOptions.path(folder)
+            let path = folder.located
             let report = try await dots.backUp(to: path)
             try Output.show(report, lines: report.lines(path), json: options.json)
             if !report.isWhole { throw ExitCode(2) }

@@ -17,7 +17,7 @@ struct DotsImport: AsyncParsableCommand {
 
     func run() async throws {
         try await options.with { dots in
-            let report = try await dots.importCaptures(from: DotsOptions.path(folder))
+            let report = try await dots.importCaptures(from: folder.located)
             try Output.show(report, lines: report.lines, json: options.json)
             if !report.isWhole { throw ExitCode(2) }
         }

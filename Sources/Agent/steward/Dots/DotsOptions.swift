@@ -57,10 +57,6 @@ struct DotsOptions: ParsableArguments {
 
     private static func notice(_ text: String) { Output.complain("steward: \(text)") }
 
-    static func path(_ argument: PathArgument) -> BytePath {
-        ComicOperations.path(argument.path, from: ComicsOptions.here)
-    }
-
     /// Whether standard output is a terminal with colours enabled.
     private static var hasColour: Bool {
         let environment = ProcessInfo.processInfo.environment

@@ -53,7 +53,7 @@ struct GridOptions: ParsableArguments {
             view, scale: scale, zoom: zoom.compactMap { GridChoice.Step(rawValue: $0) }, date: date)
         try await options.with { dots in
             let targets = try [(svg, "svg"), (png, "png")].compactMap { file, ending in
-                try file.map { (target: try target($0), ending: ending) }
+                try file.map { (target: try $0.target(replaces: force), ending: ending) }
             }
             let report = try await command.run(in: dots)
             for (target, ending) in targets {
@@ -72,15 +72,5 @@ struct GridOptions: ParsableArguments {
             if plain { return Output.document(report.plain) }
             if options.json || targets.isEmpty { try options.show(report, of: command, in: dots) }
         }
-    }
-
-    private func target(_ file: PathArgument) throws -> PictureTarget {
-        guard file.isStream else {
-            return .path(DotsOptions.path(file), isFolder: file.isFolder, replaces: force)
-        }
-        if isatty(STDOUT_FILENO) == 1 {
-            throw Fault(.usage, "a picture would garble the terminal; give a path, or send it into a pipe")
-        }
-        return .standardOutput
     }
 }

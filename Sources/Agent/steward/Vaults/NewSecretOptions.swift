@@ -26,7 +26,7 @@ struct NewSecretOptions: ParsableArguments {
             return try NewSecret.read(UnlockOptions.descriptor(newPasswordFd, "--new-password-fd"), "New password")
         }
         if let newKeyFile {
-            let file = ComicOperations.path(newKeyFile.path, from: ComicsOptions.here)
+            let file = newKeyFile.located
             return try NewSecret.read(.keyFile(file), "New key")
         }
         return try NewSecret.read(.terminal, "New password")

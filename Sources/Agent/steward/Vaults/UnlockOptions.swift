@@ -23,7 +23,7 @@ struct UnlockOptions: ParsableArguments {
     /// As given; else the systemd credential, else the terminal.
     func source(_ options: VaultOptions) throws -> PasswordSource {
         if let passwordFd { return try Self.descriptor(passwordFd, "--password-fd") }
-        if let keyFile { return .keyFile(ComicOperations.path(keyFile.path, from: ComicsOptions.here)) }
+        if let keyFile { return .keyFile(keyFile.located) }
         return try .credential(options.vault, ProcessInfo.processInfo.environment) ?? .terminal
     }
 

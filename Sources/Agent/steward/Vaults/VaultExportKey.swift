@@ -28,7 +28,7 @@ struct VaultExportKey: AsyncParsableCommand {
             let vault = try place.open()
             let source = try unlocking.source(options)
             _ = try Unlocking(source: source, vault: place.name).run { try vault.unlock($0, dropsTornTail: $1) }
-            let path = ComicOperations.path(output.path, from: ComicsOptions.here)
+            let path = output.located
             do {
                 try vault.exportKey(to: path, backupKey: BackupKey.make(in: options.directories().state).bytes)
             } catch let fault as Fault where fault.errno == EEXIST {

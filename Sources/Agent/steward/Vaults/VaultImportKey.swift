@@ -22,7 +22,7 @@ struct VaultImportKey: AsyncParsableCommand {
             let place = try options.place()
             try VaultAlone.require(place, options)
             let slot = try place.open().importKey(
-                ComicOperations.path(file.path, from: ComicsOptions.here), credential: new.read())
+                file.located, credential: new.read())
             let change = VaultChange(slot: slot, done: "added the slot")
             try Output.show(change, lines: change.lines, json: options.json)
         }

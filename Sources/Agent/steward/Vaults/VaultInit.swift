@@ -44,7 +44,7 @@ struct VaultInit: AsyncParsableCommand {
             }
             let source =
                 try passwordFd.map { try UnlockOptions.descriptor($0, "--password-fd") }
-                ?? keyFile.map { PasswordSource.keyFile(ComicOperations.path($0.path, from: ComicsOptions.here)) }
+                ?? keyFile.map { PasswordSource.keyFile($0.located) }
                 ?? .terminal
             let credential = try NewSecret.read(source, "New password for the vault \(place.name)")
             let vault = try SealedVault.create(

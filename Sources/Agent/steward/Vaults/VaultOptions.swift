@@ -35,9 +35,6 @@ struct VaultOptions: ParsableArguments {
                 : "no vault is called “\(BytePath(vault))”; there are \(names.joined(separator: ", "))")
     }
 
-    /// The existing vault, locked. Blocks.
-    func locked() throws -> SealedVault { try place().open() }
-
     /// - Parameter changesNothing: unless the agent has the vault unlocked, opens it read-only; the command is
     ///   responsible for the warnings of an unlock.
     func access(_ source: PasswordSource, changesNothing: Bool = false) throws -> VaultAccess {

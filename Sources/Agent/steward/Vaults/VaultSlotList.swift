@@ -21,7 +21,7 @@ struct VaultSlotList: AsyncParsableCommand {
 
     func run() async throws {
         try await VaultOptions.guarding {
-            let slots = try options.locked().slots().map {
+            let slots = try options.place().open().slots().map {
                 Line(id: $0.id, kind: $0.kind?.description, problem: $0.damage?.description)
             }
             let lines = slots.map { "\($0.id)  \($0.kind ?? $0.problem ?? "")" }

@@ -31,17 +31,9 @@ struct VaultTarget: ParsableArguments {
         _ command: (_ id: String) -> C
     ) throws where C.Answer == VaultSent {
         let access = try options.access(unlocking.source(options))
-        if output.isStream && isatty(STDOUT_FILENO) == 1 {
-            throw Fault(.usage, "that would garble the terminal; give a path, or send it into a pipe")
-        }
+        let place = try output.target(replaces: force, of: "that")
         let meter = options.meter
         let found = try access.ask(ShowVaultComic(comic.shown)).comic
-        let place: PictureTarget =
-            output.isStream
-            ? .standardOutput
-            : .path(
-                ComicOperations.path(output.path, from: ComicsOptions.here), isFolder: output.isFolder, replaces: force
-            )
         let command = command(found.id.description)
         var sent: VaultSent?
         let written = try place.deliver(named: name(found.name), mode: 0o600) { file in
