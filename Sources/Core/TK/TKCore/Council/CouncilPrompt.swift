@@ -71,10 +71,8 @@ struct PointItem: Decodable, Sendable, Hashable {
 
     init(from decoder: any Decoder) throws {
         let members = try LooseMembers(decoder)
-        guard let claim = members.text("claim", "point", "comment", "feedback", "text"), !claim.isEmpty else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no claim"))
-        }
-        self.claim = claim
+        let claim = members.text("claim", "point", "comment", "feedback", "text")
+        self.claim = try members.required(claim, "claim") { !$0.isEmpty }
         quote = members.text("quote", "original_text", "original") ?? ""
         before = members.text("before", "prefix") ?? ""
         aspect = CouncilAspect.closest(to: members.text("aspect", "category", "topic") ?? "")
@@ -95,9 +93,7 @@ struct CouncilSummary: Decodable, Sendable {
     var summary: String
 
     init(from decoder: any Decoder) throws {
-        guard let summary = try LooseMembers(decoder).text("summary", "opinion", "overall") else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no summary"))
-        }
-        self.summary = summary
+        let members = try LooseMembers(decoder)
+        summary = try members.required(members.text("summary", "opinion", "overall"), "summary")
     }
 }

@@ -8,10 +8,7 @@ enum CouncilSynthesis {
 
         init(from decoder: any Decoder) throws {
             let members = try LooseMembers(decoder)
-            guard let points = members.texts("points", "ids"), points.count > 1 else {
-                throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no points"))
-            }
-            self.points = points
+            points = try members.required(members.texts("points", "ids"), "points") { $0.count > 1 }
             isOpposite = members.text("relation", "type")?.lowercased().hasPrefix("opp") ?? false
         }
     }

@@ -74,14 +74,10 @@ package struct RuleAnswerStore: Sendable {
             let before = RuleAnswers.mutedRules(RuleAnswers.tally(kept))
             body(&kept)
             let after = RuleAnswers.mutedRules(RuleAnswers.tally(kept))
-            let list = kept.map { answer in
-                JSON.object([
-                    ("finding", .string(answer.finding)), ("rule", .string(answer.rule)),
-                    ("accepted", .bool(answer.isAccepted)),
-                ])
+            let list = JSON.list(kept) {
+                ["finding": .string($0.finding), "rule": .string($0.rule), "accepted": .bool($0.isAccepted)]
             }
-            try TKFile.replace(
-                path, with: try JSONText.document(["answers": list]), mode: 0o600)
+            try TKFile.replace(path, with: try JSONText.document(["answers": list]), mode: 0o600)
             return (after.subtracting(before), before.subtracting(after))
         }
     }

@@ -13,16 +13,10 @@ public struct CallPlan: Sendable, Hashable {
 
     /// An estimate: the output is a third of the input, within the limit. Nil if a price is unknown.
     public func expectedCost(_ table: ModelTable) -> Cost? {
-        cost(table) { min($0.maxOutputTokens, ($0.inputTokens + 2) / 3) }
-    }
-
-    /// The cost if every answer has the maximum length. Nil if a price is unknown.
-    public func highestCost(_ table: ModelTable) -> Cost? { cost(table, \.maxOutputTokens) }
-
-    private func cost(_ table: ModelTable, _ output: (PlannedCall) -> Int) -> Cost? {
         var sum = Cost.zero
         for call in calls {
-            let usage = LLMUsage(inputTokens: call.inputTokens, outputTokens: output(call))
+            let output = min(call.maxOutputTokens, (call.inputTokens + 2) / 3)
+            let usage = LLMUsage(inputTokens: call.inputTokens, outputTokens: output)
             guard let cost = table.cost(provider: call.provider, model: call.model, usage) else { return nil }
             sum = sum + cost
         }

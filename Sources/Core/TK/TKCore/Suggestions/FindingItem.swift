@@ -15,11 +15,8 @@ struct FindingItem: Decodable, Sendable, Hashable {
 
     init(from decoder: any Decoder) throws {
         let members = try LooseMembers(decoder)
-        guard let quote = members.text("quote", "original_text", "originalText", "original", "text"), !quote.isEmpty
-        else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no quote"))
-        }
-        self.quote = quote
+        let quote = members.text("quote", "original_text", "originalText", "original", "text")
+        self.quote = try members.required(quote, "quote") { !$0.isEmpty }
         advisorID = members.text("advisor_id", "advisorId", "advisor")
         before = members.text("before", "prefix", "context_before") ?? ""
         replacement = members.text(
@@ -56,6 +53,14 @@ struct LooseMembers {
     private let container: KeyedDecodingContainer<Name>
 
     init(_ decoder: any Decoder) throws { container = try decoder.container(keyedBy: Name.self) }
+
+    /// A value without which the object is none of its kind.
+    func required<Value>(
+        _ value: Value?, _ name: String, where isValid: (Value) -> Bool = { _ in true }
+    ) throws -> Value {
+        if let value, isValid(value) { return value }
+        throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "no \(name)"))
+    }
 
     /// The first member that is a text.
     func text(_ names: String...) -> String? {

@@ -119,10 +119,8 @@ public struct IntentDetector: Sendable {
 
         init(from decoder: any Decoder) throws {
             let members = try LooseMembers(decoder)
-            guard let intent = members.text("intent").flatMap({ WriterIntent(rawValue: $0.lowercased()) }) else {
-                throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no intent"))
-            }
-            self.intent = intent
+            intent = try members.required(
+                members.text("intent").flatMap { WriterIntent(rawValue: $0.lowercased()) }, "intent")
             confidence = min(max(members.number("confidence") ?? 0.7, 0), 1)
         }
     }

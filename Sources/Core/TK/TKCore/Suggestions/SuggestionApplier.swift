@@ -50,14 +50,7 @@ public struct SuggestionApplier: Sendable {
         public var reports: [Report]
 
         /// The number of suggestions that changed the text.
-        public var appliedCount: Int {
-            reports.count {
-                switch $0.outcome {
-                case .applied, .merged: true
-                default: false
-                }
-            }
-        }
+        public var appliedCount: Int { applied.count }
 
         /// Those that are in the text now.
         public var applied: [Suggestion] {

@@ -92,10 +92,7 @@ public struct TeamAssembler: Sendable {
                 return
             }
             let members = try LooseMembers(decoder)
-            guard let id = members.text("id", "advisor_id", "role", "name") else {
-                throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no id"))
-            }
-            self.id = id
+            id = try members.required(members.text("id", "advisor_id", "role", "name"), "id")
             reason = members.text("reason", "why", "reasoning") ?? ""
         }
     }
@@ -104,11 +101,8 @@ public struct TeamAssembler: Sendable {
         var id: String
 
         init(from decoder: any Decoder) throws {
-            guard let id = try LooseMembers(decoder).text("story_type", "storyType") else {
-                throw DecodingError.dataCorrupted(
-                    .init(codingPath: decoder.codingPath, debugDescription: "no story type"))
-            }
-            self.id = id
+            let members = try LooseMembers(decoder)
+            id = try members.required(members.text("story_type", "storyType"), "story type")
         }
     }
 
