@@ -23,9 +23,7 @@ package final class ProgressMeter: Sendable {
     package init(
         width: Int?, now: @escaping @Sendable () -> Timestamp = { .now() }, put: @escaping @Sendable (String) -> Void
     ) {
-        self.width = width
-        self.put = put
-        self.now = now
+        (self.width, self.put, self.now) = (width, put, now)
         state = Mutex(State(lastDrawn: Timestamp(nanoseconds: now().nanoseconds + Self.delay - Self.pace)))
     }
 

@@ -32,20 +32,10 @@ package struct OutboxLine: Codable, Sendable {
 
     init(_ delivery: DeliveryRecord, behind: String? = nil, heldBy: String? = nil, holds: String? = nil) {
         (self.behind, self.heldBy, self.holds) = (behind, heldBy, holds)
-        fate = delivery.fate
-        id = delivery.id
-        job = delivery.job
-        target = delivery.target
-        path = delivery.path
-        event = delivery.event
-        key = delivery.key
-        state = delivery.state
-        attempts = delivery.attempts
-        size = delivery.size
-        created = delivery.created
-        nextAttempt = delivery.nextAttempt
-        status = delivery.status
-        problem = delivery.problem
+        (id, job, target, path) = (delivery.id, delivery.job, delivery.target, delivery.path)
+        (event, key, state, attempts) = (delivery.event, delivery.key, delivery.state, delivery.attempts)
+        (size, created, nextAttempt) = (delivery.size, delivery.created, delivery.nextAttempt)
+        (status, problem, fate) = (delivery.status, delivery.problem, delivery.fate)
     }
 
     /// For the terminal.

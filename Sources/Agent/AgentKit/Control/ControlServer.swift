@@ -44,10 +44,7 @@ package final class ControlServer: Sendable {
         self.path = path
         self.given = given
         ending = Ending()
-        self.timeout = timeout
-        self.most = most
-        self.group = group
-        self.log = log
+        (self.timeout, self.most, self.group, self.log) = (timeout, most, group, log)
     }
 
     /// Listens and answers until ``stop()``.

@@ -28,9 +28,7 @@ package struct MetricSample: Sendable, Equatable {
     package let value: Double
 
     package init(_ name: String, _ labels: [MetricLabel], _ value: Double) {
-        self.name = name
-        self.labels = labels
-        self.value = value
+        (self.name, self.labels, self.value) = (name, labels, value)
     }
 }
 
@@ -46,9 +44,7 @@ package struct MetricFamily: Sendable {
     package let samples: [MetricSample]
 
     package init(_ name: String, _ kind: MetricKind, samples: [MetricSample]) {
-        self.name = name
-        self.kind = kind
-        self.samples = samples
+        (self.name, self.kind, self.samples) = (name, kind, samples)
     }
 }
 

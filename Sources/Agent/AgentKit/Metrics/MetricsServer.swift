@@ -39,9 +39,7 @@ package struct MetricsServer: Sendable {
         self.address = address
         self.timeout = timeout
         self.longest = longest ?? Double(timeout) * 2 / 3
-        self.most = most
-        self.log = log
-        self.pages = pages
+        (self.most, self.log, self.pages) = (most, log, pages)
     }
 
     /// Serves until its task is cancelled.

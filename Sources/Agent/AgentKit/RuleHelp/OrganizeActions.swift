@@ -26,10 +26,7 @@ struct OrganizeActions {
     init(
         _ node: YamlNode?, _ places: OrganizePlaces, of subject: RuleSubject, mayDelete: Bool, filters: Set<String>
     ) throws(OrganizeLoss) {
-        self.places = places
-        self.subject = subject
-        self.mayDelete = mayDelete
-        self.filters = filters
+        (self.places, self.subject, self.mayDelete, self.filters) = (places, subject, mayDelete, filters)
         for item in node?.organizeItems ?? [] {
             let (name, value, position) = try OrganizeRule.named(item, "an action")
             try add(name, value, position)

@@ -15,9 +15,7 @@ struct OrganizeRule {
     private(set) var isCarriedOver = false
 
     init(_ node: YamlNode, number: Int, comment: [String]) {
-        self.node = node
-        self.number = number
-        self.comment = comment
+        (self.node, self.number, self.comment) = (node, number, comment)
     }
 
     /// The single key of an item in a list of filters or actions, or the item itself if it is a word.

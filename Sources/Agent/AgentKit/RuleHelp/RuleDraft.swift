@@ -13,10 +13,7 @@ package struct RuleDraft: Sendable {
     package var steps: [String]
 
     package init(name: String, place: String, conditions: [String], steps: [String]) {
-        self.name = name
-        self.place = place
-        self.conditions = conditions
-        self.steps = steps
+        (self.name, self.place, self.conditions, self.steps) = (name, place, conditions, steps)
     }
 
     /// Points editors to the schema of rule files that Steward installs.

@@ -27,9 +27,7 @@ struct RuleRehearsal {
 
     /// - Parameter explains: whether to say why a rule does not match a file.
     init(_ core: AgentCore, _ rules: [Rule], asking ledger: Ledger?, explains: Bool) {
-        self.core = core
-        self.ledger = ledger
-        self.explains = explains
+        (self.core, self.ledger, self.explains) = (core, ledger, explains)
         ruleSet = RuleSet(rules)
         held = core.journal.files()
         files = RehearsedFiles(held)

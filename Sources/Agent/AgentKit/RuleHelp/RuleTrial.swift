@@ -17,9 +17,7 @@ package struct RuleTrial: Codable, Sendable {
         package let rule: String?
 
         package init(paths: [BytePath], place: String? = nil, rule: String? = nil) {
-            self.paths = paths
-            self.place = place
-            self.rule = rule
+            (self.paths, self.place, self.rule) = (paths, place, rule)
         }
     }
 

@@ -109,9 +109,7 @@ package final class Agent: Service {
         _ configuration: Configuration, _ directories: Directories, _ source: any EventSource, _ state: State,
         _ socket: Descriptor?, _ log: Logger, _ lines: LogQueue
     ) throws {
-        self.log = log
-        self.lines = lines
-        self.source = source
+        (self.log, self.lines, self.source) = (log, lines, source)
         lock = state.lock
         opening = state.opening
         core = AgentCore(

@@ -55,10 +55,7 @@ package final class AgentCore: Sendable {
     package init(
         configuration: Configuration, directories: Directories, ledger: Ledger, claims: Bool, log: Logger
     ) {
-        self.configuration = configuration
-        self.directories = directories
-        self.ledger = ledger
-        self.log = log
+        (self.configuration, self.directories, self.ledger, self.log) = (configuration, directories, ledger, log)
         journal = EffectJournal(
             ledger: ledger, places: configuration.map, own: [directories.state, directories.trash, directories.data],
             claims: claims ? PlaceClaims(configuration.map, state: directories.state) : nil)

@@ -15,9 +15,7 @@ struct DemonstrationVault: Sendable {
     private let credential: Credential
 
     init(base: BytePath, directories: Directories, pool: BlockingPool) throws {
-        self.base = base
-        self.directories = directories
-        self.pool = pool
+        (self.base, self.directories, self.pool) = (base, directories, pool)
         credential = try .keyFile(SecretBytes((0..<64).map { _ in UInt8.random(in: 0...255) }))
     }
 

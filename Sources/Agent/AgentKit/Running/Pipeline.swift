@@ -85,11 +85,7 @@ package actor Pipeline {
         core: AgentCore, runner: Runner, source: any EventSource, isHeld: Bool = false,
         changed: @escaping @Sendable () -> Void = {}
     ) {
-        self.changed = changed
-        self.isHeld = isHeld
-        self.core = core
-        self.runner = runner
-        self.source = source
+        (self.changed, self.isHeld, self.core, self.runner, self.source) = (changed, isHeld, core, runner, source)
         log = core.log
         ignore = IgnoreList(extra: core.configuration.ignore)
         let map = core.places

@@ -52,9 +52,7 @@ package final class StatusLine: Sendable {
         _ manager: SystemNotification, pause: Duration = .seconds(5),
         text: @escaping @Sendable () async throws -> String
     ) {
-        self.manager = manager
-        self.pause = pause
-        self.text = text
+        (self.manager, self.pause, self.text) = (manager, pause, text)
     }
 
     /// Something changed that the line may show.

@@ -37,13 +37,9 @@ package final class LoopbackServer: Sendable {
         _ address: MetricsAddress, _ content: String, at path: String, timeout: Int, most: Int, log: Logger,
         handler: @escaping @Sendable (HTTPRequestHead) async -> Answer
     ) {
-        self.address = address
-        self.content = content
-        self.path = path
+        (self.address, self.content, self.path) = (address, content, path)
         self.timeout = .seconds(Int64(timeout))
-        self.most = most
-        self.log = log
-        self.handler = handler
+        (self.most, self.log, self.handler) = (most, log, handler)
     }
 
     /// Listens until its task is cancelled. If the port is taken, it retries. If the system provides no port at all, it

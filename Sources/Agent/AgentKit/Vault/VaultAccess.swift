@@ -10,9 +10,7 @@ package final class VaultAccess {
 
     /// - Parameter unlock: unlocks the given vault; called at most once, only if needed.
     package init(_ place: VaultPlace, socket: BytePath, unlock: @escaping (SealedVault) throws -> Void) {
-        self.place = place
-        self.socket = socket
-        self.unlock = unlock
+        (self.place, self.socket, self.unlock) = (place, socket, unlock)
     }
 
     /// Blocks until it is done.

@@ -18,11 +18,8 @@ package struct ModelChoice: Sendable {
         _ configuration: TKConfiguration, secrets: SecretChain, models: ModelTable, environment: [String: String],
         timeout: Duration = .seconds(3)
     ) {
-        self.timeout = timeout
-        self.configuration = configuration
-        self.secrets = secrets
-        self.models = models
-        self.environment = environment
+        (self.timeout, self.configuration, self.secrets) = (timeout, configuration, secrets)
+        (self.models, self.environment) = (models, environment)
         transport = HTTPTransport(environment: environment, allowsAnyLocalServer: configuration.allowsAnyLocalServer)
     }
 

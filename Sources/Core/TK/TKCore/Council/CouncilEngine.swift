@@ -25,11 +25,8 @@ public struct CouncilEngine: Sendable {
             advisors: [Role], question: String? = nil, storyType: StoryType? = nil, stage: DraftStage? = nil,
             asksForSynthesis: Bool = false
         ) {
-            self.advisors = advisors
-            self.question = question
-            self.storyType = storyType
-            self.stage = stage
-            self.asksForSynthesis = asksForSynthesis
+            (self.advisors, self.question, self.storyType) = (advisors, question, storyType)
+            (self.stage, self.asksForSynthesis) = (stage, asksForSynthesis)
         }
     }
 

@@ -72,12 +72,8 @@ public struct CouncilPoint: Codable, Sendable, Hashable, Identifiable {
     public init(
         id: String, advisorID: String, anchor: TextAnchor?, aspect: CouncilAspect, stance: CouncilStance, claim: String
     ) {
-        self.id = id
-        self.advisorID = advisorID
-        self.anchor = anchor
-        self.aspect = aspect
-        self.stance = stance
-        self.claim = claim
+        (self.id, self.advisorID, self.anchor) = (id, advisorID, anchor)
+        (self.aspect, self.stance, self.claim) = (aspect, stance, claim)
     }
 }
 

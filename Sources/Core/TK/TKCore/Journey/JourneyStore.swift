@@ -14,10 +14,7 @@ package final class JourneyStore: Sendable {
     private init(
         _ path: BytePath, _ pool: DatabasePool, _ threads: BlockingPool, _ clock: @escaping @Sendable () -> Timestamp
     ) {
-        self.path = path
-        self.pool = pool
-        self.threads = threads
-        self.clock = clock
+        (self.path, self.pool, self.threads, self.clock) = (path, pool, threads, clock)
     }
 
     /// An opened store, with messages for a person about its state.

@@ -11,11 +11,7 @@ package struct CouncilOutput: Sendable {
     package init(
         name: String, draft: DraftText, report: CouncilReport, question: String?, setting: ReviewSetting
     ) {
-        self.name = name
-        self.draft = draft
-        self.report = report
-        self.question = question
-        self.setting = setting
+        (self.name, self.draft, self.report, self.question, self.setting) = (name, draft, report, question, setting)
     }
 
     // MARK: For people

@@ -49,11 +49,8 @@ package struct ReviewSetting: Sendable {
         advisors: [Role], storyType: StoryType? = nil, stage: DraftStage? = nil, prices: ModelTable,
         mutedRules: Set<String> = []
     ) {
-        self.advisors = advisors
-        self.storyType = storyType
-        self.stage = stage
-        self.prices = prices
-        self.mutedRules = mutedRules
+        (self.advisors, self.storyType, self.stage) = (advisors, storyType, stage)
+        (self.prices, self.mutedRules) = (prices, mutedRules)
     }
 
     /// An advisor's display name.
@@ -82,9 +79,7 @@ package struct SuggestionFilter: Sendable, Equatable {
     package var maximum: Int?
 
     package init(categories: Set<String> = [], minConfidence: Double = 0, maximum: Int? = nil) {
-        self.categories = categories
-        self.minConfidence = minConfidence
-        self.maximum = maximum
+        (self.categories, self.minConfidence, self.maximum) = (categories, minConfidence, maximum)
     }
 
     /// - Parameter dropped: counts the findings left out.

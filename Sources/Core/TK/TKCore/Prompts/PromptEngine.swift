@@ -23,11 +23,8 @@ public struct PromptEngine: Sendable {
         public init(
             constraints: String, structure: String, output: String, data: String, stages: [DraftStage: String]
         ) {
-            self.constraints = constraints
-            self.structure = structure
-            self.output = output
-            self.data = data
-            self.stages = stages
+            (self.constraints, self.structure, self.output) = (constraints, structure, output)
+            (self.data, self.stages) = (data, stages)
         }
     }
 

@@ -15,9 +15,7 @@ public struct QuickPass: Sendable {
 
         /// Default: the rules for every draft, sentences of more than 40 words.
         public init(roles: [String] = [], ignoredRules: Set<String> = [], longSentence: Int = 40) {
-            self.roles = roles
-            self.ignoredRules = ignoredRules
-            self.longSentence = longSentence
+            (self.roles, self.ignoredRules, self.longSentence) = (roles, ignoredRules, longSentence)
         }
     }
 

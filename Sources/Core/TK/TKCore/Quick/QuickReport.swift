@@ -6,9 +6,7 @@ struct QuickReport {
     private let gate: ProposalGate
 
     init(draft: DraftText, mask: DraftMask, lexicon: QuickLexicon) {
-        self.draft = draft
-        self.mask = mask
-        self.lexicon = lexicon
+        (self.draft, self.mask, self.lexicon) = (draft, mask, lexicon)
         gate = ProposalGate(draft, mask: mask)
     }
 

@@ -57,11 +57,8 @@ struct QuickScan {
         _ draft: DraftText, lexicon: QuickLexicon, settings: QuickPass.Settings, blocks: [DraftMask.Block],
         languages: DraftLanguages
     ) {
-        self.draft = draft
-        self.languages = languages
-        self.lexicon = lexicon
-        self.settings = settings
-        self.blocks = blocks
+        (self.draft, self.languages, self.lexicon) = (draft, languages, lexicon)
+        (self.settings, self.blocks) = (settings, blocks)
         isActive = lexicon.roles.map { role in role.map(settings.roles.contains) ?? true }
         allowedUntil = Array(repeating: 0, count: lexicon.rules.count)
         lastOf = allowedUntil

@@ -9,9 +9,7 @@ package struct RuleAnswer: Sendable, Hashable {
     package var isAccepted: Bool
 
     package init(finding: String, rule: String, isAccepted: Bool) {
-        self.finding = finding
-        self.rule = rule
-        self.isAccepted = isAccepted
+        (self.finding, self.rule, self.isAccepted) = (finding, rule, isAccepted)
     }
 }
 

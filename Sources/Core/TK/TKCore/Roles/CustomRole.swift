@@ -22,13 +22,8 @@ public struct CustomRole: Codable, Sendable, Hashable, Identifiable {
         name: String, expertise: String, focusAreas: [String], perspective: String, guidelines: [String],
         exampleGood: String? = nil, exampleBad: String? = nil
     ) {
-        self.name = name
-        self.expertise = expertise
-        self.focusAreas = focusAreas
-        self.perspective = perspective
-        self.guidelines = guidelines
-        self.exampleGood = exampleGood
-        self.exampleBad = exampleBad
+        (self.name, self.expertise, self.focusAreas, self.perspective) = (name, expertise, focusAreas, perspective)
+        (self.guidelines, self.exampleGood, self.exampleBad) = (guidelines, exampleGood, exampleBad)
     }
 
     /// `custom_my-role` for "My Role".

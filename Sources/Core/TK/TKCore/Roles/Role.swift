@@ -11,9 +11,7 @@ public struct Role: Codable, Sendable, Hashable, Identifiable {
 
         /// An example; each part may be missing.
         public init(bad: String? = nil, good: String? = nil, why: String? = nil) {
-            self.bad = bad
-            self.good = good
-            self.why = why
+            (self.bad, self.good, self.why) = (bad, good, why)
         }
     }
 
@@ -81,11 +79,7 @@ public struct StoryType: Codable, Sendable, Hashable, Identifiable {
     public init(
         id: String, name: String, icon: String, description: String, defaultAdvisors: [String], genreContext: String
     ) {
-        self.id = id
-        self.name = name
-        self.icon = icon
-        self.description = description
-        self.defaultAdvisors = defaultAdvisors
-        self.genreContext = genreContext
+        (self.id, self.name, self.icon) = (id, name, icon)
+        (self.description, self.defaultAdvisors, self.genreContext) = (description, defaultAdvisors, genreContext)
     }
 }

@@ -11,9 +11,7 @@ public struct RoleCatalogue: Sendable {
 
     /// A catalogue with these contents.
     public init(roles: [Role], storyTypes: [StoryType], problems: [String] = []) {
-        self.roles = roles
-        self.storyTypes = storyTypes
-        self.problems = problems
+        (self.roles, self.storyTypes, self.problems) = (roles, storyTypes, problems)
     }
 
     /// Blocks briefly.

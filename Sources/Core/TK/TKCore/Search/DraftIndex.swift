@@ -16,9 +16,7 @@ package final class DraftIndex: Sendable {
     ]
 
     private init(_ path: BytePath, _ pool: DatabasePool, _ threads: BlockingPool) {
-        self.path = path
-        self.pool = pool
-        self.threads = threads
+        (self.path, self.pool, self.threads) = (path, pool, threads)
     }
 
     /// - Returns: the index, and a message for a person if a corrupt one was set aside.
@@ -51,10 +49,7 @@ package final class DraftIndex: Sendable {
         package var problems: [String]
 
         package init(indexed: Int = 0, unchanged: Int = 0, removed: Int = 0, problems: [String] = []) {
-            self.indexed = indexed
-            self.unchanged = unchanged
-            self.removed = removed
-            self.problems = problems
+            (self.indexed, self.unchanged, self.removed, self.problems) = (indexed, unchanged, removed, problems)
         }
     }
 

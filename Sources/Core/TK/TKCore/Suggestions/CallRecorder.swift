@@ -26,13 +26,8 @@ public struct PlannedCall: Sendable, Hashable, Codable {
         purpose: Purpose, advisors: [String], provider: String, model: String, key: String, inputTokens: Int,
         maxOutputTokens: Int
     ) {
-        self.purpose = purpose
-        self.advisors = advisors
-        self.provider = provider
-        self.model = model
-        self.key = key
-        self.inputTokens = inputTokens
-        self.maxOutputTokens = maxOutputTokens
+        (self.purpose, self.advisors, self.provider, self.model) = (purpose, advisors, provider, model)
+        (self.key, self.inputTokens, self.maxOutputTokens) = (key, inputTokens, maxOutputTokens)
     }
 }
 

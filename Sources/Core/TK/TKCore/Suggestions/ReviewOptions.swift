@@ -20,13 +20,8 @@ public struct ReviewOptions: Sendable {
         advisors: [Role], storyType: StoryType? = nil, stage: DraftStage? = nil, selection: Range<Int>? = nil,
         categories: Set<String> = [], minConfidence: Double = 0, maxSuggestions: Int? = nil
     ) {
-        self.advisors = advisors
-        self.storyType = storyType
-        self.stage = stage
-        self.selection = selection
-        self.categories = categories
-        self.minConfidence = minConfidence
-        self.maxSuggestions = maxSuggestions
+        (self.advisors, self.storyType, self.stage, self.selection) = (advisors, storyType, stage, selection)
+        (self.categories, self.minConfidence, self.maxSuggestions) = (categories, minConfidence, maxSuggestions)
     }
 }
 

@@ -36,9 +36,7 @@ public struct SuggestionApplier: Sendable {
         public internal(set) var place: Range<Int>?
 
         init(_ suggestion: Suggestion, _ outcome: Outcome, note: String? = nil) {
-            self.suggestion = suggestion
-            self.outcome = outcome
-            self.note = note
+            (self.suggestion, self.outcome, self.note) = (suggestion, outcome, note)
         }
     }
 

@@ -39,9 +39,7 @@ public struct TeamAssembler: Sendable {
 
     /// Without a model, keywords decide.
     public init(catalogue: RoleCatalogue, prompts: PromptEngine, model: ModelAccess? = nil) {
-        self.catalogue = catalogue
-        self.prompts = prompts
-        self.model = model
+        (self.catalogue, self.prompts, self.model) = (catalogue, prompts, model)
     }
 
     /// Always returns a team: if the model fails or names no existing advisor, the description's keywords decide, and a

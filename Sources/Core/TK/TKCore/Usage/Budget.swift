@@ -12,9 +12,7 @@ public struct BudgetState: Sendable, Hashable {
 
     /// A state with these values.
     public init(budget: Cost?, spent: Cost, month: String) {
-        self.budget = budget
-        self.spent = spent
-        self.month = month
+        (self.budget, self.spent, self.month) = (budget, spent, month)
     }
 
     /// The spent part, 1 for all of it; nil without a budget.

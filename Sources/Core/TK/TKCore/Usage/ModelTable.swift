@@ -14,9 +14,7 @@ public struct ModelEntry: Sendable, Hashable {
 
         /// A threshold and its two factors.
         public init(inputTokens: Int, inputFactor: Double, outputFactor: Double) {
-            self.inputTokens = inputTokens
-            self.inputFactor = inputFactor
-            self.outputFactor = outputFactor
+            (self.inputTokens, self.inputFactor, self.outputFactor) = (inputTokens, inputFactor, outputFactor)
         }
     }
 
@@ -98,9 +96,7 @@ public struct ModelTable: Sendable {
 
     /// A table with these contents.
     public init(models: [ModelEntry], defaults: [String: String] = [:], updated: String = "") {
-        self.models = models
-        self.defaults = defaults
-        self.updated = updated
+        (self.models, self.defaults, self.updated) = (models, defaults, updated)
     }
 
     /// Blocks briefly.

@@ -23,14 +23,8 @@ public final class UsageLedger: Sendable {
         _ path: BytePath, _ pool: DatabasePool, _ threads: BlockingPool, _ process: String, _ prices: ModelTable,
         _ budget: Cost?, _ timeZone: Zone, _ clock: @escaping @Sendable () -> Timestamp
     ) {
-        self.path = path
-        self.pool = pool
-        self.threads = threads
-        self.process = process
-        self.prices = prices
-        self.budget = budget
-        self.timeZone = timeZone
-        self.clock = clock
+        (self.path, self.pool, self.threads, self.process) = (path, pool, threads, process)
+        (self.prices, self.budget, self.timeZone, self.clock) = (prices, budget, timeZone, clock)
     }
 
     /// An opened ledger, with messages for a person about its state.

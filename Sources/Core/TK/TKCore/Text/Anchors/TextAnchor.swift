@@ -34,12 +34,7 @@ public struct TextAnchor: Codable, Sendable, Hashable {
     public init(
         exact: String, prefix: String, suffix: String, start: Int, end: Int, line: Int, textHash: String
     ) {
-        self.exact = exact
-        self.prefix = prefix
-        self.suffix = suffix
-        self.start = start
-        self.end = end
-        self.line = line
-        self.textHash = textHash
+        (self.exact, self.prefix, self.suffix, self.start) = (exact, prefix, suffix, start)
+        (self.end, self.line, self.textHash) = (end, line, textHash)
     }
 }
