@@ -6,7 +6,10 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Bringing an older ledger up to date", .enabled(if: FileManager.default.isExecutableFile(atPath: python)))
+/// One after the other: where SQLite puts temporary files is a setting of the whole process.
+@Suite(
+    "Bringing an older ledger up to date", .serialized,
+    .enabled(if: FileManager.default.isExecutableFile(atPath: python)))
 struct UpgradingTests {
     private let folder: TemporaryFolder
     private var file: BytePath { folder.path.appending("ledger.sqlite") }
@@ -30,6 +33,27 @@ struct UpgradingTests {
             id: "r", job: "j", place: "inbox", path: "y", root: "/in", stored: "/q/y", reason: "bad", code: "encrypted")
         try await opened.write { try $0.setQuarantine(new) }
         #expect(try await opened.read { try $0.quarantine(in: [.moving]) } == [old, new])
+    }
+
+    @Test("A command reads one of the version before from an unlinked copy in the same folder")
+    func copyForReading() async throws {
+        let ledger = try Ledger.open(directory: folder.path).ledger
+        // More than SQLite keeps in memory.
+        let text = String(repeating: "v", count: 8 << 20)
+        try await ledger.write { try $0.setMeta("long", text) }
+        try ledger.close()
+        try renameBack()
+        let reader = try #require(try Ledger.openForReading(directory: folder.path))
+        #expect(try await reader.read { try $0.meta("long") } == text)
+        let open = BytePath("/proc/self/fd")
+        let unlinked = try listDirectory(open).map { open.appending(name: $0.name).text }.filter { descriptor in
+            let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: descriptor)) ?? ""
+            return target.hasPrefix(folder.path.text) && target.hasSuffix(" (deleted)")
+        }
+        var status = stat()
+        let isThere = unlinked.first.map { stat($0, &status) == 0 } ?? false
+        #expect(unlinked.count == 1 && isThere)
+        #expect(status.st_mode & 0o777 == 0o600)
     }
 
     @Test("One that knows of no place's folder is brought up to date, with its places and files")

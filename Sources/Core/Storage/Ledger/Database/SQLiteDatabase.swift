@@ -50,7 +50,7 @@ final class SQLiteDatabase: LedgerDatabase {
     }
 
     /// Opens a database read-only, beside its writer. One from an older version is left unchanged, and read from a
-    /// temporary, migrated copy. Blocks.
+    /// migrated copy in the same folder, which has no name there and disappears when it is closed. Blocks.
     static func openForReading(_ file: BytePath) throws -> SQLiteDatabase {
         let database = SQLiteDatabase(file: file, pool: try source(file).openForReading())
         let migrator = Migrations.migrator()
@@ -60,8 +60,15 @@ final class SQLiteDatabase: LedgerDatabase {
             throw database.told(error, "read")
         }
         do {
-            // Without a path, SQLite uses a temporary file that is deleted on close.
-            let copy = try DatabaseQueue(path: "")
+            var configuration = Configuration()
+            configuration.qos = .default
+            configuration.prepareDatabase {
+                // Not /var/tmp, which may be small, or on a less protected disk. Holds for the whole process.
+                let folder = file.parent.text.quotedDatabaseIdentifier
+                try $0.execute(sql: "PRAGMA temp_store_directory = \(folder)")
+            }
+            // Without a path, SQLite uses an unlinked temporary file.
+            let copy = try DatabaseQueue(path: "", configuration: configuration)
             try database.pool.backup(to: copy)
             try migrator.migrate(copy)
             return SQLiteDatabase(file: file, pool: copy)
@@ -69,8 +76,7 @@ final class SQLiteDatabase: LedgerDatabase {
             throw Fault(
                 .failed,
                 "the ledger \(file) is of an older version, and is read from a copy until the agent has been started: "
-                    + "the copy failed (\(error)); free some space in the folder for temporary files, or start the agent",
-                path: file)
+                    + "the copy failed (\(error)); free some space in \(file.parent), or start the agent", path: file)
         }
     }
 
