@@ -7,7 +7,9 @@ import Testing
 
 @Suite("What a start finds, and what doctor finds")
 struct StartCheckTests {
-    enum Trouble: CaseIterable { case remoteState, corruptLedger, clockBehind, watchLimit, openConfiguration }
+    enum Trouble: CaseIterable {
+        case remoteState, interruptedRestore, missingLedger, corruptLedger, clockBehind, watchLimit, openConfiguration
+    }
 
     private struct Scene {
         var doctor: String
@@ -19,6 +21,12 @@ struct StartCheckTests {
 
     private static let ledger: BytePath = ".local/state/steward/ledger.sqlite"
 
+    private func removeLedger(_ steward: AgentFixture) throws {
+        for end in ["", "-wal", "-shm"] {
+            try Durable.remove(steward.home.path.appending(BytePath("\(Self.ledger)\(end)")))
+        }
+    }
+
     private func scene(_ trouble: Trouble, _ steward: AgentFixture) async throws -> Scene {
         switch trouble {
         case .remoteState:
@@ -26,12 +34,18 @@ struct StartCheckTests {
             let disk = try await StoppingDisk.mounted(steward, at: "fuse")
             steward.variables["STEWARD_STATE"] = steward.path("fuse/state").text
             return Scene(doctor: "is on FUSE, where a ledger is not safe", disk: disk)
+        case .interruptedRestore:
+            try steward.home.write(Self.ledger.parent.appending("restore.json"), "{}")
+            return Scene(doctor: "was cut off, and only part of it is there")
+        case .missingLedger:
+            try await steward.start()
+            try await steward.stop()
+            try removeLedger(steward)
+            return Scene(doctor: "the ledger was lost: there was none in \(steward.home.path)")
         case .corruptLedger:
             try await steward.start()
             try await steward.stop()
-            for end in ["-wal", "-shm"] {
-                try? Durable.remove(steward.home.path.appending(BytePath("\(Self.ledger)\(end)")))
-            }
+            try removeLedger(steward)
             try steward.home.write(Self.ledger, String(repeating: "no database ", count: 1000))
             return Scene(doctor: "corrupt (file is not a database)")
         case .clockBehind:

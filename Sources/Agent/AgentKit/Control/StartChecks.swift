@@ -15,7 +15,7 @@ extension Examination {
             case first
             /// After the state is open; the start logs failures and goes on.
             case opened
-            /// Only in `doctor`, as it reads whole databases; a start finds the same when it opens them.
+            /// Only in `doctor`: a start finds the same when it opens the databases.
             case asked
         }
 
@@ -26,10 +26,12 @@ extension Examination {
 
     package static let checks = [
         Check(moment: .first) { $0.stateFolder() },
+        Check(moment: .first) { $0.interruptedRestore() },
         Check(moment: .opened) { [$0.space($0.directories.state, "state directory")] },
         Check(moment: .opened) { [$0.clock()] },
         Check(moment: .opened) { [$0.secrets()] },
         Check(moment: .opened) { $0.losses() },
+        Check(moment: .asked) { $0.missingLedger() },
         Check(moment: .asked) { $0.damages() },
     ]
 
@@ -46,6 +48,22 @@ extension Examination {
                 "state directory", "the state directory \(state) is on \(remote), where a ledger is not safe",
                 remedy: "put it on a local file system with STEWARD_STATE")
         ]
+    }
+
+    private func interruptedRestore() -> [Finding] {
+        let state = directories.state
+        do {
+            guard try FileStatus.of(RestoreJournal.file(state)) != nil, StateLock.holder(of: state) == nil else {
+                return []
+            }
+            return [
+                Finding(
+                    "state directory", "a restore into \(state) was cut off, and only part of it is there",
+                    remedy: "run `steward restore`, which finishes it")
+            ]
+        } catch {
+            return [Finding("state directory", "it cannot be looked into with your rights: \(explain(error))")]
+        }
     }
 
     /// The path, or its nearest existing ancestor.
@@ -134,6 +152,27 @@ extension Examination {
             }
         } catch {
             return [Finding("databases", "whether one was lost cannot be seen with your rights: \(explain(error))")]
+        }
+    }
+
+    /// What has happened if there is no ledger but ``Directories/alive``.
+    static func loss(of state: BytePath) -> String {
+        "the ledger was lost: there was none in \(state), where an agent has run before"
+    }
+
+    private func missingLedger() -> [Finding] {
+        let state = directories.state
+        do {
+            guard try FileStatus.of(directories.alive) != nil, try FileStatus.of(RestoreJournal.file(state)) == nil,
+                try FileStatus.of(state.appending("ledger.sqlite"))?.size ?? 0 == 0
+            else { return [] }
+            return [
+                Finding(
+                    "database ledger.sqlite", Self.loss(of: state),
+                    remedy: "put a backup in its place (`steward restore`) before a start begins an empty one")
+            ]
+        } catch {
+            return [Finding("database ledger.sqlite", "it cannot be seen with your rights: \(explain(error))")]
         }
     }
 

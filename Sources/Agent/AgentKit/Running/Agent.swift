@@ -247,9 +247,7 @@ package final class Agent: Service {
             return .existing
         }
         guard try FileStatus.of(directories.alive) != nil else { return .new }
-        return try noteLoss(
-            "the ledger was lost: it was missing in \(directories.state), where an agent has run before", of: ledger,
-            directories)
+        return try noteLoss(Examination.loss(of: directories.state), of: ledger, directories)
     }
 
     private static func noteLoss(
