@@ -104,7 +104,7 @@ extension ComicOperations {
         return try await named(comic) {
             let thumbnails = ThumbnailService(
                 worker: try worker(), cache: ThumbnailCache(folder: directories.cache.appending("thumbnails")),
-                library: library, complain: complain)
+                complain: complain)
             let jpeg: Data
             switch choice {
             case .cover:

@@ -13,13 +13,6 @@ package final class ComicLibrary: Sendable {
     /// - Parameter root: absolute; it need not exist yet.
     package init(root: BytePath) { self.root = root }
 
-    /// The files in a folder, without hidden files, programs' temporary files and files of unknown types.
-    ///
-    /// - Throws: `ComicError.fileSystem`.
-    package func listFiles(in folder: BytePath = "", by order: ComicFile.Order = .name) async throws -> [ComicFile] {
-        try await pool.run { try ComicFile.sorted(self.listBlocking(folder), by: order) }
-    }
-
     /// Every comic below `folder`, not counting folders of pictures. Files that cannot be read are listed too.
     package func allComics(in folder: BytePath = "") async throws -> (files: [ComicFile], unreadable: [BytePath]) {
         try await pool.run {
@@ -42,22 +35,6 @@ package final class ComicLibrary: Sendable {
             }
             return (ComicFile.sorted(files, by: .name), unreadable)
         }
-    }
-
-    package func fileExists(_ path: BytePath) async throws -> Bool {
-        try await pool.run {
-            do {
-                _ = try self.locate(path)
-                return true
-            } catch ComicError.fileSystem(.fileNotFound) {
-                return false
-            }
-        }
-    }
-
-    /// By content, then by name.
-    package func detectFileType(_ path: BytePath) async throws -> ComicFileType {
-        try await pool.run { try self.typeBlocking(path, self.locate(path)) }
     }
 
     /// Moves a file or a folder of pictures into or within the library; a name that is taken becomes `name (1).ext`.
@@ -125,6 +102,7 @@ package final class ComicLibrary: Sendable {
 
     // MARK: Blocking
 
+    /// The files in a folder, without hidden files, programs' temporary files and files of unknown types.
     private func listBlocking(_ folder: BytePath) throws -> [ComicFile] {
         let directory = try locate(folder)
         let entries: [ListedEntry]

@@ -19,9 +19,6 @@ package protocol ArchiveReader: Sendable {
     /// - Parameter index: from 0.
     /// - Returns: the number of pages; the page is nil if the index is out of range.
     func page(_ index: Int, into folder: BytePath) async throws -> (count: Int, page: (ArchiveEntry, URL)?)
-
-    /// Several pages by entry id, in one pass if the format makes that cheaper (a solid archive).
-    func extractEntries(_ entries: [ArchiveEntry], into folder: BytePath) async throws -> [String: URL]
 }
 
 extension ArchiveReader {
@@ -29,12 +26,6 @@ extension ArchiveReader {
         let entries = try await listEntries()
         guard entries.indices.contains(index) else { return (entries.count, nil) }
         return (entries.count, (entries[index], try await extractEntry(entries[index], into: folder)))
-    }
-
-    package func extractEntries(_ entries: [ArchiveEntry], into folder: BytePath) async throws -> [String: URL] {
-        var found: [String: URL] = [:]
-        for entry in entries { found[entry.id] = try await extractEntry(entry, into: folder) }
-        return found
     }
 
     /// A unique name in the folder: an entry may be extracted twice concurrently.

@@ -25,21 +25,12 @@ package struct WorkerArchiveReader: ArchiveReader {
     }
 
     package func extractEntry(_ entry: ArchiveEntry, into folder: BytePath) async throws -> URL {
-        guard let url = try await extractEntries([entry], into: folder)[entry.id] else {
-            throw ComicError.reader(.pageLoadFailed(index: entry.index))
-        }
-        return url
-    }
-
-    package func extractEntries(_ entries: [ArchiveEntry], into folder: BytePath) async throws -> [String: URL] {
-        let targets = entries.map { ($0, newFile(for: $0, in: folder)) }
-        let files = Dictionary(targets.map { ($0.position, $1) }, uniquingKeysWith: { first, _ in first })
+        let target = newFile(for: entry, in: folder)
         do {
-            _ = try await worker.extract(archive, files)
+            _ = try await worker.extract(archive, [entry.position: target])
         } catch {
             throw ComicError.archive(.extractionFailed(underlying: error))
         }
-        return Dictionary(
-            targets.map { ($0.id, URL(fileURLWithPath: $1.text)) }, uniquingKeysWith: { first, _ in first })
+        return URL(fileURLWithPath: target.text)
     }
 }

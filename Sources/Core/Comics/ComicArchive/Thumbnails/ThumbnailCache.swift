@@ -54,7 +54,7 @@ package struct ThumbnailCache: Sendable {
         let path = file(key)
         let bytes = jpeg + Self.sum(key, jpeg + [UInt8](repeating: 0, count: Self.sumLength))
         let temporary = path.parent.appending("\(Self.temporaryPrefix)\(randomHex(8))")
-        // The cache may be cleared between the two.
+        // A person may delete the folder between the two.
         for attempt in 1...3 {
             try Durable.makeDirectory(path.parent, mode: 0o700)
             do {
@@ -77,18 +77,6 @@ package struct ThumbnailCache: Sendable {
         }
         try count(Self.onDisk(Int64(bytes.count)))
     }
-
-    /// Removes every thumbnail.
-    package func clear() throws {
-        try withTally { tally in
-            for file in try files() { try Durable.remove(file.path) }
-            for name in try folders() { _ = folder.appending(name: name).withCString { rmdir($0) } }
-            tally = Tally(bytes: 0, counted: clock().nanoseconds)
-        }
-    }
-
-    /// Bytes that the thumbnails take on disk, counted file by file.
-    package func size() throws -> Int64 { try files().reduce(0) { $0 + $1.size } }
 
     // MARK: Names
 

@@ -11,46 +11,27 @@ package final class ThumbnailService: Sendable {
     private let factory: ArchiveReaderFactory
     private let worker: ThumbnailWorker
     private let cache: ThumbnailCache
-    private let library: ComicLibrary
     private let complain: @Sendable (any Error) -> Void
     private let pool = BlockingPool("thumbnail.cache")
     private let known = Mutex<[Fingerprint: ContentHash]>([:])
 
-    /// - Parameters:
-    ///   - library: contains the `ComicFile`s passed to ``thumbnail(for:content:stated:)``.
-    ///   - complain: called if the cache cannot be read or written; thumbnails are then made each time.
+    /// - Parameter complain: called if the cache cannot be read or written; thumbnails are then made each time.
     package init(
-        worker: ArchiveWorker, cache: ThumbnailCache, library: ComicLibrary,
-        complain: @escaping @Sendable (any Error) -> Void
+        worker: ArchiveWorker, cache: ThumbnailCache, complain: @escaping @Sendable (any Error) -> Void
     ) {
         self.worker = ThumbnailWorker(worker)
         self.cache = cache
-        self.library = library
         self.complain = complain
         factory = ArchiveReaderFactory(worker: worker)
     }
 
-    /// The cover of a file or folder of the library, a JPEG.
+    /// One thumbnail of the comic at `path`, a JPEG, from the cache or newly made.
     ///
     /// - Parameters:
     ///   - content: the file's SHA-256 if the caller knows it; otherwise reading the file for it takes most of the
     ///     time.
     ///   - stated: the pages as the metadata describe them, which may name the cover.
-    /// - Throws: `ComicError`, or `Fault` if libvips is not installed.
-    package func thumbnail(
-        for file: ComicFile, content: ContentHash? = nil, stated: [ComicPageInfo] = []
-    ) async throws -> Data {
-        // Refuses a file that a symlink puts outside of the library.
-        guard try await library.fileExists(file.path) else {
-            throw ComicError.fileSystem(.fileNotFound(file.path))
-        }
-        return try await thumbnail(of: library.root.appending(file.path), content: content, stated: stated)
-    }
-
-    /// One thumbnail of the comic at `path`, from the cache or newly made.
-    ///
-    /// - Parameter content: as above.
-    /// - Throws: as above; `.reader(.pageLoadFailed)` if there is no such page.
+    /// - Throws: `ComicError`, `.reader(.pageLoadFailed)` if there is no such page; `Fault` if libvips is not installed.
     package func thumbnail(
         of path: BytePath, page: ThumbnailKey.Page = .cover, size: ThumbnailSize = .cover, content: ContentHash? = nil,
         stated: [ComicPageInfo] = []
@@ -69,74 +50,15 @@ package final class ThumbnailService: Sendable {
         guard let index, entries.indices.contains(index) else {
             throw ComicError.reader(.pageLoadFailed(index: index ?? 0))
         }
-        let result = Mutex<ThumbnailOutcome>(.failed("nothing was made of it"))
-        try await make([entries[index]], reader, size) { _, outcome in
-            result.withLock { $0 = outcome }
-            self.keep(outcome, key, of: comic)
-        }
-        switch result.withLock({ $0 }) {
+        let outcome = try await make(entries[index], reader, size)
+        try await pool.run { keep(outcome, key, of: comic) }
+        switch outcome {
         case .made(let jpeg): return Data(jpeg)
         case .failed(let message):
             let cause = Fault(.refused, "no thumbnail of page \(index + 1): \(message)", path: path)
             throw ComicError.archive(.extractionFailed(underlying: cause))
         }
     }
-
-    /// Thumbnails of many pages, in as few passes over the comic as its format allows; all are in the cache afterwards.
-    ///
-    /// - Parameters:
-    ///   - pages: from 0, in reading order; nil means all. Indices out of range are skipped.
-    ///   - progress: called with the number done and the total.
-    /// - Returns: the outcome of each page.
-    /// - Throws: as above; a page without a thumbnail does not throw.
-    package func thumbnails(
-        of path: BytePath, pages wanted: [Int]? = nil, size: ThumbnailSize = .page, content: ContentHash? = nil,
-        progress: @Sendable (Int, Int) -> Void = { _, _ in }
-    ) async throws -> [Int: ThumbnailOutcome] {
-        let comic = try await identify(path, content)
-        let (reader, entries) = try await pages(path)
-        let indices = Set(wanted ?? Array(entries.indices)).intersection(entries.indices).sorted()
-        let outcomes = Mutex<[Int: ThumbnailOutcome]>([:])
-        var missing: [ArchiveEntry] = []
-        for index in indices {
-            let key = ThumbnailKey(content: comic.content, page: .index(index), size: size)
-            if let found = try await find(key) {
-                outcomes.withLock { $0[index] = .made(found) }
-            } else {
-                missing.append(entries[index])
-            }
-        }
-        progress(indices.count - missing.count, indices.count)
-        try await make(missing, reader, size) { entry, outcome in
-            let key = ThumbnailKey(content: comic.content, page: .index(entry.index), size: size)
-            self.keep(outcome, key, of: comic)
-            let count = outcomes.withLock { found in
-                found[entry.index] = outcome
-                return found.count
-            }
-            progress(count, indices.count)
-        }
-        return outcomes.withLock { $0 }
-    }
-
-    /// A thumbnail of a picture in memory, a JPEG; not cached.
-    ///
-    /// - Throws: `ComicError.reader`, or `Fault` if libvips is not installed.
-    package func generateThumbnail(from imageData: Data, size: ThumbnailSize) async throws -> Data {
-        let picture = Array(imageData)
-        switch ImageHeader.examine(Array(picture.prefix(ImageHeader.headLength))) {
-        case .unknown, .damaged: throw ComicError.reader(.unsupportedImageFormat)
-        case .found(let header) where header.isTooLarge: throw ComicError.reader(.imageTooLarge)
-        case .found, .beyond: break
-        }
-        guard case .made(let jpeg) = try await worker.shrink(pictures: [picture], to: size).first else {
-            throw ComicError.reader(.pageLoadFailed(index: 0))
-        }
-        return Data(jpeg)
-    }
-
-    /// Removes every cached thumbnail.
-    package func clearCache() async throws { try await pool.run { try cache.clear() } }
 
     // MARK: Making
 
@@ -145,78 +67,29 @@ package final class ThumbnailService: Sendable {
         return (reader, try await reader.listEntries())
     }
 
-    /// - Parameter receive: called once for each entry, on a thread that may block.
     private func make(
-        _ entries: [ArchiveEntry], _ reader: any ArchiveReader, _ box: ThumbnailSize,
-        receive: @Sendable (ArchiveEntry, ThumbnailOutcome) -> Void
-    ) async throws {
-        if entries.isEmpty { return }
+        _ entry: ArchiveEntry, _ reader: any ArchiveReader, _ box: ThumbnailSize
+    ) async throws -> ThumbnailOutcome {
         if reader is WorkerArchiveReader {
-            let byPosition = Dictionary(entries.map { ($0.position, $0) }, uniquingKeysWith: { first, _ in first })
-            return try await worker.shrink(archive: reader.archive, positions: byPosition.keys, to: box) {
-                if let entry = byPosition[$0] { receive(entry, $1) }
+            let result = Mutex<ThumbnailOutcome>(.failed("nothing was made of it"))
+            try await worker.shrink(archive: reader.archive, positions: [entry.position], to: box) { _, outcome in
+                result.withLock { $0 = outcome }
             }
+            return result.withLock { $0 }
         }
-        var rest = entries[...]
-        while !rest.isEmpty {
-            var size: Int64 = 0
-            let batch = Array(
-                rest.prefix(Self.batch).prefix { entry in
-                    defer { size += entry.uncompressedSize }
-                    return size <= Self.batchSize
-                })
-            rest = rest.dropFirst(batch.count)
-            let outcomes = try await outcomes(batch, reader, box)
-            try await pool.run { for (entry, outcome) in zip(batch, outcomes) { receive(entry, outcome) } }
-        }
-    }
-
-    /// Pages whose pictures are held in memory at once, and the bytes after which no more are added.
-    private static let batch = 16
-    private static let batchSize: Int64 = 32 << 20
-
-    /// For pages that must be extracted first: from folders, and from formats that another program reads.
-    private func outcomes(
-        _ entries: [ArchiveEntry], _ reader: any ArchiveReader, _ size: ThumbnailSize
-    ) async throws -> [ThumbnailOutcome] {
-        let folder = try await pool.run {
-            try PrivateFolder("thumbnails", in: BytePath(NSTemporaryDirectory()))
-        }
+        // A page of a folder, or of a format that another program reads, must be extracted first.
+        let folder = try await pool.run { try PrivateFolder("thumbnails", in: BytePath(NSTemporaryDirectory())) }
         do {
-            let pictures = try await pictures(entries, reader, folder.path)
-            let whole = pictures.compactMap { try? $0.get() }
-            var made = try await worker.shrink(pictures: whole, to: size)[...]
+            let page = try await reader.extractEntry(entry, into: folder.path)
+            let picture = try await pool.run { try Descriptor(BytePath(page.path)) }
+            let outcome = try await worker.shrink(picture: picture, to: box)
             try await pool.run { try folder.remove() }
-            return pictures.map { picture in
-                if case .failure(let error) = picture { return .failed(explain(error)) }
-                return made.popFirst() ?? .failed("nothing was made of it")
-            }
+            return outcome
         } catch {
             // Report the original error; leftovers are removed next time.
             try? await pool.run { try folder.remove() }
             throw error
         }
-    }
-
-    private func pictures(
-        _ entries: [ArchiveEntry], _ reader: any ArchiveReader, _ folder: BytePath
-    ) async throws -> [Result<[UInt8], any Error>] {
-        var found = (try? await reader.extractEntries(entries, into: folder)) ?? [:]
-        var pictures: [Result<[UInt8], any Error>] = []
-        for entry in entries {
-            do {
-                // A page that cannot be extracted must not stop the others.
-                if found[entry.id] == nil { found[entry.id] = try await reader.extractEntry(entry, into: folder) }
-                guard let url = found[entry.id] else { throw ComicError.reader(.pageLoadFailed(index: 0)) }
-                let bytes = try await pool.run {
-                    try Descriptor(BytePath(url.path)).readAll(limit: ArchiveLimits.maxUncompressedEntrySize)
-                }
-                pictures.append(.success(bytes))
-            } catch {
-                pictures.append(.failure((error as? ComicError)?.fault() ?? error))
-            }
-        }
-        return pictures
     }
 
     // MARK: Keeping
