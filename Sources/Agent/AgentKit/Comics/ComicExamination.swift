@@ -1,15 +1,14 @@
 import ComicArchive
-import Glibc
 import Platform
 
 /// `steward doctor`, the part about comics: the unpacking program and its tools.
 package struct ComicExamination: Sendable {
     package init() {}
 
-    /// Checks that the cage holds by having the worker break one of its rules, makes a thumbnail, and looks for the
-    /// programs that render PDFs and unpack solid RAR archives.
+    /// Checks that the cage holds by having the worker break one of its rules, makes a thumbnail, starts the program
+    /// that reads PDFs, and looks for the one that unpacks solid RAR archives.
     package func findings() async -> [Examination.Finding] {
-        [await archives(), await thumbnails(), documents(), solidArchives()]
+        [await archives(), await thumbnails(), await documents(), solidArchives()]
     }
 
     private func archives() async -> Examination.Finding {
@@ -42,16 +41,14 @@ package struct ComicExamination: Sendable {
         }
     }
 
-    private func documents() -> Examination.Finding {
-        let missing = ["pdfinfo", "pdftoppm"].filter { program in
-            !["/usr/bin", "/usr/local/bin"].contains { access("\($0)/\(program)", X_OK) == 0 }
+    private func documents() async -> Examination.Finding {
+        do {
+            try await ArchiveWorker().checkPdf()
+            return Examination.Finding("PDF", "drawn by poppler's tools, locked down")
+        } catch {
+            return Examination.Finding(
+                "PDF", explain(error), remedy: "PDF comics are refused until then, all others are read")
         }
-        guard !missing.isEmpty else {
-            return Examination.Finding("PDF", "poppler's tools are installed")
-        }
-        return Examination.Finding(
-            "PDF", "\(missing.joined(separator: " and ")) cannot be found",
-            remedy: "apt install poppler-utils; PDF comics are refused without it, all others are read")
     }
 
     private func solidArchives() -> Examination.Finding {
