@@ -40,7 +40,7 @@ struct CaptureStoreTests {
         #expect(note.timestamp == time)
         #expect(note.noteText == "rain")
         #expect(link.linkURL == "https://example.org")
-        let path = try #require(again.photoPath(of: photo))
+        let path = try again.path(of: #require(photo.attachments.first))
         #expect(path.nameText.hasSuffix(".png"))
         #expect(try Descriptor(path).readAll() == Picture.png)
         #expect(try await again.fetch(byID: dot.id) == dot)
@@ -93,7 +93,7 @@ struct CaptureStoreTests {
         let added = try await store.add(.photo(fileAt: source.bytes), key: "k")
         #expect(added.record.photoLocalPath != name)
         #expect(try folder.read(photoFile(name)) == "somebody's")
-        #expect(try Descriptor(#require(store.photoPath(of: added.record))).readAll() == Picture.plainJPEG)
+        #expect(try Descriptor(store.path(of: #require(added.record.attachments.first))).readAll() == Picture.plainJPEG)
     }
 
     @Test("A photo that changed since it was looked at is not stored")

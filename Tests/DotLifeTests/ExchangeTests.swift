@@ -255,7 +255,7 @@ struct ExchangeTests {
         #expect(try await two.importCaptures(from: exported).added == 3)
         #expect(try await two.check().findings.isEmpty)
         let photo = try #require(try await two.record(key: "job/2"))
-        #expect(try Descriptor(#require(two.photoPath(of: photo))).readAll() == Picture.plainJPEG)
+        #expect(try Descriptor(two.path(of: #require(photo.attachments.first))).readAll() == Picture.plainJPEG)
     }
 
     @Test("Times are written as everybody reads them, over all the years that there are")

@@ -87,8 +87,8 @@ struct LyingInputTests {
                 #expect(added.isNew)
                 let seconds = added.record.timestamp.timeIntervalSince1970
                 #expect(seconds > -4_600_000_000 && seconds < 9_200_000_000, "\(number) \(name)")
-                if let photo = store.photoPath(of: added.record) {
-                    #expect(try Descriptor(photo).readAll() == bytes, "\(number) \(name)")
+                if let photo = added.record.attachments.first(where: { $0.type == .photo }) {
+                    #expect(try Descriptor(store.path(of: photo)).readAll() == bytes, "\(number) \(name)")
                 }
             } catch let fault as Fault {
                 #expect(fault.kind == .refused, "\(number) \(name): \(fault)")

@@ -31,7 +31,7 @@ struct SchemaUpgradeTests {
         #expect(photo.photoLocalPath == SchemaOne.photoName)
         #expect(photo.attachments.map(\.position) == [0])
         #expect(photo.attachments.first?.sha256 == nil)
-        #expect(try Descriptor(#require(store.photoPath(of: photo))).readAll() == Picture.plainJPEG)
+        #expect(try Descriptor(store.path(of: #require(photo.attachments.first))).readAll() == Picture.plainJPEG)
         try await store.close()
         let raw = try await DatabaseQueue(path: database.text).read {
             try Row.fetchAll($0, sql: "SELECT serial, timestamp, momentTypeRaw, experienceTypeRaw FROM experience")

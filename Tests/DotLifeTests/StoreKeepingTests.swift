@@ -25,7 +25,7 @@ struct StoreKeepingTests {
 
     private func photo(_ key: String) async throws -> BytePath {
         let record = try #require(try await store.record(key: key))
-        return try #require(store.photoPath(of: record))
+        return try store.path(of: #require(record.attachments.first))
     }
 
     private func sql(_ text: String) async throws {

@@ -218,7 +218,7 @@ extension PortableSQLTests {
         { _ = try $0.jobs(of: "inbox", "a.txt") }, { _ = try $0.jobCounts() }, { _ = try $0.oldestOpenJob() },
         { try $0.setFile(of: Sample.job("j")) }, { _ = try $0.jobs(in: [.ready], within: entry) },
         { try $0.setIntent(Sample.steps("j")[0], "{}", texts: [text]) }, { _ = try $0.texts(ofJob: "j") },
-        { _ = try $0.keptTexts() }, { _ = try $0.steps(of: "j") },
+        { _ = try $0.steps(of: "j") },
         { try $0.setReceipt(Sample.steps("j")[0], "{}") },
         { _ = try $0.setUndoing(Sample.steps("j")[0], true) }, { _ = try $0.jobsBeingUndone() },
         { try $0.clearIntent(Sample.steps("j")[0]) }, { try $0.forgetItems(of: "j") },

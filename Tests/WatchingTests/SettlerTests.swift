@@ -81,7 +81,7 @@ import Testing
         try folder.write("last", "x")
         await settler.add(root: root, path: "last", settle: 0.05)
         try await eventually("what was looked at before has been told") { results.said.contains("whole last 1") }
-        #expect(await settler.pendingCount == 50)
+        #expect(await settler.pending().count == 50)
         #expect(Set(results.said).count == results.said.count)
     }
 
@@ -170,11 +170,11 @@ import Testing
             await settler.add(
                 root: root, path: BytePath("\(number).old"), settle: 0, alreadyStill: true, isBacklog: true)
         }
-        try await eventually("all are whole") { await settler.pendingCount == 0 }
+        try await eventually("all are whole") { await settler.pending().count == 0 }
         try folder.write("new", "x")
         await settler.add(root: root, path: "new", settle: 0)
         await settler.add(root: root, path: "199.old", settle: 0)
-        try await eventually("they are whole") { await settler.pendingCount == 0 }
+        try await eventually("they are whole") { await settler.pending().count == 0 }
         func names(_ batch: [Settled]) -> Set<String> {
             Set(batch.map { if case .whole(_, let path, _, _) = $0 { path.text } else { "" } })
         }
@@ -204,9 +204,9 @@ import Testing
 
     @Test("A root that is forgotten") func rootForgotten() async throws {
         await settler.add(root: root, path: "a.txt", settle: 1000)
-        try await eventually("it is pending") { await settler.pendingCount == 1 }
+        try await eventually("it is pending") { await settler.pending().count == 1 }
         await settler.forget(root: "root")
-        #expect(await settler.pendingCount == 0)
+        #expect(await settler.pending().count == 0)
     }
 
     @Test("A hundred thousand at once") func hundredThousandOnce() async throws {
@@ -217,14 +217,14 @@ import Testing
                 settle: 0.1)
         }
         try await eventually("all are answered", 600) { results.said.count == 100_000 }
-        #expect(await settler.pendingCount == 0)
+        #expect(await settler.pending().count == 0)
     }
 
     @Test func aBurstIsTakenOnlyAsFarAsThereIsRoom() async throws {
         let settler = Settler()
         var taken = 0
         while await settler.offer(root: root, path: BytePath("f\(taken)"), settle: 1000) { taken += 1 }
-        #expect(await settler.pendingCount == taken)
+        #expect(await settler.pending().count == taken)
         #expect(await settler.offer(root: root, path: "f0", settle: 1000), "one that is pending can be named again")
         await settler.forget(root: "root")
         #expect(await settler.offer(root: root, path: "new", settle: 1000))

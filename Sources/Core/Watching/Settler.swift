@@ -231,8 +231,6 @@ package actor Settler {
         entries.map { Unsettled(root: $0.key.root, path: $0.key.path, waitingFor: $0.value.waitingFor) }
     }
 
-    package var pendingCount: Int { entries.count }
-
     /// Whether a file in the folder is settling or waiting to be fetched.
     package func isPending(within folder: BytePath, of root: String) -> Bool {
         entries.keys.contains { $0.root == root && $0.path.isWithin(folder) }

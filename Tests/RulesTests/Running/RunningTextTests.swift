@@ -77,7 +77,11 @@ struct RunningTextTests {
         try await bench.process("x")
     }
 
-    private func kept(_ bench: Bench) async throws -> [String] { try await bench.ledger.read { try $0.keptTexts() } }
+    private static func kept(_ transaction: LedgerTransaction) throws -> [String] {
+        try transaction.jobs(of: "inbox", "x").flatMap { try transaction.texts(ofJob: $0.id).values.sorted() }
+    }
+
+    private func kept(_ bench: Bench) async throws -> [String] { try await bench.ledger.read(Self.kept) }
 
     @Test("The ledger holds an intent that names its long texts; what only undo needs stays, until it was undone")
     func named() async throws {
@@ -85,8 +89,7 @@ struct RunningTextTests {
         let script = Script()
         let bench = try Self.bench(folder.path, script)
         script.perform("next") { _, _ in
-            let texts = try bench.ledger.readBlocking { try $0.keptTexts() }
-            #expect(texts == [Scribe.old])
+            #expect(try bench.ledger.readBlocking(Self.kept) == [Scribe.old])
             return Receipt("looked")
         }
         try bench.write("inbox/x", "X")
@@ -115,7 +118,7 @@ struct RunningTextTests {
             try await RunningTextTests.process(path, killed: "deed")
         }
         let bench = try Self.bench(folder.path)
-        #expect(try await kept(bench).sorted() == [Scribe.new, Scribe.old])
+        #expect(try await kept(bench) == [Scribe.new, Scribe.old])
         try await bench.runner.start()
         await bench.runner.idle()
         #expect(try await bench.onlyJob().state == .done)

@@ -173,11 +173,6 @@ package final class CaptureStore: Sendable {
         try await delete(Self.id(forKey: key)) { try ExperienceRow.find(key: key, $0) }.record
     }
 
-    /// The path of a record's first photo; nil for a record without one.
-    package func photoPath(of record: ExperienceRecord) -> BytePath? {
-        record.photoLocalPath.flatMap { try? photos.path($0) }
-    }
-
     /// The path of an attachment.
     ///
     /// - Throws: `Fault` if the database has an impossible name.

@@ -81,11 +81,6 @@ extension LedgerTransaction {
         try texts("step = ? AND use = 'block'", [step])
     }
 
-    /// All texts, for any step.
-    package func keptTexts() throws -> [String] {
-        try all("SELECT bytes FROM text ORDER BY hash") { String(decoding: try $0[0] as [UInt8], as: UTF8.self) }
-    }
-
     private func texts(_ condition: String, _ arguments: [String]) throws -> [ContentHash: String] {
         let found = try all(
             "SELECT hash, bytes FROM textUse JOIN text USING (hash) WHERE \(condition)", arguments
