@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 
 /// One vault as managed by an agent. It is locked until a person or a key at hand unlocks it. It locks again on
 /// request, when idle, after a suspend, or when its folder is no longer the configured one. All blocking work runs on
@@ -21,7 +20,7 @@ package actor VaultService {
     /// Separate from the work: a status query waits for no import, and still gets an answer if the vault's disk hangs.
     private nonisolated let looks: BlockingPool
 
-    private var session: Session?
+    private var session: VaultSession?
     private var isUnlocking = false
     /// Counts locks: an unlock overtaken by a lock must not win.
     private var locks = 0
@@ -33,33 +32,6 @@ package actor VaultService {
     /// When the vault was locked because its folder was moved, replaced or unmounted; reset to nil when it is next
     /// unlocked or locked.
     package private(set) var displacedSince: Timestamp?
-
-    /// All state of an unlocked vault, released by ``lock(_:)``. Work that ends later still finds its own session, and
-    /// leaves nothing in the next one.
-    private final class Session {
-        let vault: SealedVault
-        let since = Timestamp.now()
-        /// Why deposits were not ingested. May name their content.
-        var refusals: [ObjectID: String] = [:]
-        /// Cached findings about contents to be sealed, oldest first.
-        var kept: [(content: ContentHash, found: any Sendable)] = []
-        var suspendWatch: SuspendWatch?
-        var idleTimer: Task<Void, Never>?
-        var ingestion: Task<Void, Never>?
-        /// The backoff before failed deposits are retried.
-        var retry: Task<Void, Never>?
-
-        init(_ vault: SealedVault) { self.vault = vault }
-
-        func end() {
-            refusals = [:]
-            kept = []
-            suspendWatch = nil
-            idleTimer?.cancel()
-            ingestion?.cancel()
-            retry?.cancel()
-        }
-    }
 
     /// Touches nothing on disk.
     ///
@@ -140,7 +112,7 @@ package actor VaultService {
     }
 
     private func begin(_ opened: SealedVault) {
-        let session = Session(opened)
+        let session = VaultSession(opened)
         self.session = session
         displacedSince = nil
         stopWaiting()
@@ -303,17 +275,10 @@ package actor VaultService {
 
     /// Caches a finding about a content to be sealed while the vault stays unlocked; a locked vault caches nothing.
     /// Holds 64 entries; the oldest is evicted.
-    package func keep(_ found: any Sendable, of content: ContentHash) {
-        guard let session else { return }
-        session.kept.removeAll { $0.content == content }
-        session.kept = session.kept.suffix(63) + [(content, found)]
-    }
+    package func keep(_ found: any Sendable, of content: ContentHash) { session?.keep(found, of: content) }
 
     /// Removes and returns the value given to ``keep(_:of:)``.
-    package func takeKept(_ content: ContentHash) -> (any Sendable)? {
-        guard let session, let index = session.kept.firstIndex(where: { $0.content == content }) else { return nil }
-        return session.kept.remove(at: index).found
-    }
+    package func takeKept(_ content: ContentHash) -> (any Sendable)? { session?.takeKept(content) }
 
     // MARK: Deposits
 
@@ -397,19 +362,6 @@ package actor VaultService {
         return try await look { try vault.freshness() }
     }
 }
-
-extension SealedVault {
-    /// Ingests a deposit that `judge` accepts; see ``ingest(_:isApproved:limit:validate:)``. One deposit at a time,
-    /// across all vaults.
-    package func ingest(_ id: ObjectID, isApproved: Bool = false, judge: any DepositJudge) throws -> AddOutcome {
-        try ingesting.withLock { _ in
-            try ingest(id, isApproved: isApproved) { try judge.judge($0) }
-        }
-    }
-}
-
-/// Held while a deposit is ingested.
-private let ingesting = Mutex(())
 
 extension VaultService {
     /// Reads the locked vault's files, on a thread that may block. Does not count as use.
