@@ -12,13 +12,7 @@ package actor Settler {
     private var driver: Task<Void, Never>?
     private var sleeper: Task<Void, Never>?
     private var sleepsUntil = Int64.max
-    /// Fetched and not yet acknowledged.
-    private var handedOut: [Settled] = []
-    private var ready: [Settled] = []
-    /// Comes after `ready`: files that a scan found.
-    private var backlog: [Settled] = []
-    /// How often each key occurs in those three arrays.
-    private var settledKeys: [Key: Int] = [:]
+    private var results = SettledQueue()
     private var seenFiles = ObservedFiles()
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter = 0
@@ -29,9 +23,6 @@ package actor Settler {
     private let timeout: Double
     private let settled: @Sendable (_ seconds: Double) -> Void
 
-    private static let batch = 512
-    /// Kept small so that the caller soon returns for newer files.
-    private static let backlogBatch = 64
     private static let mostPending = 8_192
     private static let longestBusyWait = 2.0
     private static let renameGrace = 0.3
@@ -110,25 +101,25 @@ package actor Settler {
     }
 
     /// Files that are settling or waiting to be fetched, except those that wait for another process.
-    package var load: Int { entries.count - held + ready.count + backlog.count }
+    package var load: Int { entries.count - held + results.waiting }
 
     /// Suspends until fewer than `limit` files are settling or waiting to be fetched, not counting those that wait for
     /// another process. Ends with the task.
     package func room(below limit: Int) async {
-        while load >= limit, !Task.isCancelled {
-            nextWaiter += 1
-            let ticket = nextWaiter
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    if Task.isCancelled {
-                        continuation.resume()
-                    } else {
-                        waitingForRoom[ticket] = (limit, continuation)
-                    }
-                }
-            } onCancel: {
-                Task { await self.release(ticket) }
+        while load >= limit, !Task.isCancelled { await suspend(untilBelow: limit) }
+    }
+
+    /// Suspends until there is room, or without a limit until there are results. Ends with the task.
+    private func suspend(untilBelow limit: Int?) async {
+        nextWaiter += 1
+        let ticket = nextWaiter
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled else { return continuation.resume() }
+                if let limit { waitingForRoom[ticket] = (limit, continuation) } else { waiting[ticket] = continuation }
             }
+        } onCancel: {
+            Task { await self.release(ticket) }
         }
     }
 
@@ -151,7 +142,7 @@ package actor Settler {
     /// another process.
     package func crowd() -> Crowd {
         var members: [Key: Fingerprint?] = entries.filter { $0.value.waitingFor == .quiet }.mapValues(\.seen)
-        for key in settledKeys.keys { members[key] = .some(nil) }
+        for key in results.keys { members[key] = .some(nil) }
         return Crowd(members: members)
     }
 
@@ -161,7 +152,7 @@ package actor Settler {
         for (key, seen) in crowd.members {
             if let entry = entries[key] {
                 if entry.waitingFor == .quiet, seen == nil || entry.seen == seen { members[key] = .some(entry.seen) }
-            } else if settledKeys[key] != nil {
+            } else if results.keys.contains(key) {
                 members[key] = .some(seen)
             }
         }
@@ -182,49 +173,28 @@ package actor Settler {
     /// The next settled files, backlog last. Suspends (without polling) until there are some; empty only if the task is
     /// cancelled.
     package func next() async -> [Settled] {
-        while ready.isEmpty, backlog.isEmpty {
+        while results.waiting == 0 {
             if Task.isCancelled { return [] }
-            nextWaiter += 1
-            let ticket = nextWaiter
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    if Task.isCancelled { continuation.resume() } else { waiting[ticket] = continuation }
-                }
-            } onCancel: {
-                Task { await self.release(ticket) }
-            }
+            await suspend(untilBelow: nil)
         }
-        let batch =
-            ready.isEmpty ? Self.take(Self.backlogBatch, from: &backlog) : Self.take(Self.batch, from: &ready)
         acknowledge()
-        handedOut = batch
+        let batch = results.take()
         tellOfRoom()
-        return batch
-    }
-
-    private static func take(_ most: Int, from queue: inout [Settled]) -> [Settled] {
-        let batch = Array(queue.prefix(most))
-        queue.removeFirst(batch.count)
-        if queue.isEmpty { queue = [] }
         return batch
     }
 
     /// Marks the result of ``next()`` as handled; so does the next call of ``next()``.
     package func acknowledge() {
-        for file in handedOut {
+        for file in results.acknowledge() {
             let key = Key(file)
-            let count = settledKeys[key] ?? 0
-            settledKeys[key] = count > 1 ? count - 1 : nil
-            if count <= 1, entries[key] == nil, case .whole(_, _, let status, _) = file {
+            if entries[key] == nil, case .whole(_, _, let status, _) = file {
                 seenFiles.set(key, status.fingerprint, nil)
             }
         }
-        handedOut = []
-        if settledKeys.isEmpty { settledKeys = [:] }
     }
 
     /// Whether nothing is settling or waiting to be fetched, and everything fetched has been acknowledged.
-    package var isIdle: Bool { entries.isEmpty && ready.isEmpty && backlog.isEmpty && handedOut.isEmpty }
+    package var isIdle: Bool { entries.isEmpty && results.keys.isEmpty }
 
     /// Files that have not settled, in no order.
     package func pending() -> [Unsettled] {
@@ -234,13 +204,13 @@ package actor Settler {
     /// Whether a file in the folder is settling or waiting to be fetched.
     package func isPending(within folder: BytePath, of root: String) -> Bool {
         entries.keys.contains { $0.root == root && $0.path.isWithin(folder) }
-            || settledKeys.keys.contains { $0.root == root && $0.path.isWithin(folder) }
+            || results.keys.contains { $0.root == root && $0.path.isWithin(folder) }
     }
 
     /// Whether a file is settling, or waiting to be fetched or acknowledged.
     package func isPending(_ path: BytePath, of root: String) -> Bool {
         let key = Key(root: root, path: path)
-        return entries[key] != nil || settledKeys[key] != nil
+        return entries[key] != nil || results.keys.contains(key)
     }
 
     /// The name under which a file of this inode is settling, or waiting to be fetched or acknowledged; nil if none.
@@ -411,9 +381,7 @@ package actor Settler {
         let entry = entries.removeValue(forKey: key)
         if entry?.waitsForOthers == true { held -= 1 }
         var seen: Fingerprint?
-        var isBacklog = false
-        if let entry, case .whole(_, _, let status, let isOfBacklog) = result {
-            isBacklog = isOfBacklog
+        if let entry, case .whole(_, _, let status, _) = result {
             settled(Double(WatchLoop.now() - entry.since) / 1e9)
             seen = status.fingerprint
         }
@@ -421,8 +389,7 @@ package actor Settler {
         deadlines.remove(key)
         // Give back the memory of a burst: a dictionary never shrinks on its own.
         if entries.isEmpty { entries = [:] }
-        if isBacklog { backlog.append(result) } else { ready.append(result) }
-        settledKeys[key, default: 0] += 1
+        results.append(result)
         for waiter in waiting.values { waiter.resume() }
         waiting = [:]
     }
