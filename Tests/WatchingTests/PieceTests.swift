@@ -170,13 +170,15 @@ import Testing
         #expect(Set(taken) == Set(newest.keys))
     }
 
+    private func mount(_ line: String) -> Mount? { Mount(Array(line.utf8)[...]) }
+
     @Test("Mounts are read") func mountsAreRead() {
-        let line = #"36 35 98:0 /mnt1 /mnt/my\040disk rw,noatime master:1 - fuse.sshfs host:/ rw"#
-        #expect(
-            MountPoint.parse(Array(line.utf8)) == MountPoint(id: 36, path: "/mnt/my disk", type: "fuse.sshfs"))
+        let found = mount(#"36 35 98:0 /mnt1 /mnt/my\040disk rw,noatime master:1 - fuse.sshfs host:/ rw"#)
+        #expect(found?.id == 36 && found?.path == "/mnt/my disk" && found?.type == "fuse.sshfs")
+        #expect(found?.source == "host:/")
         #expect(FileSystemKind.reasonToPoll(type: "fuse.sshfs") != nil)
         #expect(FileSystemKind.reasonToPoll(type: "ext4") == nil)
-        #expect(!MountPoint.all().isEmpty)
+        #expect(!Mount.all().isEmpty)
     }
 
     @Test("A path that leads through a link to a server is known by the table of mounts, and the server is not asked")
@@ -184,8 +186,8 @@ import Testing
         let folder = try TemporaryFolder()
         let top = try #require(folder.path.real)
         let server = top.appending("server")
-        let local = MountPoint(id: 1, path: "/", type: "ext4")
-        let mounts = [local, MountPoint(id: 2, path: server, type: "nfs4")]
+        let local = try #require(mount("1 0 8:1 / / rw - ext4 /dev/sda1 rw"))
+        let mounts = [local, try #require(mount("2 1 0:2 / \(server) rw - nfs4 host:/ rw"))]
         func link(_ name: String, to target: String) throws -> BytePath {
             let path = top.appending(name)
             guard symlink(target, path.text) == 0 else { throw Fault.system("link", path) }

@@ -74,7 +74,7 @@ struct LinkedPath {
 
     private static let mostLinks = 40
 
-    init(_ configured: BytePath, in mounts: [MountPoint]) {
+    init(_ configured: BytePath, in mounts: [Mount]) {
         var left = Self.reversedNames(configured)
         var links = 0
         while let name = left.popLast() {
@@ -94,63 +94,11 @@ struct LinkedPath {
         reason = Self.reason(path, mounts)
     }
 
-    private static func reason(_ path: BytePath, _ mounts: [MountPoint]) -> String? {
-        MountPoint.covering(path, in: mounts).flatMap { FileSystemKind.reasonToPoll(type: $0.type) }
+    private static func reason(_ path: BytePath, _ mounts: [Mount]) -> String? {
+        Mount.covering(path, in: mounts).flatMap { FileSystemKind.reasonToPoll(type: $0.type) }
     }
 
     private static func reversedNames(_ path: BytePath) -> [[UInt8]] {
         path.bytes.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }.map(Array.init).reversed()
-    }
-}
-
-/// One line of /proc/self/mountinfo.
-struct MountPoint: Hashable {
-    let id: Int
-    let path: BytePath
-    let type: String
-
-    /// All mounts visible to this process, later ones covering earlier ones. Empty if /proc is not mounted.
-    static func all() -> [MountPoint] {
-        guard let file = PathStatus.kernelFile("/proc/self/mountinfo") else { return [] }
-        var text: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let got = Glibc.read(file.raw, &part, part.count)
-            if got < 0 && errno == EINTR { continue }
-            if got <= 0 { break }
-            text += part.prefix(got)
-        }
-        return text.split(separator: UInt8(ascii: "\n")).compactMap(parse)
-    }
-
-    /// `36 35 98:0 /root /mount/point options - type source options`; spaces in names are written `\040`.
-    static func parse(_ line: some Collection<UInt8>) -> MountPoint? {
-        let fields = Array(line).split(separator: UInt8(ascii: " "))
-        guard fields.count > 6, let id = Int(String(decoding: fields[0], as: UTF8.self)),
-            let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }), dash + 1 < fields.count
-        else { return nil }
-        var path: [UInt8] = []
-        var rest = fields[4]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "\\"), rest.count >= 3,
-                let code = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
-            {
-                path.append(code)
-                rest = rest.dropFirst(3)
-            } else {
-                path.append(byte)
-            }
-        }
-        return MountPoint(
-            id: id, path: BytePath(bytes: path), type: String(decoding: fields[dash + 1], as: UTF8.self))
-    }
-
-    /// The mount that holds `path`.
-    static func covering(_ path: BytePath, in mounts: [MountPoint]) -> MountPoint? {
-        var best: MountPoint?
-        for mount in mounts where path.isWithin(mount.path) && mount.path.bytes.count >= (best?.path.bytes.count ?? 0) {
-            best = mount
-        }
-        return best
     }
 }

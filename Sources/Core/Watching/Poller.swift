@@ -86,7 +86,7 @@ final class Poller: Sendable {
         after.present = true
         after.identity = real.identity
         let replaced = before.identity != real.identity
-        let excluded = real.excluded(of: root, in: MountPoint.all())
+        let excluded = real.excluded(of: root, in: Mount.all())
         var open = [from]
         var changed: [BytePath] = []
         while let folder = open.popLast() {

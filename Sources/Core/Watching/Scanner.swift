@@ -73,7 +73,7 @@ package struct RootWalk: Sendable {
     /// Looks up the folder at the root's path. Blocks.
     package init(root: WatchRoot, from: BytePath = "", ignoring: IgnoreList) {
         base = RealFolder(root.path)
-        excluded = base?.excluded(of: root, in: MountPoint.all()) ?? []
+        excluded = base?.excluded(of: root, in: Mount.all()) ?? []
         self.ignoring = ignoring
         report.identity = base?.identity
         report.rootMissing = base == nil
@@ -291,7 +291,7 @@ struct RealFolder: Equatable {
     func reachForNow() -> Root? { (try? reach()) ?? nil }
 
     /// The root's excluded subtrees, relative to it. Those on a file system that may not answer are taken literally.
-    func excluded(of root: WatchRoot, in mounts: [MountPoint]) -> Set<BytePath> {
+    func excluded(of root: WatchRoot, in mounts: [Mount]) -> Set<BytePath> {
         var all: Set<BytePath> = []
         for outside in root.excluded {
             if let relative = outside.relative(to: root.path) ?? outside.relative(to: path) {

@@ -24,8 +24,8 @@ final class RootWatch {
     var pollers: [BytePath: Poller] = [:]
     /// Watches on folders above the root, and the relevant names in them.
     var anchors: [Int32: Anchor] = [:]
-    var mount: MountPoint?
-    var mountsInside: Set<MountPoint> = []
+    var mount: Mount?
+    var mountsInside: Set<Mount> = []
 
     struct Anchor: Equatable {
         var path: BytePath

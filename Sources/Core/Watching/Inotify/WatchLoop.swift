@@ -30,7 +30,7 @@ final class WatchLoop {
     var parked: [ParkedRename] = []
     /// Roots that an event cast doubt on; checked once all events are read.
     var suspects: Set<RootWatch> = []
-    var mounts: [MountPoint] = []
+    var mounts: [Mount] = []
 
     var rescanWanted = false
     var numbers = WatchStatus()
@@ -56,7 +56,7 @@ final class WatchLoop {
         rescanPause = options.rescanBackoff
         // Without /proc, only the hourly rescan notices mounts.
         mountInfo = PathStatus.kernelFile("/proc/self/mountinfo")
-        mounts = MountPoint.all()
+        mounts = Mount.all()
     }
 
     func run() {

@@ -63,7 +63,7 @@ extension WatchLoop {
 
     private func compare(_ root: RootWatch, quiet: Bool) -> Bool {
         let linked = LinkedPath(root.spec.path, in: mounts)
-        let mount = MountPoint.covering(linked.path, in: mounts)
+        let mount = Mount.covering(linked.path, in: mounts)
         let blind = root.spec.mode == .poll ? "the configuration asks for it" : numbers.blindness
         if let reason = blind ?? linked.reason { return poll(root, mount, .poll(reason: reason)) }
         var differed = false
@@ -107,7 +107,7 @@ extension WatchLoop {
         return differed
     }
 
-    private func poll(_ root: RootWatch, _ mount: MountPoint?, _ mode: RootWatch.Mode) -> Bool {
+    private func poll(_ root: RootWatch, _ mount: Mount?, _ mode: RootWatch.Mode) -> Bool {
         if root.mode == mode, root.mount == mount, root.pollers[""] != nil { return false }
         let changed = root.mode != mode || root.real != nil
         drop(root)
@@ -192,7 +192,7 @@ extension WatchLoop {
     /// A file system was mounted or unmounted.
     func mountsChanged() {
         let old = mounts
-        mounts = MountPoint.all()
+        mounts = Mount.all()
         let changed = Set(old).symmetricDifference(mounts)
         guard !changed.isEmpty else { return }
         for root in Array(roots.values) {
@@ -211,7 +211,7 @@ extension WatchLoop {
         }
     }
 
-    private func mountsInside(_ root: RootWatch) -> Set<MountPoint> {
+    private func mountsInside(_ root: RootWatch) -> Set<Mount> {
         guard let real = root.real else { return [] }
         return Set(mounts.filter { $0.path != real.path && $0.path.isWithin(real.path) })
     }

@@ -25,7 +25,7 @@ extension ConditionSpec {
         return Loaded { [wanted] facts, _ in
             // Throws if the surroundings of the file must not be read, which includes mounts.
             _ = try facts.around()
-            let mounts = MountTable.now()
+            let mounts = Mount.all()
             for name in wanted {
                 if let mount = name.found(in: mounts) {
                     return Observation(true, seen: "\(mount.source) on \(mount.path)")
@@ -60,7 +60,7 @@ private enum MountName: Sendable {
         self = text.hasPrefix("/dev/") ? .device(path) : .folder(path)
     }
 
-    func found(in mounts: [MountTable.Mount]) -> MountTable.Mount? {
+    func found(in mounts: [Mount]) -> Mount? {
         switch self {
         case .folder(let path): return mounts.last { $0.path == path }
         case .device(let path):
