@@ -239,7 +239,7 @@ let package = Package(
         suite(
             "ComicArchiveTests",
             ["ComicArchive", "ComicTestSupport", "Platform", "Sandbox", "CArchive", "steward-worker", grdb]),
-        suite("ContentTests", ["FileActions", "Platform", "Sandbox", "steward-worker"]),
+        suite("ContentTests", ["FileActions", "Platform", "Rules", "Sandbox", "steward-worker"]),
         suite("ComicVaultTests", ["ComicVault", "Platform"], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("TKCoreTests", ["HTTPKit", "TKCore", "Platform"], exclude: ["Peers"]),

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import OwnFiles
 import Platform
+import Rules
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import FileActions
 import Platform
+import Rules
 import Sandbox
 import Testing
 

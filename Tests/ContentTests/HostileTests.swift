@@ -2,6 +2,7 @@ import FileActions
 import Glibc
 import OwnFiles
 import Platform
+import Rules
 import Sandbox
 import TestSupport
 import Testing

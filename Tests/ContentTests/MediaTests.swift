@@ -1,6 +1,7 @@
 import FileActions
 import OwnFiles
 import Platform
+import Rules
 import Sandbox
 import TestSupport
 import Testing

@@ -21,9 +21,9 @@ package struct CagedInspector: ContentInspector {
     }
 
     package func inspect(
-        _ aspect: Rules.ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
+        _ aspect: ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
     ) throws -> ContentFindings {
-        let report = try read(Self.looked(aspect), of: file, mime: mime, hash: hash)
+        let report = try read(aspect, of: file, mime: mime, hash: hash)
         var findings = ContentFindings(
             text: report.text, pageEnds: report.pageEnds,
             entries: report.entries.map {
@@ -38,7 +38,7 @@ package struct CagedInspector: ContentInspector {
     }
 
     private func read(
-        _ aspect: FileActions.ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
+        _ aspect: ContentAspect, of file: Descriptor, mime: String, hash: ContentHash?
     ) throws -> ContentReport {
         if let known = library.known(aspect, mime: mime, hash: hash) { return known }
         let ticket: ContentPool.Ticket
@@ -57,16 +57,6 @@ package struct CagedInspector: ContentInspector {
         try ticket.check()
         return try library.look(
             aspect, in: file, mime: mime, hash: hash, check: { try ticket.check() }, used: { ticket.spent($0) })
-    }
-
-    private static func looked(_ aspect: Rules.ContentAspect) -> FileActions.ContentAspect {
-        switch aspect {
-        case .document: .document
-        case .picture: .picture
-        case .media: .media
-        case .entries: .entries
-        case .language: .language
-        }
     }
 
     /// nil for a time that does not exist.

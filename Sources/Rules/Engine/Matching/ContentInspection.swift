@@ -1,6 +1,6 @@
 import Platform
 
-/// Properties that a parser can find in a file, each requested separately.
+/// Properties that a parser can find in a file, each requested separately: each costs a process.
 package enum ContentAspect: String, Sendable, CaseIterable {
     /// Text, title, author and pages of a document.
     case document

@@ -1,4 +1,5 @@
 import Platform
+import Rules
 import Sandbox
 
 /// Examines files and caches the results by content. Each aspect of a content is read at most once while it is cached.

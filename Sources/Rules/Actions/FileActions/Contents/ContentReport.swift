@@ -27,17 +27,3 @@ package struct ContentReport: Sendable, Equatable {
             + fields.values.reduce(256) { $0 + $1.utf8.count }
     }
 }
-
-/// A kind of information to extract from a file; each costs a process.
-package enum ContentAspect: String, Sendable, CaseIterable {
-    /// Text, title, author and pages.
-    case document
-    /// EXIF data and dimensions.
-    case picture
-    /// Tags, duration and dimensions of audio and video.
-    case media
-    /// Entry names of an archive.
-    case entries
-    /// The language of the text.
-    case language
-}

@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import Rules
 import Sandbox
 
 /// The agent's side of `steward-worker content`. Starts one process per file and aspect, and validates all of its

@@ -1,4 +1,5 @@
 import Platform
+import Rules
 import Synchronization
 
 /// Cache of recent reports, so that several rules cost one process. Bounded in bytes, least recently used out first.
