@@ -4,106 +4,89 @@ import GRDB
 enum Migrations {
     static func migrator() -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 files, jobs, steps") { db in try db.execute(sql: first) }
-        migrator.registerMigration("2 why a file was refused, in one word") { db in
-            try db.execute(sql: "ALTER TABLE quarantine ADD COLUMN code TEXT")
-        }
-        migrator.registerMigration("3 which folder a place is, and what is known of one that is away") { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE place ADD COLUMN identity TEXT;
-                    ALTER TABLE place ADD COLUMN other TEXT;
-                    ALTER TABLE file ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
-                    """)
-        }
-        migrator.registerMigration("4 what a note holds, and who has held it") { db in try db.execute(sql: keptBlocks) }
-        migrator.registerMigration("5 which files have one size, and which products one content") { db in
-            try db.execute(
-                sql: """
-                    CREATE INDEX fileBySize ON file (place, size) WHERE present;
-                    CREATE INDEX productByHash ON product (hash);
-                    """)
-        }
-        migrator.registerMigration("6 when files were made, and which rules they have met") { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE file ADD COLUMN born INTEGER;
-                    -- The rules in force when it was judged, and those of them that it has met, as a JSON list of names.
-                    ALTER TABLE file ADD COLUMN era TEXT;
-                    ALTER TABLE file ADD COLUMN met TEXT;
-                    CREATE TABLE era (id TEXT PRIMARY KEY, rules TEXT NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;
-                    """)
-        }
-        migrator.registerMigration("7 texts that intents name") { db in try db.execute(sql: texts) }
-        migrator.registerMigration("8 indexes of what is looked for") { db in try db.execute(sql: indexes) }
-        migrator.registerMigration("9 events that are to be published") { db in try db.execute(sql: outbox) }
-        migrator.registerMigration("10 what waits in the outbox and what was given up, apart") { db in
-            try db.execute(sql: outboxApart)
-        }
-        migrator.registerMigration("11 what the attributes of files were, and since when they have their content") {
-            db in
-            try db.execute(
-                sql: """
-                    -- What rules have looked at, as JSON; NULL where none does.
-                    ALTER TABLE file ADD COLUMN attributes TEXT;
-                    ALTER TABLE file ADD COLUMN contentSince INTEGER;
-                    """)
-        }
-        migrator.registerMigration("12 what becomes due, and schedules") { db in try db.execute(sql: time) }
-        migrator.registerMigration("13 what follows where a job fails") { db in
-            try db.execute(sql: "ALTER TABLE job ADD COLUMN onFailure TEXT")
-        }
-        migrator.registerMigration("14 questions to a person") { db in try db.execute(sql: questions) }
-        migrator.registerMigration("15 counters") { db in try db.execute(sql: counters) }
-        migrator.registerMigration("16 which line or page a step is about") { db in
-            try db.execute(sql: "ALTER TABLE step ADD COLUMN item TEXT")
-        }
-        migrator.registerMigration("17 folders as things") { db in try db.execute(sql: folders) }
-        migrator.registerMigration("18 what was in folders that jobs have taken") { db in try db.execute(sql: taken) }
-        migrator.registerMigration("19 which list of a folder its lineage is of") { db in
-            try db.execute(sql: "ALTER TABLE folder ADD COLUMN lineageOf BLOB")
-        }
-        migrator.registerMigration("20 where the files of jobs are now") { db in try db.execute(sql: whereabouts) }
-        migrator.registerMigration("21 steps in the order in which they come") { db in try db.execute(sql: steps) }
-        migrator.registerMigration("22 history in its own order") { db in
-            try db.execute(sql: "DROP INDEX historyByTime")
-        }
-        migrator.registerMigration("23 when temporary files were made") { db in
-            // An inode alone is reused as soon as the temporary file is gone.
-            try db.execute(sql: "ALTER TABLE staged ADD COLUMN born INTEGER")
-        }
-        migrator.registerMigration("24 since which step of a chain a file is the same") { db in
-            try db.execute(
-                sql: """
-                    -- What was moved since is the same file; NULL for `depth`, as if it had just been made.
-                    ALTER TABLE product ADD COLUMN origin INTEGER;
-                    ALTER TABLE job ADD COLUMN origin INTEGER;
-                    """)
-        }
-        migrator.registerMigration("25 how far a schedule has got by a clock that was put back") { db in
-            try db.execute(sql: "ALTER TABLE schedule ADD COLUMN low INTEGER")
-        }
-        migrator.registerMigration("26 steps whose undo was cut off") { db in
-            // Queried at each start; without the index, every remembered step would be read.
-            try db.execute(sql: "CREATE INDEX stepBeingUndone ON step (job) WHERE state = 'undoing'")
-        }
-        // Changes nothing, but keeps older versions out: they cannot read the new encoding of values.
-        migrator.registerMigration("27 values as JSON has them") { _ in }
-        migrator.registerMigration("28 one present name for a file with one link") { db in try db.execute(sql: once) }
-        migrator.registerMigration("29 jobs of what lay there, which come after those of what arrives") { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE job ADD COLUMN backlog INTEGER NOT NULL DEFAULT 0;
-                    DROP INDEX jobByState;
-                    CREATE INDEX jobByState ON job (state, backlog);
-                    """)
-        }
-        migrator.registerMigration("30 what PostgreSQL takes as well, and which index is looked into") { db in
-            try db.execute(sql: portable)
-        }
-        migrator.registerMigration("31 columns by the names of what they hold") { db in try db.execute(sql: renamed) }
+        for step in all { migrator.registerMigration(step.name) { try $0.execute(sql: step.sql) } }
         return migrator
     }
+
+    private static let all: [(name: String, sql: String)] = [
+        ("1 files, jobs, steps", first),
+        ("2 why a file was refused, in one word", "ALTER TABLE quarantine ADD COLUMN code TEXT"),
+        (
+            "3 which folder a place is, and what is known of one that is away",
+            """
+            ALTER TABLE place ADD COLUMN identity TEXT;
+            ALTER TABLE place ADD COLUMN other TEXT;
+            ALTER TABLE file ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+            """
+        ),
+        ("4 what a note holds, and who has held it", keptBlocks),
+        (
+            "5 which files have one size, and which products one content",
+            """
+            CREATE INDEX fileBySize ON file (place, size) WHERE present;
+            CREATE INDEX productByHash ON product (hash);
+            """
+        ),
+        (
+            "6 when files were made, and which rules they have met",
+            """
+            ALTER TABLE file ADD COLUMN born INTEGER;
+            -- The rules in force when it was judged, and those of them that it has met, as a JSON list of names.
+            ALTER TABLE file ADD COLUMN era TEXT;
+            ALTER TABLE file ADD COLUMN met TEXT;
+            CREATE TABLE era (id TEXT PRIMARY KEY, rules TEXT NOT NULL, seen INTEGER NOT NULL) WITHOUT ROWID;
+            """
+        ),
+        ("7 texts that intents name", texts),
+        ("8 indexes of what is looked for", indexes),
+        ("9 events that are to be published", outbox),
+        ("10 what waits in the outbox and what was given up, apart", outboxApart),
+        (
+            "11 what the attributes of files were, and since when they have their content",
+            """
+            -- What rules have looked at, as JSON; NULL where none does.
+            ALTER TABLE file ADD COLUMN attributes TEXT;
+            ALTER TABLE file ADD COLUMN contentSince INTEGER;
+            """
+        ),
+        ("12 what becomes due, and schedules", time),
+        ("13 what follows where a job fails", "ALTER TABLE job ADD COLUMN onFailure TEXT"),
+        ("14 questions to a person", questions),
+        ("15 counters", counters),
+        ("16 which line or page a step is about", "ALTER TABLE step ADD COLUMN item TEXT"),
+        ("17 folders as things", folders),
+        ("18 what was in folders that jobs have taken", taken),
+        ("19 which list of a folder its lineage is of", "ALTER TABLE folder ADD COLUMN lineageOf BLOB"),
+        ("20 where the files of jobs are now", whereabouts),
+        ("21 steps in the order in which they come", steps),
+        ("22 history in its own order", "DROP INDEX historyByTime"),
+        // An inode alone is reused as soon as the temporary file is gone.
+        ("23 when temporary files were made", "ALTER TABLE staged ADD COLUMN born INTEGER"),
+        (
+            "24 since which step of a chain a file is the same",
+            """
+            -- What was moved since is the same file; NULL for `depth`, as if it had just been made.
+            ALTER TABLE product ADD COLUMN origin INTEGER;
+            ALTER TABLE job ADD COLUMN origin INTEGER;
+            """
+        ),
+        ("25 how far a schedule has got by a clock that was put back", "ALTER TABLE schedule ADD COLUMN low INTEGER"),
+        // Queried at each start; without the index, every remembered step would be read.
+        ("26 steps whose undo was cut off", "CREATE INDEX stepBeingUndone ON step (job) WHERE state = 'undoing'"),
+        // Changes nothing, but keeps older versions out: they cannot read the new encoding of values.
+        ("27 values as JSON has them", ""),
+        ("28 one present name for a file with one link", once),
+        (
+            "29 jobs of what lay there, which come after those of what arrives",
+            """
+            ALTER TABLE job ADD COLUMN backlog INTEGER NOT NULL DEFAULT 0;
+            DROP INDEX jobByState;
+            CREATE INDEX jobByState ON job (state, backlog);
+            """
+        ),
+        ("30 what PostgreSQL takes as well, and which index is looked into", portable),
+        ("31 columns by the names of what they hold", renamed),
+    ]
 
     /// `firstJob` is the job at the start of a chain of files made from files. `ownDigest` is the content of a folder
     /// as the agent left it. `ruleSet` identifies the rules in force at the last judgement, and `matched` names those
