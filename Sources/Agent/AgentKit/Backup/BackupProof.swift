@@ -81,8 +81,7 @@ package struct BackupProof {
             return "cannot be read: \(fault.message)"
         }
         guard file.role == .database else { return nil }
-        let damage = try DatabaseInstant.damage(in: whole)
-        return damage.isEmpty ? nil : "is a damaged database: \(damage.joined(separator: "; "))"
+        return try SQLiteFile.damage(of: whole, indexes: true).map { "is a damaged database: \($0)" }
     }
 
     /// Whether a listed path stays within the backup.

@@ -220,9 +220,8 @@ package struct Restore {
         guard fchmod(copy.raw, file.mode & 0o755) == 0 else { throw Fault.system("set the mode of", target) }
         try copy.sync()
         guard file.role == .database else { return }
-        let damage = try DatabaseInstant.damage(in: target)
-        guard damage.isEmpty else {
-            throw damaged(file.path, "is a damaged database: \(damage.joined(separator: "; "))")
+        if let damage = try SQLiteFile.damage(of: target, indexes: true) {
+            throw damaged(file.path, "is a damaged database: \(damage)")
         }
     }
 

@@ -19,8 +19,7 @@ package final class DatabaseInstant: Sendable {
     package init(of path: BytePath) throws {
         Blocking.call()
         self.path = path
-        var configuration = Self.configuration
-        configuration.readonly = true
+        var configuration = Configuration.patient("steward.backup", readOnly: true)
         // The transaction stays open between the calls.
         configuration.allowsUnsafeTransactions = true
         do {
@@ -51,7 +50,7 @@ package final class DatabaseInstant: Sendable {
         Blocking.call()
         try PrivateDatabase.prepare(target)
         do {
-            let copy = try DatabaseQueue(path: target.text, configuration: Self.configuration)
+            let copy = try DatabaseQueue(path: target.text, configuration: .patient("steward.backup"))
             try queue.inDatabase { source in
                 try copy.writeWithoutTransaction { db in
                     // A crash cannot harm a file that is not in use yet; it is synced once it is complete. And no other
@@ -77,32 +76,13 @@ package final class DatabaseInstant: Sendable {
         } catch {
             throw SQLiteFile.fault("copy the database \(path) to \(target)", error)
         }
-        let found = try Self.damage(in: target)
-        guard found.isEmpty else {
+        if let damage = try SQLiteFile.damage(of: target, indexes: true) {
             throw Fault(
                 .failed,
-                "the database \(path) is damaged (\(found.joined(separator: "; "))), and a copy of it is no backup; stop the "
+                "the database \(path) is damaged (\(damage)), and a copy of it is no backup; stop the "
                     + "agent and put an earlier backup in its place", path: path)
         }
         try Descriptor(target).sync()
-    }
-
-    /// Problems SQLite finds in a database that is not in use; empty if there are none. Writes nothing, not even next
-    /// to the file if ``copy(to:progress:)`` made it.
-    package static func damage(in path: BytePath) throws -> [String] {
-        Blocking.call()
-        var configuration = configuration
-        configuration.readonly = true
-        do {
-            let queue = try DatabaseQueue(path: path.text, configuration: configuration)
-            defer { try? queue.close() }
-            let report = try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check(3)") }
-            return report == ["ok"] ? [] : report
-        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-            return [error.message ?? "it is no database"]
-        } catch {
-            throw SQLiteFile.fault("look through the database \(path)", error)
-        }
     }
 
     /// The total number of rows in these tables of a database that is not in use; a missing table has none.
@@ -110,10 +90,8 @@ package final class DatabaseInstant: Sendable {
     /// - Throws: `Fault` if it cannot be read.
     package static func rows(in path: BytePath, of tables: [String]) throws -> Int {
         Blocking.call()
-        var configuration = configuration
-        configuration.readonly = true
         do {
-            let queue = try DatabaseQueue(path: path.text, configuration: configuration)
+            let queue = try DatabaseQueue(path: path.text, configuration: .patient("steward.backup", readOnly: true))
             defer { try? queue.close() }
             return try queue.read { db in
                 try tables.filter { try db.tableExists($0) }.reduce(0) { sum, table in
@@ -127,13 +105,4 @@ package final class DatabaseInstant: Sendable {
 
     /// Releases the snapshot, so that the log can be checkpointed again.
     package func close() throws { try queue.close() }
-
-    private static var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.label = "steward.backup"
-        configuration.busyMode = .timeout(10)
-        // GRDB would raise the priority of its threads, which the kernel permits only to root.
-        configuration.qos = .default
-        return configuration
-    }
 }

@@ -130,19 +130,16 @@ package struct SQLiteFile {
         return DatabaseReaders(count: count) { try DatabaseQueue(path: text, configuration: configuration) }
     }
 
-    /// Damage of a database, as ``open(now:)`` would find it; nil if there is none, or no database. Reads all of it and
-    /// changes nothing. Blocks.
-    package static func damage(of path: BytePath) throws -> String? {
+    /// Damage of a database; nil if there is none, or no database. Reads all of it and changes nothing. Blocks.
+    ///
+    /// - Parameter indexes: whether each row is checked against its indexes; ``open(now:)`` does so only if told to.
+    package static func damage(of path: BytePath, indexes: Bool = false) throws -> String? {
         Blocking.call()
         guard try FileStatus.of(path)?.size ?? 0 > 0 else { return nil }
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(10)
-        configuration.qos = .default
         do {
-            let queue = try DatabaseQueue(path: path.text, configuration: configuration)
+            let queue = try DatabaseQueue(path: path.text, configuration: .patient("steward.check", readOnly: true))
             defer { try? queue.close() }
-            try queue.read { try check($0, indexes: false) }
+            try queue.read { try check($0, indexes: indexes) }
             return nil
         } catch let error as DatabaseError where isDamage(error) {
             return error.message ?? "\(error.resultCode)"
@@ -169,12 +166,8 @@ package struct SQLiteFile {
     package static func emptyLog(of path: BytePath) throws -> Bool {
         Blocking.call()
         guard try FileStatus.of(path) != nil else { return true }
-        var configuration = Configuration()
-        configuration.label = "steward.log"
-        configuration.busyMode = .timeout(10)
-        configuration.qos = .default
         do {
-            let queue = try DatabaseQueue(path: path.text, configuration: configuration)
+            let queue = try DatabaseQueue(path: path.text, configuration: .patient("steward.log"))
             defer { try? queue.close() }
             _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             return true
@@ -210,13 +203,8 @@ package struct SQLiteFile {
     }
 
     private func configuration(readOnly: Bool) -> Configuration {
-        var configuration = Configuration()
-        configuration.label = contents
+        var configuration = Configuration.patient(contents, readOnly: readOnly)
         configuration.maximumReaderCount = poolReaders
-        configuration.readonly = readOnly
-        configuration.busyMode = .timeout(10)
-        // GRDB would raise the priority of its threads, which the kernel permits only to root.
-        configuration.qos = .default
         configuration.prepareDatabase { [settings, writerSettings] db in
             // Deleted data must not remain in the file's free pages.
             try db.execute(sql: "PRAGMA secure_delete = ON")
@@ -298,5 +286,18 @@ package struct SQLiteFile {
 
     private func isTaken(_ aside: BytePath) throws -> Bool {
         try Self.companions.contains { try FileStatus.of(BytePath(aside.text + $0)) != nil }
+    }
+}
+
+extension Configuration {
+    /// Waits ten seconds for other users of the database.
+    static func patient(_ label: String, readOnly: Bool = false) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = label
+        configuration.readonly = readOnly
+        configuration.busyMode = .timeout(10)
+        // GRDB would raise the priority of its threads, which the kernel permits only to root.
+        configuration.qos = .default
+        return configuration
     }
 }
