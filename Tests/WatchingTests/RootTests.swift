@@ -180,19 +180,6 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("Roots are replaced while running") func rootsReplacedRunning() async throws {
-            try folder.write("a/b/in/one.txt", "x")
-            try folder.write("other/two.txt", "x")
-            let other = WatchRoot(name: "other", path: folder.path.appending("other"))
-            let observer = try Observer([root, other])
-            observer.source.replaceRoots([other])
-            #expect(observer.status.roots.map(\.name) == ["other"])
-            try await eventually("watches of the one that left are gone") {
-                observer.source.status().watches == 1 + other.path.components.count
-            }
-            await observer.stop()
-        }
-
         @Test("None after the end") func noneAfterTheEnd() throws {
             var options = WatchOptions()
             options.events = ByEachWay.events
@@ -232,7 +219,6 @@ extension WatchingTests {
             try shell("rm -r \(rules)")
             try await changed(after: written)
             #expect(observer.marks.isEmpty)
-            observer.source.stopWatchingFolder(rules)
             await observer.stop()
         }
     }

@@ -13,9 +13,6 @@ package protocol EventSource: Sendable {
     /// - Throws: `Fault`. Missing or unreadable roots are not errors: see ``status()``.
     func start(_ roots: [WatchRoot]) throws
 
-    /// Replaces the watched roots; unchanged ones keep their watches.
-    func replaceRoots(_ roots: [WatchRoot])
-
     /// Reads every event raised before the call, so that its marks are in ``dirty`` when this returns.
     ///
     /// - Returns: false if something is still held back: the first half of a rename, or a pending rescan.
@@ -32,8 +29,6 @@ package protocol EventSource: Sendable {
     /// Calls `onChange` on the owner thread whenever something in or below this folder may have changed, including the
     /// folder appearing or disappearing. `onChange` must not block.
     func watchFolder(_ folder: BytePath, onChange: @escaping @Sendable () -> Void)
-
-    func stopWatchingFolder(_ folder: BytePath)
 }
 
 /// Whether an owner thread makes progress, waits for a disk, or is stuck.

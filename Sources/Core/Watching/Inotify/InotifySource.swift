@@ -43,10 +43,6 @@ package final class InotifySource: EventSource {
         }
     }
 
-    package func replaceRoots(_ roots: [WatchRoot]) {
-        mailbox.ask { $0.setRoots(roots) }
-    }
-
     package func catchUp() -> Bool {
         let isDone = Mutex(true)
         mailbox.ask { loop in
@@ -73,13 +69,6 @@ package final class InotifySource: EventSource {
         mailbox.ask { loop in
             if let old = loop.roots[key] { loop.drop(old) }
             loop.addRoot(key, RootWatch(WatchRoot(name: key, path: folder), onChange: onChange))
-        }
-    }
-
-    package func stopWatchingFolder(_ folder: BytePath) {
-        let key = WatchLoop.folderKey(folder)
-        mailbox.ask { loop in
-            if let old = loop.roots.removeValue(forKey: key) { loop.drop(old) }
         }
     }
 }

@@ -7,18 +7,7 @@ extension WatchLoop {
     static func folderKey(_ path: BytePath) -> String { "\u{0}\(path)" }
 
     func setRoots(_ wanted: [WatchRoot]) {
-        let names = Set(wanted.map(\.name))
-        for (key, root) in roots where root.onChange == nil && !names.contains(key) {
-            drop(root)
-            roots[key] = nil
-        }
-        for spec in wanted {
-            if let old = roots[spec.name] {
-                if old.spec == spec { continue }
-                drop(old)
-            }
-            addRoot(spec.name, RootWatch(spec))
-        }
+        for spec in wanted { addRoot(spec.name, RootWatch(spec)) }
         scheduleTimers()
         publish()
     }
