@@ -86,7 +86,7 @@ struct AppendBlock: DecidingAction {
 
     private func request(for input: StepInput) async throws -> NoteRequest {
         let date = NoteTarget.date(of: input)
-        let note = try target.note(input, date)
+        let note = try await target.note(input, date)
         let heading = try arguments.headingText("heading", values: input.values).trimmingCharacters(in: .whitespaces)
         let prefix = try arguments.lineText("anchor", values: input.values)
         let token: AnchorToken

@@ -42,15 +42,30 @@ struct NoteTarget: Sendable {
         return Date(timeIntervalSince1970: input.arrival.seconds)
     }
 
-    /// The note's absolute path.
+    /// The note's absolute path, spelled as on disk if it exists.
     ///
     /// - Throws: `Fault(.failed)` if it would be outside the vault.
-    func note(_ input: StepInput, _ date: Date) throws -> BytePath {
+    func note(_ input: StepInput, _ date: Date) async throws -> BytePath {
         let asked = try arguments.pathText("note", values: input.values)
         if asked == "today" { return vault.root.appending(BytePath(Daily.relativePath(for: Dates.utcDay(from: date)))) }
         let path = Self.named(asked)
         if let complaint = Self.complaint(note: path) { throw Fault(.failed, "\(complaint) \(vault.root)") }
-        return vault.root.appending(path)
+        let (root, files) = (vault.root, input.files)
+        return try await services.files.run { try Self.existing(path, below: root, files) }
+    }
+
+    /// The path with each accented name as its folder spells it: a Mac writes an accent as a character of its own, and
+    /// one note must not become two. A name that exists byte for byte is taken as it is.
+    private static func existing(_ note: BytePath, below root: BytePath, _ files: HeldFiles) throws -> BytePath {
+        try note.components.reduce(root) { folder, part in
+            let exact = folder.appending(name: part)
+            guard part.contains(where: { $0 >= 0x80 }), try files.status(exact) == nil,
+                try folder == root || files.statusFollowing(folder)?.kind == .directory
+            else { return exact }
+            let wanted = ComparedName(part)
+            let names = try files.list(folder).map(\.name).filter { ComparedName($0) == wanted }
+            return names.min { $0.lexicographicallyPrecedes($1) }.map { folder.appending(name: $0) } ?? exact
+        }
     }
 
     private static func named(_ note: String) -> BytePath { BytePath(note.hasSuffix(".md") ? note : note + ".md") }

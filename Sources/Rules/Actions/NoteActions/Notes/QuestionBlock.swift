@@ -22,7 +22,7 @@ struct QuestionBlock: Sendable {
 
     func request(for input: StepInput) async throws -> NoteRequest {
         let date = NoteTarget.date(of: input)
-        let note = try target.note(input, date)
+        let note = try await target.note(input, date)
         let (files, source) = (input.files, input.file.absolute)
         let starter = try await target.starter(for: note, date, files)
         let status = try await services.files.run { try files.status(source) }
