@@ -46,6 +46,16 @@ import Testing
         #expect(try note() == "# Inbox\n")
     }
 
+    @Test("It is the same heading however its accents are encoded")
+    func accents() async throws {
+        try scene.home.write("notes/inbox.md", "# Inbox\n")
+        let one = try await append("one", heading: "Caf\u{E9}")
+        let other = try await append("other", step: "job.1", heading: "Cafe\u{301}")
+        try await one.undo()
+        try await other.undo()
+        #expect(try note() == "# Inbox\n")
+    }
+
     @Test("What somebody has written below it keeps it, and what follows it stays")
     func written() async throws {
         try scene.home.write("notes/inbox.md", "# Inbox\n")

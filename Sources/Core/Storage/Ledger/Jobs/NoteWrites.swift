@@ -1,3 +1,4 @@
+import Foundation
 import Platform
 
 /// An in-place write into a note. Stored completely before its first byte is written, so that a torn write can be
@@ -91,8 +92,10 @@ extension LedgerTransaction {
             [before.description])
     }
 
+    /// As A4 compares headings.
     private static func headingKey(_ heading: String, _ note: BytePath) -> String {
-        "heading:\(ContentHash(of: note.bytes + [0] + Array(heading.lowercased().utf8)))"
+        let folded = heading.lowercased().precomposedStringWithCanonicalMapping
+        return "heading:\(ContentHash(of: note.bytes + [0] + Array(folded.utf8)))"
     }
 
     /// Marks it done and drops the tails.
