@@ -132,6 +132,8 @@ import Testing
         #expect(groups.map { $0.files.map(\.nameText) } == [["x.cbz", "x (2).cbr"]])
         let namesakes = Duplicates.namesakes(among: files, besides: groups)
         #expect(namesakes.map { $0.map(\.nameText) } == [["x.cbz", "x (1).cbz"]])
+        let accented: [BytePath] = ["/Caf\u{E9}.cbz", "/Cafe\u{301} (1).cbz"]
+        #expect(Duplicates.namesakes(among: accented, besides: []) == [accented])
     }
 
     @Test("Only the content that was looked at is deleted") func contentLookedDeleted() async throws {

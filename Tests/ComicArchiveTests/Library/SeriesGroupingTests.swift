@@ -29,6 +29,12 @@ import Testing
         #expect(group("Akira (1).cbz", "Akira (2).cbz").groups.first?.members.count == 2)
     }
 
+    @Test("A series and its copies are the same however accents are encoded") func accents() {
+        let found = group("Cafe\u{301} #1.cbz", "CAF\u{C9} #2.cbz")
+        #expect(found.groups.map { Array($0.id.utf8) } == [Array("auto-caf\u{E9}".utf8)])
+        #expect(group("Caf\u{E9}.cbz", "Cafe\u{301} (1).cbz", "Cafe\u{301} (2).cbz").groups.isEmpty)
+    }
+
     @Test("Volumes come before numbers") func volumesComeBefore() {
         #expect(group("Saga v02 c01.cbz", "Saga v01 c09.cbz").groups.first?.members.map(\.number) == ["9", "1"])
     }

@@ -78,13 +78,12 @@ package enum Duplicates {
         -> [[BytePath]]
     {
         let copies = Set(groups.flatMap(\.copies))
-        var byName: [BytePath: [BytePath]] = [:]
+        var byName: [BytePath: [ComparedName: [BytePath]]] = [:]
         for file in PageOrder.sorted(files, by: \.bytes) where !copies.contains(file) {
-            byName[file.parent.appending(name: plainStem(file)), default: []].append(file)
+            byName[file.parent, default: [:]][ComparedName(plainStem(file)), default: []].append(file)
         }
-        let found = byName.values.filter { $0.count > 1 && $0.contains(where: isNamedLikeACopy) }.map { files in
-            files.filter { !isNamedLikeACopy($0) } + files.filter(isNamedLikeACopy)
-        }
+        let alike = byName.values.flatMap(\.values).filter { $0.count > 1 && $0.contains(where: isNamedLikeACopy) }
+        let found = alike.map { files in files.filter { !isNamedLikeACopy($0) } + files.filter(isNamedLikeACopy) }
         return PageOrder.sorted(found) { $0.first?.bytes ?? [] }
     }
 

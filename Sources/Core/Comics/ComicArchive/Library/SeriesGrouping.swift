@@ -1,3 +1,4 @@
+import Foundation
 import Platform
 
 /// The properties of a comic that determine its series.
@@ -55,7 +56,7 @@ package enum SeriesGrouping {
 
     /// A key that is equal for different spellings of a series' name.
     package static func key(_ series: String) -> String {
-        series.lowercased().split { $0.isWhitespace }.joined(separator: " ")
+        series.lowercased().precomposedStringWithCanonicalMapping.split { $0.isWhitespace }.joined(separator: " ")
     }
 
     private static func precedes(_ left: SeriesMember, _ right: SeriesMember) -> Bool {
@@ -68,16 +69,24 @@ package enum SeriesGrouping {
         [Double(member.volume ?? 0), member.number.map { ComicName.order(of: $0) ?? .infinity } ?? -.infinity]
     }
 
-    private static func plainName(_ member: SeriesMember) -> BytePath {
-        member.path.parent.appending(name: Array(text(member.path.stemAndExtension.stem).lowercased().utf8))
+    /// A stem in its folder, in lower case.
+    private struct PlainName: Hashable {
+        let folder: BytePath
+        let stem: String
+    }
+
+    private static func plainName(_ member: SeriesMember) -> PlainName {
+        PlainName(folder: member.path.parent, stem: stem(member).lowercased())
     }
 
     /// The name without its ` (1)`.
-    private static func copiedName(_ member: SeriesMember) -> BytePath {
-        let stem = text(member.path.stemAndExtension.stem)
+    private static func copiedName(_ member: SeriesMember) -> PlainName {
+        let stem = stem(member)
         let plain = stem.lastIndex(of: "(").map { trimmed(stem[..<$0]) } ?? stem
-        return member.path.parent.appending(name: Array(plain.lowercased().utf8))
+        return PlainName(folder: member.path.parent, stem: plain.lowercased())
     }
 
-    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    private static func stem(_ member: SeriesMember) -> String {
+        String(decoding: member.path.stemAndExtension.stem, as: UTF8.self)
+    }
 }
