@@ -52,6 +52,17 @@ struct SearchTests {
         #expect(try await store.search("a lo").map(\.record.id) == [whole.id])
     }
 
+    @Test(
+        "Accents are found as one character and as two, in small letters and capitals",
+        arguments: ["Достоевский", "κόσμος", "한국어", "がぎぐ", "café"])
+    func accents(_ word: String) async throws {
+        let forms = [word.precomposedStringWithCanonicalMapping, word.decomposedStringWithCanonicalMapping]
+        for form in forms { _ = try await store.create(.note("one \(form) more")) }
+        for form in forms + forms.map({ $0.uppercased() }) + forms.map({ String($0.dropLast()) }) {
+            #expect(try await store.search("\(form) one").count == 2, "\(Array(form.unicodeScalars))")
+        }
+    }
+
     @Test("Where more match than are ranked, those that were stored last come first")
     func many() async throws {
         let count = CaptureStore.ranked + 5

@@ -49,6 +49,22 @@ struct SearchTests {
         #expect(try await find(index, "absent").isEmpty)
     }
 
+    @Test(
+        "Accents are found as one character and as two, in small letters and capitals",
+        arguments: ["Достоевский", "κόσμος", "한국어", "がぎぐ", "café"])
+    func accents(_ word: String) async throws {
+        let forms = [word.precomposedStringWithCanonicalMapping, word.decomposedStringWithCanonicalMapping]
+        for (number, form) in forms.enumerated() { try folder.write("drafts/\(number).md", "# \(form) one\n") }
+        let index = try await open()
+        _ = try await index.update(folder: drafts)
+        for form in forms + forms.map({ $0.uppercased() }) + forms.map({ String($0.dropLast()) }) {
+            for query in ["\(form) one", "title:\(form)"] {
+                #expect(try await find(index, query).count == 2, "\(Array(query.unicodeScalars))")
+            }
+            #expect(try await find(index, "one -\(form)").isEmpty)
+        }
+    }
+
     @Test("A title counts more than the text, and the snippet shows the place")
     func ranking() async throws {
         let index = try await library()

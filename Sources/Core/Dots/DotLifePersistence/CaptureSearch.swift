@@ -2,6 +2,7 @@ import DotLifeDomain
 import Foundation
 import GRDB
 import Platform
+import SQLiteFile
 
 /// A capture found by a full-text search.
 package struct SearchHit: Sendable, Equatable {
@@ -127,12 +128,17 @@ private struct SearchPatterns {
 
     /// - Returns: nil if there are no words.
     init?(_ text: String) {
-        guard let whole = FTS5Pattern(matchingAllTokensIn: text) else { return nil }
-        let words = whole.rawPattern.split(separator: " ")
+        guard let words = FTS5Pattern(matchingAllTokensIn: text)?.rawPattern.split(separator: " "),
+            let whole = Self.all(words, { $0 })
+        else { return nil }
         self.whole = whole
         // Half of all captures have a word that begins with a given letter.
-        let isLetter = words.map { $0.utf8.count == 1 }
-        let beginnings = zip(words, isLetter).map { $1 ? String($0) : "\($0)*" }.joined(separator: " ")
-        self.beginnings = isLetter.allSatisfy { $0 } ? nil : try? FTS5Pattern(rawPattern: beginnings)
+        let isLetter = { (word: String) in word.utf8.count == 1 }
+        beginnings = words.allSatisfy { isLetter(String($0)) } ? nil : Self.all(words) { isLetter($0) ? $0 : "\($0)*" }
+    }
+
+    private static func all(_ words: [Substring], _ term: (String) -> String) -> FTS5Pattern? {
+        let terms = words.map { "(\(SearchedForms.of(String($0)).map(term).joined(separator: " OR ")))" }
+        return try? FTS5Pattern(rawPattern: terms.joined(separator: " AND "))
     }
 }

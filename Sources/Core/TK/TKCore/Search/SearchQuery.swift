@@ -1,3 +1,5 @@
+import SQLiteFile
+
 /// A query as people type it, converted to one that FTS5 always accepts.
 ///
 /// All words must occur, in any order; word endings may be missing (`revis` finds "revision"). `"two words"` is a
@@ -37,10 +39,13 @@ public struct SearchQuery: Sendable, Hashable {
 
         /// Every word in double quotes. Only a double quote would need escaping, and words contain none.
         var term: String? {
-            let words = text.unicodeScalars.split { !SearchQuery.isWordScalar($0) }
-                .map { String(String.UnicodeScalarView($0)) }
-            guard !words.isEmpty else { return nil }
-            let phrase = "\"\(words.joined(separator: " "))\"" + (isPhrase ? "" : "*")
+            let phrases = SearchedForms.of(text).compactMap { form -> String? in
+                let words = form.unicodeScalars.split { !SearchQuery.isWordScalar($0) }
+                    .map { String(String.UnicodeScalarView($0)) }
+                return words.isEmpty ? nil : "\"\(words.joined(separator: " "))\"" + (isPhrase ? "" : "*")
+            }
+            guard !phrases.isEmpty else { return nil }
+            let phrase = "(\(phrases.joined(separator: " OR ")))"
             return column.map { "\($0) : \(phrase)" } ?? phrase
         }
     }
