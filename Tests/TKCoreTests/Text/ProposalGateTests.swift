@@ -97,6 +97,10 @@ struct ProposalGateTests {
         Case(
             name: "a heading that a link leads to", text: "# Very old\n\nSee [it](#very-old).\n", quote: "Very old",
             replacement: "Old"),
+        Case(
+            name: "a heading that a link leads to in other characters",
+            text: "# Tre\u{301}s vieux\n\nVoir [ici](#tr\u{E9}s-vieux).\n", quote: "Tre\u{301}s vieux",
+            replacement: "Vieux"),
         Case(name: "a marked edit", text: "It {~~was~>is~~} here.\n", quote: "{~~was~>is~~}", replacement: "is"),
         Case(
             name: "a fence that swallows the rest", text: "One here.\n\nTwo here.\n", quote: "One here.",

@@ -66,5 +66,9 @@ struct TextDraftTests {
                 != FindingIdentity.id(
                     maker: "wordy", quote: "in order to", before: "they did it ", after: " see the end"))
         #expect(one.count == 12)
+        let accents = ["r\u{E9}sum\u{E9}", "re\u{301}sume\u{301}"].map {
+            FindingIdentity.id(maker: "wordy", quote: $0, before: "the \($0) ", after: " of \($0)")
+        }
+        #expect(accents[0] == accents[1])
     }
 }

@@ -119,7 +119,7 @@ package struct CouncilGrouping {
                 || Double(common) > Self.leastShare * Double(min(matter.count, otherMatter.count)) && common > 0
         }
         // The same sentence is the same point, no matter how short, unless it is about different places.
-        if first.anchor == nil || other.anchor == nil, WordStems.words(first.claim) == WordStems.words(other.claim) {
+        if first.anchor == nil || other.anchor == nil, PlainWords.of(first.claim) == PlainWords.of(other.claim) {
             return true
         }
         // For different words of the draft, more must be alike.
@@ -157,22 +157,15 @@ enum WordStems {
         "overall", "remains", "feels", "seems", "whole", "needs", "need", "better", "never", "always",
     ]
 
-    static func of(_ text: String) -> Set<String> { Set(words(text).filter { !empty.contains($0) }.map(stem)) }
+    static func of(_ text: String) -> Set<String> { Set(PlainWords.of(text).filter { !empty.contains($0) }.map(stem)) }
 
     /// The stems of a claim's subject, without its aspect and its judgement.
     static func matter(of claim: String, _ aspect: CouncilAspect) -> Set<String> {
-        let words = words(claim).filter { word in
+        let words = PlainWords.of(claim).filter { word in
             !empty.contains(word) && !judging.contains(word)
                 && (CouncilAspect.closest(to: word) != aspect || aspect == .other && word != aspect.rawValue)
         }
         return Set(words.map(stem))
-    }
-
-    /// In lower case, without punctuation.
-    static func words(_ text: String) -> [String] {
-        text.lowercased().unicodeScalars
-            .split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }
-            .map { String(String.UnicodeScalarView($0)) }
     }
 
     private static func stem(_ word: String) -> String {

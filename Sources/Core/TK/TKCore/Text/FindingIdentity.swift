@@ -12,16 +12,10 @@ public enum FindingIdentity {
     /// - Returns: 12 hexadecimal digits.
     public static func id(maker: String, quote: String, before: String, after: String, occurrence: Int = 0) -> String {
         var key = maker
-        key += "\u{0}" + words(quote).joined(separator: " ")
-        key += "\u{0}" + words(before).suffix(3).joined(separator: " ")
-        key += "\u{0}" + words(after).prefix(3).joined(separator: " ")
+        key += "\u{0}" + PlainWords.of(quote).joined(separator: " ")
+        key += "\u{0}" + PlainWords.of(before).suffix(3).joined(separator: " ")
+        key += "\u{0}" + PlainWords.of(after).prefix(3).joined(separator: " ")
         if occurrence > 0 { key += "\u{0}\(occurrence)" }
         return hexadecimal(ContentHash(of: key.utf8).bytes.prefix(6))
-    }
-
-    /// The words of a text in lower case, without punctuation and markup.
-    private static func words(_ text: String) -> [String] {
-        text.lowercased().unicodeScalars.split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }
-            .map { String(String.UnicodeScalarView($0)) }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The gate for every proposal from any source, before it is shown and again before it is applied: words may replace
 /// words, and everything else must stay (docs/design/draft-anchors.md, "What a proposal may change").
 ///
@@ -230,7 +232,7 @@ struct KeptMarks {
     /// The slugs of headings in GitHub and Pandoc: lower case, hyphens for spaces, no punctuation.
     private static func name(ofHeading text: String) -> String {
         var name = String.UnicodeScalarView()
-        for scalar in text.lowercased().unicodeScalars {
+        for scalar in text.lowercased().precomposedStringWithCanonicalMapping.unicodeScalars {
             if scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "-" || scalar == "_"
             {
                 name.append(scalar)
