@@ -195,4 +195,20 @@ struct NoteRowTests {
         try await ledger.write { try $0.clearStaged(job: "j.0") }
         #expect(try await ledger.read { try $0.staged().count } == 0)
     }
+
+    @Test("What a step has noted is forgotten with its job, and a note's with nothing")
+    func forgotten() async throws {
+        let steps = ["b1.0", "b1.10 back", "b.0", "b10.0", "a.0", "c.0", "/n.md/x"]
+        try await ledger.write { transaction in
+            _ = try transaction.addJob(Sample.job("b1"), steps: Sample.steps("b1"))
+            for (number, step) in steps.enumerated() {
+                let file = FileIdentity(device: 1, inode: UInt64(number), born: nil)
+                try transaction.setStaged(BytePath("/t\(number)"), file, job: step)
+                try transaction.setEffectNote("noted", step: step)
+            }
+            try transaction.forgetUnnamed()
+            #expect(Set(try transaction.staged().map(\.job)) == ["b1.0", "b1.10 back", "/n.md/x"])
+            #expect(try steps.filter { try transaction.effectNote(step: $0) != nil } == ["b1.0", "b1.10 back"])
+        }
+    }
 }

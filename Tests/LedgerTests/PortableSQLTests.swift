@@ -19,10 +19,6 @@ struct PortableSQLTests {
         // From renamed tables; no name needs the quotes.
         ("\"", ""),
     ]
-    /// Functions with a different name in PostgreSQL.
-    private static let functions = [
-        "CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT strpos($1, $2)'"
-    ]
 
     private let folder: TemporaryFolder
 
@@ -62,7 +58,7 @@ struct PortableSQLTests {
                     """)
         }
         let script =
-            Self.functions + schema.map { Self.types.reduce($0) { $0.replacing($1.0, with: $1.1) } }
+            schema.map { Self.types.reduce($0) { $0.replacing($1.0, with: $1.1) } }
             + statements.enumerated().map { "PREPARE s\($0) AS \(Self.numbered($1))" }
         let errors = try runPostgres(script.map { $0 + ";\n\n" }.joined())
         #expect(!errors.contains("ERROR:"), "\(errors)")

@@ -53,7 +53,7 @@ extension LedgerTransaction {
     package func renewSealedTexts() throws {
         guard try meta(Self.sealing) != "1" else { return }
         let mark = "\"sealed\":\""
-        let steps = try all("SELECT job, number, intent FROM step WHERE instr(intent, ?) > 0", [mark]) { row in
+        let steps = try all("SELECT job, number, intent FROM step WHERE intent LIKE ?", ["%\(mark)%"]) { row in
             try (job: row["job"] as String, number: row["number"] as Int, intent: row["intent"] as String)
         }
         for (job, number, intent) in steps {

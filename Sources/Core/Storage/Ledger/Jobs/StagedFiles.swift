@@ -37,17 +37,21 @@ extension LedgerTransaction {
     /// Forgets the temporary files and notes of steps whose jobs no longer exist. While a job exists it may be retried,
     /// and needs them to recognize what it has made.
     func forgetStaged() throws {
-        // A step's id is the job's id, a dot and a number. Ids with a slash are those of notes.
-        try execute(
-            """
-            DELETE FROM staged WHERE instr(job, '/') = 0
-                AND NOT EXISTS (SELECT 1 FROM job WHERE id = substr(staged.job, 1, instr(staged.job || '.', '.') - 1))
-            """)
+        // Ids with a slash are those of notes.
+        try execute("DELETE FROM staged WHERE job NOT LIKE '%/%' AND NOT \(Self.isOfJob("staged.job"))")
         try execute(
             """
             DELETE FROM meta WHERE key >= 'effect:' AND key < 'effect;'
-                AND NOT EXISTS (SELECT 1 FROM job WHERE id = substr(key, 8, instr(key || '.', '.') - 8))
+                AND NOT \(Self.isOfJob("substr(meta.key, 8)"))
             """)
+    }
+
+    /// Whether the job of a step exists, as SQL. A step's id is the job's, a dot and more, and no character of a job's id
+    /// sorts before the slash: the last id up to the step's is its job's, if any is.
+    static func isOfJob(_ step: String) -> String {
+        """
+        EXISTS (SELECT 1 FROM job WHERE id = (SELECT MAX(id) FROM job WHERE id <= \(step)) AND \(step) < id || '/')
+        """
     }
 }
 

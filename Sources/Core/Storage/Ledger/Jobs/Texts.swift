@@ -64,8 +64,7 @@ extension LedgerTransaction {
                 WHEN 'delivery' THEN step NOT IN (
                     SELECT id FROM outbox WHERE state IN ('waiting', 'sending')
                     UNION ALL SELECT id FROM outbox WHERE state = 'dead')
-                ELSE NOT EXISTS (
-                    SELECT 1 FROM step WHERE job = substr(textUse.step, 1, instr(textUse.step, '.') - 1)) END
+                ELSE NOT \(Self.isOfJob("textUse.step")) END
             """)
         try execute("DELETE FROM text WHERE NOT EXISTS (SELECT 1 FROM textUse WHERE textUse.hash = text.hash)")
     }
