@@ -165,7 +165,8 @@ import Testing
         func scan(_ bytes: [UInt8]) throws -> StructureScan {
             let file = try Descriptor(inMemory: "a.cbr")
             try file.write(bytes, at: 0)
-            return try Rar4Headers.scan(ArchiveBytes(descriptor: file.raw), start: 0, withNames: true)
+            let handed = try #require(HandedFile(descriptor: file.raw))
+            return try Rar4Headers.scan(handed, start: 0, withNames: true)
         }
         let expected = try scan(sound)
         #expect(expected.rarFiles?.map(\.name) == [1, 2, 3].map { Array("\($0).png".utf8) })

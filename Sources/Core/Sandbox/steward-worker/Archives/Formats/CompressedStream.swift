@@ -10,7 +10,7 @@ import Sandbox
 /// and lz4 may lack one; then, as in an uncompressed TAR, nothing verifies the bytes.
 final class CompressedStream {
     private let compression: Compression
-    private let bytes: ArchiveBytes
+    private let bytes: HandedFile
     private let archive: OpaquePointer
     private let input: UnsafeMutableRawBufferPointer
     private let output: UnsafeMutableRawBufferPointer
@@ -26,7 +26,7 @@ final class CompressedStream {
     private static let overhead: Int64 = 64 << 20
 
     /// - Parameter isOwn: whether the agent packed it itself, so that it may inflate to any size.
-    init?(_ compression: Compression, _ bytes: ArchiveBytes, isOwn: Bool = false) {
+    init?(_ compression: Compression, _ bytes: HandedFile, isOwn: Bool = false) {
         guard let archive = archive_read_new() else { return nil }
         self.isOwn = isOwn
         self.compression = compression

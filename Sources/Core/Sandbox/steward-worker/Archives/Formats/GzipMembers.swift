@@ -8,7 +8,7 @@ import Sandbox
 /// outside. But every possible start is preceded by a possible checksum and length, and only if all the chosen ones are
 /// right do they combine to the checksum of the whole.
 struct GzipMembers {
-    let bytes: ArchiveBytes
+    let bytes: HandedFile
 
     private struct Trailer {
         let crc32: UInt32

@@ -18,7 +18,7 @@ final class LibraryArchive {
     private var entry: OpaquePointer?
 
     private struct Source {
-        let bytes: ArchiveBytes
+        let bytes: HandedFile
         var size: Int64
         var offset: Int64
         var buffer: UnsafeMutableRawPointer
@@ -39,7 +39,7 @@ final class LibraryArchive {
     private var ready: (offset: Int64, bytes: UnsafeRawBufferPointer)?
 
     /// Allocates; reads nothing yet.
-    init(_ bytes: ArchiveBytes) throws {
+    init(_ bytes: HandedFile) throws {
         guard let archive = archive_read_new() else { throw Fault(.transient, "libarchive has no memory") }
         self.archive = archive
         source = .allocate(capacity: 1)

@@ -4,7 +4,7 @@ import Sandbox
 extension Rar4Headers {
     /// - Parameter withNames: whether to collect the files' names and kinds. No other code reads these headers, so each
     ///   is read whole and its checksum verified.
-    static func scan(_ file: ArchiveBytes, start: Int64, withNames: Bool = false) throws -> StructureScan {
+    static func scan(_ file: HandedFile, start: Int64, withNames: Bool = false) throws -> StructureScan {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
         var hasEnd = false
@@ -120,7 +120,7 @@ extension Rar4Headers {
 }
 
 extension Rar5Headers {
-    static func scan(_ file: ArchiveBytes, start: Int64) throws -> StructureScan {
+    static func scan(_ file: HandedFile, start: Int64) throws -> StructureScan {
         var traits: ArchiveStructure.Traits = []
         var files: [RarFile] = []
         var hasEnd = false
@@ -169,7 +169,7 @@ extension Rar5Headers {
         /// The optional records at the header's end.
         var extra: ByteCursor?
 
-        init?(_ file: ArchiveBytes, at offset: Int64) throws {
+        init?(_ file: HandedFile, at offset: Int64) throws {
             var start = ByteCursor(try file.read(at: offset, count: 16), at: 4)
             guard let size = start.variable(), size > 0, size <= 2 << 20 else { return nil }
             length = UInt64(start.position) + size

@@ -54,7 +54,7 @@ struct StructureScan {
     }
 
     /// Never throws because of the contents: anything that cannot be parsed is left to libarchive.
-    static func of(_ file: ArchiveBytes) throws -> StructureScan {
+    static func of(_ file: HandedFile) throws -> StructureScan {
         let head = try file.read(at: 0, count: ArchiveFormat.headLength)
         if Compression.detect(head) != nil {
             // Each entry requires all before it.

@@ -6,7 +6,7 @@ import Sandbox
 struct ZipComparison {
     /// In file order, which is the order in which libarchive returns them.
     let entries: [ZipDirectory.Entry]
-    let bytes: ArchiveBytes
+    let bytes: HandedFile
 
     /// The finding about one entry.
     struct Finding {

@@ -18,7 +18,7 @@ enum ZipDirectory {
     }
 
     /// nil if the file has no usable central directory; libarchive then refuses it too.
-    static func scan(_ file: ArchiveBytes) throws -> Listing? {
+    static func scan(_ file: HandedFile) throws -> Listing? {
         let size = file.size
         guard let end = try findEnd(file) else { return nil }
         let traits: ArchiveStructure.Traits = end.isSplit ? .multiVolume : []
@@ -72,7 +72,7 @@ enum ZipDirectory {
         var shift: UInt64 = 0
     }
 
-    private static func findEnd(_ file: ArchiveBytes) throws -> End? {
+    private static func findEnd(_ file: HandedFile) throws -> End? {
         let size = file.size
         let tailSize = min(size, 65_557 + 76)
         let tail = try file.read(at: size - tailSize, count: Int(tailSize))
@@ -105,7 +105,7 @@ enum ZipDirectory {
     /// the numbers fit the end record. If bytes were prepended to the archive, libarchive does not find it either.
     ///
     /// - Parameter index: of the end record in `tail`.
-    private static func findLargeEnd(_ file: ArchiveBytes, tail: [UInt8], index: Int) throws -> End? {
+    private static func findLargeEnd(_ file: HandedFile, tail: [UInt8], index: Int) throws -> End? {
         guard index >= 20 else { return nil }
         var locator = ByteCursor(tail, at: index - 20)
         guard locator.number(4) == 0x0706_4B50, locator.skip(4), let place = locator.number(8),

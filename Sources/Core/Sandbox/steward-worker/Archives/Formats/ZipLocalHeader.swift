@@ -14,7 +14,7 @@ struct ZipLocalHeader: Equatable {
     var data: Int64
 
     /// nil if there is no such header.
-    init?(of entry: ZipDirectory.Entry, in file: ArchiveBytes) throws {
+    init?(of entry: ZipDirectory.Entry, in file: HandedFile) throws {
         guard let start = Int64(exactly: entry.start), start < file.size else { return nil }
         var bytes = try file.read(at: start, count: 30 + entry.name.count + 64)
         var lengths = ByteCursor(bytes, at: 26)

@@ -19,7 +19,7 @@ enum PackPass {
 
     /// - Parameter words: the format, then ``PackedEntry/words``; for a folder, ``PackFormat/treeWords(rawNames:)``.
     /// - Throws: `Fault` if they are malformed, or libarchive fails.
-    static func run(_ words: [String], _ bytes: ArchiveBytes, _ output: RecordOutput) throws {
+    static func run(_ words: [String], _ bytes: HandedFile, _ output: RecordOutput) throws {
         let entry = PackedEntry(words: words.dropFirst())
         let isRawTree = PackFormat.rawNames(treeWords: words.dropFirst())
         guard let format = words.first.flatMap(PackFormat.init), isRawTree != nil || entry != nil else {
@@ -75,7 +75,7 @@ enum PackPass {
             }, nil)
     }
 
-    private static func writeTree(_ bytes: ArchiveBytes, to archive: OpaquePointer) throws {
+    private static func writeTree(_ bytes: HandedFile, to archive: OpaquePointer) throws {
         var offset: Int64 = 0
         while offset < bytes.size {
             let fixed = try bytes.read(at: offset, count: PackedTreeHeader.fixedLength)
@@ -94,7 +94,7 @@ enum PackPass {
 
     /// - Parameter start: the offset of the file's bytes.
     private static func write(
-        _ packed: PackedTreeHeader, _ bytes: ArchiveBytes, at start: Int64, to archive: OpaquePointer
+        _ packed: PackedTreeHeader, _ bytes: HandedFile, at start: Int64, to archive: OpaquePointer
     ) throws {
         guard let entry = archive_entry_new() else { throw Fault(.transient, "libarchive has no memory") }
         defer { archive_entry_free(entry) }

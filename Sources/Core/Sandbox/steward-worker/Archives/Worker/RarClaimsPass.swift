@@ -4,7 +4,7 @@ import Sandbox
 /// The worker's command `claims`: what the headers of a RAR 4 say about its entries. Sends a header for each and, as
 /// its content, the expected size and checksum; unpacks nothing.
 enum RarClaimsPass {
-    static func tell(_ bytes: ArchiveBytes, _ output: RecordOutput) throws {
+    static func tell(_ bytes: HandedFile, _ output: RecordOutput) throws {
         func end(_ reason: WorkerEnd.Reason, _ message: String = "") {
             output.send(.end(WorkerEnd(reason: reason, message: message)))
         }

@@ -15,7 +15,7 @@ import Sandbox
 /// For each picture, an empty `bytes` record announces that it was begun; `bytes` and `content` are the result. Without
 /// libvips, the process exits silently with ``WorkerStatus/notInstalled``.
 enum ThumbnailPass {
-    static func main(_ words: [String], archive: LibraryArchive, bytes: ArchiveBytes, output: RecordOutput) -> Never {
+    static func main(_ words: [String], archive: LibraryArchive, bytes: HandedFile, output: RecordOutput) -> Never {
         if words.first == "convert" { convert(words.dropFirst(), bytes, output) }
         let numbers = words.dropFirst().compactMap { Int($0) }
         guard let mode = words.first, mode == "probe" || numbers.count >= (mode == "decode" ? 1 : 3),
@@ -43,7 +43,7 @@ enum ThumbnailPass {
 
     /// Closes the cage, or exits.
     private static func enter(
-        pictures count: Int, _ bytes: ArchiveBytes, _ format: PictureRequest.Format, _ output: RecordOutput
+        pictures count: Int, _ bytes: HandedFile, _ format: PictureRequest.Format, _ output: RecordOutput
     ) {
         do {
             try ThumbnailCage.enter(pictures: count, asks: bytes.isAsked, format: format)
@@ -56,7 +56,7 @@ enum ThumbnailPass {
     }
 
     private static func convert(
-        _ words: ArraySlice<String>, _ bytes: ArchiveBytes, _ output: RecordOutput
+        _ words: ArraySlice<String>, _ bytes: HandedFile, _ output: RecordOutput
     ) -> Never {
         guard let wish = PictureRequest(words: words) else { _exit(64) }
         enter(pictures: 100, bytes, wish.format, output)
@@ -69,7 +69,7 @@ enum ThumbnailPass {
         _exit(0)
     }
 
-    private static func pictures(_ bytes: ArchiveBytes, first: Int, lengths: [Int], _ easel: Easel) throws {
+    private static func pictures(_ bytes: HandedFile, first: Int, lengths: [Int], _ easel: Easel) throws {
         var offset: Int64 = 0
         for (index, length) in lengths.enumerated() {
             defer { offset += Int64(length) }
@@ -146,7 +146,7 @@ struct Easel {
 /// Extracts pages from an archive in one pass, so that a solid one is read only once.
 struct ThumbnailWalk {
     let archive: LibraryArchive
-    let bytes: ArchiveBytes
+    let bytes: HandedFile
     let easel: Easel
 
     func run(_ wanted: Set<Int>) throws {

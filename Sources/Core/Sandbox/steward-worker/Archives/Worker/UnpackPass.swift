@@ -4,7 +4,7 @@ import Sandbox
 /// One pass over an archive's headers, in the worker. It stops at the limits on its own; the agent counts again.
 final class UnpackPass {
     private var archive: LibraryArchive
-    private let bytes: ArchiveBytes
+    private let bytes: HandedFile
     private let output: RecordOutput
     /// Opens the archive again, to read it from the beginning.
     private let again: () throws -> LibraryArchive
@@ -36,7 +36,7 @@ final class UnpackPass {
     private var keptLimit = 0
 
     init(
-        archive: LibraryArchive, bytes: ArchiveBytes, output: RecordOutput, again: @escaping () throws -> LibraryArchive
+        archive: LibraryArchive, bytes: HandedFile, output: RecordOutput, again: @escaping () throws -> LibraryArchive
     ) {
         self.archive = archive
         self.bytes = bytes

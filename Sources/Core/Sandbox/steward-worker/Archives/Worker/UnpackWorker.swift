@@ -30,7 +30,7 @@ package enum UnpackWorker {
         let rest = Array(words)
         if command == "pdf" { RenderWorker.main(rest, limits) }
         if command == "unar" { UnarWorker.main(rest, limits) }
-        guard let bytes = try? ArchiveBytes(descriptor: archiveDescriptor) else { _exit(64) }
+        guard let bytes = HandedFile(descriptor: archiveDescriptor) else { _exit(64) }
         let output = RecordOutput(descriptor: resultDescriptor)
         do {
             let archive = try LibraryArchive(bytes)

@@ -2,11 +2,13 @@ import Glibc
 import Platform
 import Sandbox
 
-/// The archive's bytes in the worker: from the file on descriptor 3, or requested from the agent if that is a socket.
+/// The file on descriptor 3, or one whose bytes are requested from the agent if that is a socket. Always read at
+/// explicit offsets: the position of the agent's own descriptor does not change.
 ///
-/// If the agent does not answer, the process exits: a partly read archive is no basis for a verdict, and the agent
-/// knows the reason.
-final class ArchiveBytes {
+/// If the agent does not answer, the process exits: a partly read file is no basis for a verdict, and the agent knows
+/// the reason.
+final class HandedFile {
+    /// Bytes.
     let size: Int64
     /// Whether bytes are requested from the agent.
     let isAsked: Bool
@@ -25,13 +27,14 @@ final class ArchiveBytes {
     private static let blockLength = Int64(ArchiveQuestion.mostBytes)
     private static let mostBlocks = 3
 
-    /// - Throws: `Fault` if the descriptor is neither.
-    init(descriptor: Int32) throws {
+    /// - Returns: nil if the descriptor is neither.
+    init?(descriptor: Int32) {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw Fault.system("look at the archive") }
+        guard fstat(descriptor, &status) == 0 else { return nil }
         self.descriptor = descriptor
         isAsked = status.st_mode & S_IFMT == S_IFSOCK
         guard isAsked else {
+            guard status.st_mode & S_IFMT == S_IFREG else { return nil }
             size = Int64(status.st_size)
             return
         }
@@ -43,18 +46,27 @@ final class ArchiveBytes {
 
     /// Fills `target`, starting at `offset`.
     ///
-    /// - Returns: the number of bytes: fewer only at the archive's end; -1 if they cannot be read.
+    /// - Returns: the number of bytes: fewer only at the file's end; -1 if they cannot be read.
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
         isAsked ? ask(for: target, at: offset) : readHere(target, at: offset)
     }
 
     /// The bytes available at `offset`, up to `count`.
+    ///
+    /// - Throws: `Fault` if they cannot be read.
     func read(at offset: Int64, count: Int) throws -> [UInt8] {
-        try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        guard offset >= 0, offset < size else { return [] }
+        let length = Int(min(Int64(count), size - offset))
+        return try [UInt8](unsafeUninitializedCapacity: length) { buffer, filled in
             let got = read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-            guard got >= 0 else { throw Fault.system("read the archive") }
+            guard got >= 0 else { throw Fault.system("read the file") }
             filled = got
         }
+    }
+
+    /// In the form that picture parsers take.
+    func picture() throws -> PictureBytes {
+        PictureBytes(head: try read(at: 0, count: 65_536), size: size) { try self.read(at: $0, count: $1) }
     }
 
     private func readHere(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
