@@ -30,17 +30,19 @@ package enum ArchiveFormat: String, Sendable, Codable, CaseIterable {
         package let isSequential: Bool
         /// Whether reading an entry requires unpacking all before it.
         package let isSolid: Bool
+        /// How files are packed into it; nil if they are not.
+        package let packing: PackFormat?
         /// Whether a file begins like this format.
         fileprivate let begins: @Sendable (_ head: [UInt8]) -> Bool
 
         fileprivate init(
             _ name: String, fullName: String? = nil, ending: String, _ mediaType: String,
             comic: (ending: String, mediaType: String)? = nil, libarchive: Int32? = nil, isSequential: Bool = false,
-            isSolid: Bool = false, begins: @escaping @Sendable (_ head: [UInt8]) -> Bool
+            isSolid: Bool = false, packing: PackFormat? = nil, begins: @escaping @Sendable (_ head: [UInt8]) -> Bool
         ) {
             (self.name, self.fullName, self.ending, self.mediaType) = (name, fullName ?? name, ending, mediaType)
             (comicEnding, comicMediaType, self.libarchive) = (comic?.ending, comic?.mediaType, libarchive)
-            (self.isSequential, self.isSolid, self.begins) = (isSequential, isSolid, begins)
+            (self.isSequential, self.isSolid, self.packing, self.begins) = (isSequential, isSolid, packing, begins)
         }
     }
 
@@ -49,7 +51,8 @@ package enum ArchiveFormat: String, Sendable, Codable, CaseIterable {
         case .zip:
             Traits(
                 "ZIP", ending: "zip", "application/zip", comic: ("cbz", "application/vnd.comicbook+zip"),
-                libarchive: 0x5_0000
+                libarchive: 0x5_0000,
+                packing: PackFormat("zip", "opens anywhere", libarchive: 0x5_0000, takesRawNames: false)
             ) { Self.isZip($0) && !Self.isEPUB($0) }
         case .rar:
             Traits(
@@ -70,7 +73,11 @@ package enum ArchiveFormat: String, Sendable, Codable, CaseIterable {
         case .tar:
             Traits(
                 "TAR", ending: "tar", "application/x-tar", comic: ("cbt", "application/x-cbt"), libarchive: 0x3_0000,
-                isSequential: true, begins: Self.isTar)
+                isSequential: true,
+                // Restricted pax: extended headers only where they are needed.
+                packing: PackFormat(
+                    "tar.zst", "is smaller and quicker", libarchive: 0x3_0003, .zstd, takesRawNames: true),
+                begins: Self.isTar)
         case .pdf: Traits("PDF", ending: "pdf", "application/pdf") { $0.starts(with: "%PDF-".utf8) }
         case .epub:
             Traits("EPUB", ending: "epub", "application/epub+zip", libarchive: 0x5_0000, begins: Self.isEPUB)

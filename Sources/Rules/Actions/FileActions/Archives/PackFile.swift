@@ -25,12 +25,12 @@ struct PackFile: DecidingAction {
             "Packs the file, or the whole folder with its hidden names, into an archive of its own. What was packed is "
             + "unpacked again and compared before the archive gets its name. The same file gives the same bytes. A folder "
             + "that holds links or devices, or more than \(ArchiveLimits.maxHeaderCount) names, is not packed. Names are kept "
-            + "byte for byte; one that is not UTF-8 goes into a `tar.zst` only.",
+            + "byte for byte; one that is not UTF-8 goes into a `\(PackFormat.forAnyName)` only.",
         guarantee: .exactlyOnce, work: .cpu, canUndo: true, takes: .both,
         parameters: [
             ParameterSpec(
-                "format", .choice(PackFormat.allCases.map(\.rawValue)), default: PackFormat.zip.rawValue,
-                "`zip` opens anywhere, `tar.zst` is smaller and quicker"),
+                "format", .choice(PackFormat.allCases.map(\.rawValue)), default: "zip",
+                PackFormat.allCases.map { "`\($0.rawValue)` \($0.advantage)" }.joined(separator: ", ")),
             DestinationParameters.place, DestinationParameters.folder,
             ParameterSpec(
                 "name", .template, "the archive's name; the file's own with the format's ending where it is not given"),

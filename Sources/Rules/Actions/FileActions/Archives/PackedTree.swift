@@ -100,7 +100,8 @@ struct PackedTree: Sendable {
     static func unkept(_ path: BytePath, _ obstacle: String, _ format: PackFormat) -> Fault {
         Fault(
             .failed,
-            "the name of \(path) cannot be kept in a \(format.rawValue): \(obstacle); use `format: tar.zst`, or rename it",
+            "the name of \(path) cannot be kept in a \(format.rawValue): \(obstacle); use `format: "
+                + "\(PackFormat.forAnyName)`, or rename it",
             path: path)
     }
 

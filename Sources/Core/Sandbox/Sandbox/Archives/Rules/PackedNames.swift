@@ -1,9 +1,11 @@
+import Platform
+
 /// Which names survive in archives.
 extension PackFormat {
     /// Why an archive of this format cannot preserve a path, as text for a person; nil if it can. Checked with unzip,
     /// 7zz, bsdtar and Python's zipfile.
     package func obstacle(to path: [UInt8]) -> String? {
-        guard self == .zip else { return nil }
+        guard !takesRawNames else { return nil }
         if String(validating: path, as: UTF8.self) == nil {
             return "it is not UTF-8, and each program would give the file another name"
         }

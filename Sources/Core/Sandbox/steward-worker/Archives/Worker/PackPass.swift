@@ -22,7 +22,7 @@ enum PackPass {
     static func run(_ words: [String], _ bytes: HandedFile, _ output: RecordOutput) throws {
         let entry = PackedEntry(words: words.dropFirst())
         let isRawTree = PackFormat.rawNames(treeWords: words.dropFirst())
-        guard let format = words.first.flatMap(PackFormat.init), isRawTree != nil || entry != nil else {
+        guard let format = words.first.flatMap(PackFormat.init(rawValue:)), isRawTree != nil || entry != nil else {
             throw Fault(.failed, "nobody knows what is to be packed")
         }
         let isRaw = isRawTree ?? entry.map { PackFormat.isRewritten($0.name) } ?? false
@@ -50,14 +50,12 @@ enum PackPass {
     private static func open(
         _ archive: OpaquePointer, _ format: PackFormat, _ isRaw: Bool, _ target: Target
     ) throws -> Int32 {
-        switch format {
-        case .zip: try check(archive, archive_write_set_format_zip(archive))
-        case .tarZst:
-            try check(archive, archive_write_set_format_pax_restricted(archive))
-            // Only if needed: GNU tar warns about the unknown keyword.
-            if isRaw { try check(archive, archive_write_set_options(archive, "hdrcharset=BINARY")) }
-            // Any result but OK would mean an external program instead.
-            try check(archive, archive_write_add_filter_zstd(archive))
+        try check(archive, archive_write_set_format(archive, format.libarchive))
+        // Only if needed: GNU tar warns about the unknown keyword.
+        if isRaw, format.takesRawNames { try check(archive, archive_write_set_options(archive, "hdrcharset=BINARY")) }
+        // Any result but OK would mean an external program instead.
+        if let compression = format.compression {
+            try check(archive, archive_write_add_filter(archive, compression.libarchive))
         }
         archive_write_set_bytes_in_last_block(archive, 1)
         return archive_write_open(

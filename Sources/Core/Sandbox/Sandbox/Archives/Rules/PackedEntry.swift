@@ -1,10 +1,3 @@
-/// The formats for packing files.
-package enum PackFormat: String, Sendable, Codable, CaseIterable {
-    case zip
-    /// A TAR (pax), compressed with Zstandard.
-    case tarZst = "tar.zst"
-}
-
 /// What an archive records about a file packed into it.
 package struct PackedEntry: Sendable, Equatable {
     /// One path component.
