@@ -18,6 +18,8 @@ import Testing
         "net": .text("100.10"), "tax": .text("0.19"), "count": .integer(7), "low": .integer(-7), "zero": .integer(0),
         "bytes": .integer(1_468_006), "large": .text("999999999999999999999999999999"), "word": .text("abc"),
         "most": .integer(.max), "comma": .text("1,50"),
+        // The last nanosecond of the hour.
+        "brink": .date(Timestamp(nanoseconds: 1_795_391_999_999_999_999)),
     ]
 
     static func render(_ text: String, zone: Zone = berlin) throws -> String {
@@ -138,7 +140,7 @@ import Testing
             ("{{ due | format: \"d MMMM yyyy\" }}", "1 December 2026"),
             ("{{ due | format: \"yyyy 'Q'Q\" }}", "2026 Q4"),
             ("{{ due | format: \"MMMM\", locale: de-AT }}", "Dezember"), ("{{ arrived | format: HH:mm }}", "00:30"),
-            ("[{{ missing | format: yyyy }}]", "[]"),
+            ("[{{ missing | format: yyyy }}]", "[]"), ("{{ brink | format: \"HH:mm:ss.SSS\" }}", "00:59:59.999"),
         ])
     func locales(_ template: String, _ expected: String) throws {
         #expect(try Self.render(template) == expected)

@@ -13,7 +13,9 @@ enum LocaleFormat {
     static func string(
         _ time: Timestamp, _ local: LocalTime, _ pattern: String, locale: String?, _ timeZone: Zone
     ) -> String {
-        let date = Date(timeIntervalSince1970: time.seconds)
+        // A quarter into the millisecond, the finest that is shown: as a `Double`, the end of a second is the next one.
+        let milliseconds = Double(time.fraction / 1_000_000) + 0.25
+        let date = Date(timeIntervalSince1970: Double(time.wholeSeconds) + milliseconds / 1_000)
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: identifier(locale ?? standard))
         formatter.calendar = Calendar(identifier: .gregorian)
