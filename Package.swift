@@ -174,7 +174,7 @@ let package = Package(
             ["HTTPKit", "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, nioTLS],
             resources: [.copy("Resources")]),
         core(
-            "RonAppSdkSwift", in: "RON", ["HTTPKit", nio, nioTLS, log, metrics, toml]),
+            "RonAppSdkSwift", in: "RON", ["HTTPKit", "Platform", nio, nioTLS, log, metrics, toml]),
         core("RonHummingbird", in: "RON", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),
 
         .target(

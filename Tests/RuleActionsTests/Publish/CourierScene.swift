@@ -42,6 +42,8 @@ protocol CourierScene {
 
 extension CourierScene {
     var ledger: Ledger { outbox.ledger }
+    /// Without jitter, so that waits can be told.
+    static var backoff: Backoff { Backoff(first: .milliseconds(5), longest: .milliseconds(5)) }
 
     func target(_ set: (inout PublishTarget) -> Void = { _ in }) throws -> PublishTarget {
         var target = try ActionWorld.hub()
@@ -51,11 +53,11 @@ extension CourierScene {
 
     func courier(
         _ sender: ScriptedSender, _ target: PublishTarget, limit: Int = 4, outbox: Outbox? = nil,
-        backoff: @escaping @Sendable (Int) -> Double = { _ in 0.005 }, changed: @escaping @Sendable () -> Void = {}
+        changed: @escaping @Sendable () -> Void = {}
     ) -> Courier {
         Courier(
             outbox: outbox ?? self.outbox, targets: [target], senders: [target.name: sender], limit: limit,
-            backoff: backoff, changed: changed, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            backoff: Self.backoff, changed: changed, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     func add(_ id: String, key: String = "k", to target: String = "hub") async throws {

@@ -94,7 +94,7 @@ import Testing
         for number in 0..<20 { try await add("w\(number).0", key: "\(number)", to: "well") }
         let courier = Courier(
             outbox: outbox, targets: try ["silent", "busy", "well"].map { try ActionWorld.hub($0) },
-            senders: ["silent": silent, "busy": busy, "well": well], limit: 6, backoff: { _ in 0.005 },
+            senders: ["silent": silent, "busy": busy, "well": well], limit: 6, backoff: Self.backoff,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await courier.start()
         for number in 0..<20 { try await until("w\(number).0", .delivered) }

@@ -121,12 +121,13 @@ struct RunningValueTests {
 
     @Test("Waiting doubles from a second to ten minutes, a fifth more or less")
     func backoff() {
-        var random = SeededGenerator(for: "Backoff")
+        var backoff = Backoff.ofJobs
+        backoff.generator = SeededGenerator(for: "Backoff")
         for (attempt, base) in [
             (0, 1.0), (1, 1), (2, 2), (3, 4), (5, 16), (10, 512), (11, 600), (64, 600), (Int.max, 600),
         ] {
             for _ in 0..<200 {
-                let seconds = Backoff.seconds(attempt: attempt, using: &random)
+                let seconds = backoff.seconds(failures: attempt)
                 #expect(seconds >= base * 0.8 && seconds <= base * 1.2, "\(attempt)")
             }
         }

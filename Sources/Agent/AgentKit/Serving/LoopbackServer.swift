@@ -46,7 +46,7 @@ package final class LoopbackServer: Sendable {
     /// logs that and gives up, as that is no reason for the agent to end.
     package func run() async {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        var wait = 1
+        var backoff = Backoff(first: .seconds(1), longest: .seconds(60))
         while !Task.isCancelled {
             do {
                 try await listen(group)
@@ -61,9 +61,10 @@ package final class LoopbackServer: Sendable {
                 // Returning would end the agent.
                 while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
             } catch {
-                log.error("\(content) are not served at \(address), trying again in \(wait) s: \(explain(error))")
-                try? await Task.sleep(for: .seconds(wait))
-                wait = min(60, wait * 2)
+                let pause = backoff.next()
+                let seconds = pause.components.seconds
+                log.error("\(content) are not served at \(address), trying again in \(seconds) s: \(explain(error))")
+                try? await Task.sleep(for: pause)
             }
         }
         try? await group.shutdownGracefully()

@@ -37,7 +37,7 @@ final class WatchLoop {
 
     /// Nanoseconds of the monotonic clock; nil if nothing is due.
     var rescanNotBefore: Int64 = 0
-    private var rescanPause: Double
+    private var rescanBackoff: Backoff
     private var pollDue: Int64?
     private var hourlyDue: Int64?
     private var sightDue: Int64?
@@ -53,7 +53,7 @@ final class WatchLoop {
         self.dirty = dirty
         self.options = options
         self.board = board
-        rescanPause = options.rescanBackoff
+        rescanBackoff = Backoff(first: .seconds(options.rescanBackoff), longest: .seconds(60))
         // Without /proc, only the hourly rescan notices mounts.
         mountInfo = PathStatus.kernelFile("/proc/self/mountinfo")
         mounts = Mount.all()
@@ -171,9 +171,8 @@ final class WatchLoop {
         numbers.rescans += 1
         let now = Self.now()
         // Each consecutive rescan waits longer; a quiet minute resets the backoff.
-        let calm = now - rescanNotBefore > Self.nanoseconds(60)
-        rescanPause = calm ? options.rescanBackoff : min(60, rescanPause * 2)
-        rescanNotBefore = now + Self.nanoseconds(rescanPause)
+        if now - rescanNotBefore > Self.nanoseconds(60) { rescanBackoff.reset() }
+        rescanNotBefore = now + Self.nanoseconds(rescanBackoff.next() / .seconds(1))
         hourlyDue = nil
         for root in Array(roots.values) {
             if !check(root), root.real != nil, root.mode == .inotify { watchTree(root, "", force: true) }

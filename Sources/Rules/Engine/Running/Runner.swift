@@ -18,7 +18,7 @@ package actor Runner {
     private var idleWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
     private var lastWaiter = 0
     private var tellEnd: (@Sendable (_ place: String, _ path: BytePath) async -> Void)?
-    private var generator = SystemRandomNumberGenerator()
+    private var backoff = Backoff.ofJobs
 
     /// - Parameters:
     ///   - maximumFiles: how many files are worked on concurrently; each kind of work has its own limit.
@@ -194,7 +194,7 @@ package actor Runner {
         case .heldUp(let others): end = .heldUp(by: others)
         case .crowded(let kind, let hasBegun): end = .crowded(kind, hasBegun: hasBegun)
         case .again(let attempt):
-            let delay = Backoff.seconds(attempt: attempt, using: &generator)
+            let delay = backoff.seconds(failures: attempt)
             await noteNextTry(of: id, in: .waiting, after: delay)
             end = .waits(.retry, seconds: delay)
         }
@@ -220,7 +220,7 @@ package actor Runner {
 
     /// Schedules a retry for an undo that failed for a transient reason.
     func undoAgain(_ id: String, after attempts: Int) async {
-        let delay = Backoff.seconds(attempt: attempts, using: &generator)
+        let delay = backoff.seconds(failures: attempts)
         await noteNextTry(of: id, in: .undoing, after: delay)
         happened { $0.undoWaits(id, seconds: delay, .now) }
     }
@@ -250,7 +250,7 @@ package actor Runner {
                 case .ready, .waiting: return .open(Scheduler.Job(job))
                 case .undoing:
                     return job.nextAttempt.map {
-                        .waits(.undo, seconds: min($0.seconds - now, Backoff.longest))
+                        .waits(.undo, seconds: min($0.seconds - now, Backoff.longestOfJobs))
                     } ?? .nothing
                 case .asking:
                     let asked = try transaction.openQuestions().first { $0.1.id == id }

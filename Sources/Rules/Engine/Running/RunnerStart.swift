@@ -22,7 +22,7 @@ extension Runner {
         for id in try await planner.superseded() { await planAnewUnlessHung(id) }
         for job in try await ledger.read({ try $0.waitingJobs() }) {
             // Ledger times are wall-clock times, and the clock may have been set since.
-            let seconds = job.nextAttempt.map { min($0.seconds - Timestamp.now().seconds, Backoff.longest) } ?? 0
+            let seconds = job.nextAttempt.map { min($0.seconds - Timestamp.now().seconds, Backoff.longestOfJobs) } ?? 0
             happened { $0.waits(job.id, .retry, seconds: seconds, .now) }
         }
         for (question, job) in try await ledger.read({ try $0.openQuestions() }) {

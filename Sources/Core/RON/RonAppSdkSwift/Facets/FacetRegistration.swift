@@ -1,4 +1,4 @@
-import HTTPKit
+import Platform
 
 /// Registers a facet with a node, and sends heartbeats (docs/design/ron.md, "Decisions").
 ///
@@ -112,7 +112,6 @@ public struct FacetRegistration: Sendable {
             first: settings.firstDelay, longest: settings.interval, jitter: settings.jitter,
             generator: settings.generator)
         var isRegistered = false
-        var failures = 0
         while !Task.isCancelled {
             let problem = isRegistered ? await heartbeat().problem : await register().problem
             if Task.isCancelled { return }
@@ -121,14 +120,13 @@ public struct FacetRegistration: Sendable {
                 onFailure(problem)
                 guard isRegistered || problem.retryable == true else { throw problem }
                 if [404, 410].contains(problem.status) { isRegistered = false }
-                failures += 1
                 let asked = problem.retryAfterMs.map { ms in
                     min(.milliseconds(ms), max(settings.interval, Self.longestWait))
                 }
-                wait = backoff.wait(failures: failures, asked: asked)
+                wait = backoff.next(asked: asked)
             } else {
                 isRegistered = true
-                failures = 0
+                backoff.reset()
             }
             do {
                 try await settings.clock.sleep(for: wait)

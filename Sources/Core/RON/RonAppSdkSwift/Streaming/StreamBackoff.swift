@@ -1,4 +1,4 @@
-import HTTPKit
+import Platform
 
 /// The backoff of a stream's reconnects, and when it gives up.
 struct StreamBackoff {
@@ -37,6 +37,6 @@ struct StreamBackoff {
     mutating func wait(retryAfter: Duration?) -> Duration? {
         guard connections < settings.tries else { return nil }
         if let retryAfter, retryAfter > settings.longestRetryAfter { return nil }
-        return backoff.wait(failures: connections, asked: [retry, retryAfter].compactMap { $0 }.max())
+        return backoff.delay(failures: connections, asked: [retry, retryAfter].compactMap { $0 }.max())
     }
 }

@@ -12,8 +12,8 @@ package actor VaultService {
     package nonisolated let place: VaultPlace
     private nonisolated let judge: any DepositJudge
     private nonisolated let key: KeyAtHand
-    /// The initial backoff after a failure that may resolve without a person.
-    private nonisolated let pause: Duration
+    /// Before what failed is retried, if it may resolve without a person.
+    private nonisolated let backoff: Backoff
     nonisolated let notice: @Sendable (VaultNotice) -> Void
     private nonisolated let gate: BlockingPool
     nonisolated let work: BlockingPool
@@ -46,7 +46,7 @@ package actor VaultService {
         self.place = place
         self.judge = judge
         self.key = key
-        self.pause = pause
+        backoff = Backoff(first: pause, longest: .seconds(600))
         self.notice = notice
         gate = BlockingPool("vault.\(place.name)")
         work = BlockingPool("vault.\(place.name).work", threads: 3)
@@ -183,11 +183,11 @@ package actor VaultService {
 
     private func awaitReturn() {
         guard returning == nil else { return }
-        let (pause, asked) = (pause, locks)
+        let asked = locks
         returning = Task {
-            var pauses = Pauses(pause)
+            var backoff = self.backoff
             repeat {
-                do { try await Task.sleep(for: pauses.next()) } catch { return }
+                do { try await Task.sleep(for: backoff.next()) } catch { return }
             } while await !self.isSettled(asked)
             self.noLongerWaits(asked)
         }
@@ -298,18 +298,18 @@ package actor VaultService {
 
     /// Begins to ingest this host's deposits. Failures from lack of space, and others that may resolve without a
     /// person, are retried while the vault is unlocked.
-    private func ingestOwn(_ pauses: Pauses? = nil) {
+    private func ingestOwn(_ retries: Backoff? = nil) {
         guard let session else { return }
-        let (unlocked, isFirst) = (locks, pauses == nil)
-        var pauses = pauses ?? Pauses(pause)
+        let (unlocked, isFirst) = (locks, retries == nil)
+        var backoff = retries ?? self.backoff
         session.ingestion = Task {
             let waits = await self.ingestAll(isFirst: isFirst)
             // Locked and unlocked meanwhile: the new session does this itself.
             guard self.locks == unlocked, let session = self.session else { return }
             session.ingestion = nil
             guard waits else { return }
-            let next = pauses.next()
-            let following = pauses
+            let next = backoff.next()
+            let following = backoff
             session.retry = Task {
                 do { try await Task.sleep(for: next) } catch { return }
                 if self.locks == unlocked { self.ingestOwn(following) }

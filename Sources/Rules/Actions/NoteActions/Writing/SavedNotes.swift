@@ -41,11 +41,10 @@ actor SavedNotes {
     /// Pending blocks are in the ledger, so nothing is lost if the agent ends meanwhile.
     private func putBack(_ note: BytePath, _ look: Look) async {
         defer { owed.remove(note) }
-        var delay = delay
+        var backoff = Backoff(first: .seconds(delay), longest: .seconds(60))
         while !timeout.isStopping {
             do {
-                try await Task.sleep(for: .seconds(delay))
-                delay = min(60, delay * 1.5)
+                try await Task.sleep(for: backoff.next())
                 try await look(note)
                 return
             } catch let fault as Fault where fault.kind == .transient {

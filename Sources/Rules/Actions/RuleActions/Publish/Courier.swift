@@ -12,7 +12,7 @@ package actor Courier {
     private let outbox: Outbox
     private let targets: [String: PublishTarget]
     private let senders: [String: any EventSender]
-    private let backoff: @Sendable (_ attempt: Int) -> Double
+    private let backoff: Backoff
     private let changed: @Sendable () -> Void
     private let log: Logger
 
@@ -49,15 +49,12 @@ package actor Courier {
     ///   - targets: the configured ones.
     ///   - senders: one per target, by name.
     ///   - limit: maximum number of events in flight.
-    ///   - backoff: seconds to wait after that many failed attempts.
+    ///   - backoff: between the attempts of an event, and those of a target.
     ///   - changed: called when an event has been given up; must not block.
     ///   - log: logs deliveries, retries and events given up.
     package init(
         outbox: Outbox, targets: [PublishTarget], senders: [String: any EventSender], limit: Int,
-        backoff: @escaping @Sendable (Int) -> Double = { attempt in
-            var generator = SystemRandomNumberGenerator()
-            return Backoff.seconds(attempt: attempt, using: &generator)
-        }, changed: @escaping @Sendable () -> Void = {}, log: Logger
+        backoff: Backoff = .ofJobs, changed: @escaping @Sendable () -> Void = {}, log: Logger
     ) {
         self.outbox = outbox
         self.targets = Dictionary(targets.map { ($0.name, $0) }) { first, _ in first }

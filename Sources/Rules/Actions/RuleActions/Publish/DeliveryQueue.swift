@@ -1,4 +1,5 @@
 import Ledger
+import Platform
 import Rules
 
 /// Schedules deliveries fairly. Each target gets a share of the concurrency limit. A failing target is left alone for a
@@ -40,7 +41,7 @@ struct DeliveryQueue {
 
     private let limit: Int
     private let share: Int
-    private let backoff: @Sendable (Int) -> Double
+    private var backoff: Backoff
     private var lines: [String: Line] = [:]
     /// Target names in round-robin order.
     private var names: [String] = []
@@ -51,8 +52,8 @@ struct DeliveryQueue {
     /// - Parameters:
     ///   - limit: maximum number of concurrent deliveries.
     ///   - targets: number of targets that share the limit.
-    ///   - backoff: seconds to leave a target alone after that many of its own failures.
-    init(limit: Int, targets: Int, backoff: @escaping @Sendable (Int) -> Double) {
+    ///   - backoff: how long a target is left alone after failures of its own.
+    init(limit: Int, targets: Int, backoff: Backoff) {
         self.limit = max(1, limit)
         share = max(1, self.limit / max(1, targets))
         self.backoff = backoff
@@ -128,7 +129,7 @@ struct DeliveryQueue {
         if turn.era == line.era {
             line.failures += 1
             line.era += 1
-            seconds = max(seconds, backoff(line.failures))
+            seconds = max(seconds, backoff.seconds(failures: line.failures))
             line.opens = nil
         }
         let opens = now.advanced(by: .seconds(seconds))

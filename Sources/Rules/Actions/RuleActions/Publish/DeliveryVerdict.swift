@@ -16,11 +16,12 @@ struct DeliveryVerdict {
     ///   - target: the destination; nil if it is no longer configured.
     ///   - tried: seconds to add to the event's retry time.
     ///   - failures: consecutive failures of the target.
-    ///   - backoff: seconds to wait after that many failed attempts.
+    ///   - backoff: between the attempts.
     init(
         _ sent: DeliveryRecord, _ outcome: SendOutcome, _ target: PublishTarget?, tried: Double, failures: Int,
-        backoff: (Int) -> Double
+        backoff: Backoff
     ) {
+        var backoff = backoff
         delivery = sent
         let tries = sent.attempts == 1 ? "one try" : "\(sent.attempts) tries"
         switch outcome {
@@ -34,15 +35,15 @@ struct DeliveryVerdict {
             delivery.state = .waiting
             delivery.nextAttempt = nil
             // Only a stop cancels; back off in case anything else does.
-            wait = backoff(sent.attempts)
+            wait = backoff.seconds(failures: sent.attempts)
         case .notSent(let reason):
             delivery.attempts -= 1
             if delivery.attempts == 0 { delivery.firstAttempt = nil }
-            putOff(nil, reason, by: backoff(max(1, failures)))
+            putOff(nil, reason, by: backoff.seconds(failures: failures))
             if reason != sent.problem { line = ("delivery", "it waits for \(sent.target): \(reason)") }
         case .retry(let after, let status, let reason):
             delivery.triedFor += tried
-            let seconds = max(backoff(sent.attempts), min(after ?? 0, Courier.longestWait))
+            let seconds = max(backoff.seconds(failures: sent.attempts), min(after ?? 0, Courier.longestWait))
             if let most = target?.attempts, sent.attempts >= most {
                 giveUp(status, reason, "in \(tries), as many as `attempts` allows")
                 wait = seconds
