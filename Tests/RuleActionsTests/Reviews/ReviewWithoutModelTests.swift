@@ -92,7 +92,7 @@ import Testing
         let isBusy = Mutex(true)
         let scene = try Scene { request in
             isBusy.withLock { $0 }
-                ? .complaint(529, "overloaded_error", headers: ["retry-after": "0"]) : Scene.sensible(request)
+                ? .complaint(529, "overloaded_error", headers: ["retry-after": "121"]) : Scene.sensible(request)
         }
         let world = try scene.open()
         let action = try world.action(Scene.entry)

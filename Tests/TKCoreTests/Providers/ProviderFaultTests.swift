@@ -44,16 +44,20 @@ struct ProviderFaultTests {
         #expect(server.requests.count == 4 && Set(server.requests.map(\.body)).count == 1)
     }
 
-    @Test("The server's wait is kept: milliseconds first, then seconds, then a date")
+    @Test("No try comes sooner than the server asks for: milliseconds first, then seconds, then a date")
     func retryAfter() async throws {
         let busy = Self.error("rate_limit_error", "slow down")
         let server = try ScriptedServer(
-            .reply(429, busy, headers: ["retry-after-ms": "1500", "retry-after": "60"]),
-            .reply(429, busy, headers: ["retry-after": "7.5"]), .reply(503, "{}", headers: ["retry-after": "x"]),
+            .reply(429, busy, headers: ["retry-after-ms": "4500", "retry-after": "60"]),
+            .reply(429, busy, headers: ["retry-after": "10.5"]), .reply(503, "{}", headers: ["retry-after": "x"]),
             .stream(ProviderFixture.anthropic))
         let response = try await anthropic(server.url).generate(ProviderFixture.request)
         #expect(response.text == ProviderFixture.text)
-        #expect(clock.pauses == [.milliseconds(1500), .milliseconds(7500), .seconds(15)])
+        let pauses = clock.pauses
+        #expect(pauses.count == 3 && pauses.last == .seconds(15), "\(pauses)")
+        for (pause, asked) in zip(pauses, [4.5, 10.5]) {
+            #expect((.seconds(asked)...(.seconds(asked * 1.2))).contains(pause), "\(pauses)")
+        }
         let now = Date(timeIntervalSince1970: 784_111_767)
         for date in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
             #expect(RetryPolicy.wait(milliseconds: nil, secondsOrDate: date, now: now) == .seconds(10), "\(date)")
@@ -61,6 +65,16 @@ struct ProviderFaultTests {
         #expect(RetryPolicy.wait(milliseconds: nil, secondsOrDate: "-5", now: now) == .zero)
         #expect(RetryPolicy.wait(milliseconds: "nan", secondsOrDate: "1e400", now: now) == nil)
         #expect(RetryPolicy.wait(milliseconds: "1e300", secondsOrDate: nil, now: now) == .seconds(1_000_000_000))
+    }
+
+    @Test(
+        "A server that asks for less than our own wait gets that, and not everyone at once",
+        arguments: [(0, 0.0, 3.0), (0, 1.5, 3), (0, 3.5, 3.5), (1, 7.5, 9), (2, 0, 15), (2, 120, 120)])
+    func shortWait(_ retries: Int, _ asked: Double, _ wait: Double) throws {
+        let error = LLMError(.rateLimited, "slow down", status: 429, retryAfter: .seconds(asked))
+        let pauses = try (0..<100).map { _ in try #require(RetryPolicy().delay(after: error, retries: retries)) }
+        #expect(pauses.allSatisfy { (.seconds(wait)...(.seconds(wait * 1.2))).contains($0) }, "\(pauses)")
+        #expect(Set(pauses).count > 1)
     }
 
     @Test("A wait of more than two minutes is not waited for, and the message says how long it is")

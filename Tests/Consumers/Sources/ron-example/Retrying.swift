@@ -1,7 +1,8 @@
 import RonAppSdkSwift
 
-/// Repeats a call as long as that makes sense: after the delay that the server asks for, otherwise with a delay that
-/// doubles each time, with a jitter of up to half of it, so that clients do not all return at once.
+/// Repeats a call as long as that makes sense. The delay doubles each time, and is never shorter than the server asks
+/// for. Jitter changes it by up to half, or only lengthens it if the server asked, so that clients do not all return at
+/// once.
 ///
 /// A write needs a constant idempotency key: its answer may be lost after the server has done the work.
 ///
@@ -18,8 +19,9 @@ func retrying<T>(
     for _ in 1..<attempts {
         let answer = await call()
         guard let problem = answer.problem, problem.retryable == true else { return answer }
-        let asked = problem.retryAfterMs.map { Double($0) } ?? wait * .random(in: 0.5...1.5)
-        try await Task.sleep(for: .milliseconds(asked))
+        let asked = problem.retryAfterMs.map { Double($0) }
+        let jitter = Double.random(in: asked == nil ? 0.5...1.5 : 1...1.5)
+        try await Task.sleep(for: .milliseconds(max(wait, asked ?? 0) * jitter))
         wait *= 2
     }
     return await call()

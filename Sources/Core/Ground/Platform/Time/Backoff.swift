@@ -43,8 +43,16 @@ package struct Backoff: Sendable {
             if delay >= limit || delay == .zero { break }
             delay = min(delay * 2, limit)
         }
+        return Self.delay(delay, asked: asked, jitter: jitter, using: &generator)
+    }
+
+    /// The rule for every retry: after our own delay, but never sooner than the other side asked for (`Retry-After`).
+    /// Jitter then only lengthens it, so that not everyone who was asked comes back at once.
+    package static func delay(
+        _ own: Duration, asked: Duration?, jitter: Double, using generator: inout some RandomNumberGenerator
+    ) -> Duration {
         let shortest = asked == nil ? 1 - jitter : 1
-        return max(delay, asked ?? .zero) * Double.random(in: shortest...(1 + jitter), using: &generator)
+        return max(own, asked ?? .zero) * Double.random(in: shortest...(1 + jitter), using: &generator)
     }
 
     /// The same in seconds.

@@ -1,9 +1,11 @@
 import Foundation
 import HTTPKit
+import Platform
 
-/// The backoff of a failed call: as the server requests, else 3, 9 and 15 s (docs/design/advisors.md, "Providers").
+/// The backoff of a failed call: 3, 9 and 15 s, or longer if the server asks for it (docs/design/advisors.md,
+/// "Providers").
 public struct RetryPolicy: Sendable, Hashable {
-    /// The delays if the server names none; there are as many retries as delays.
+    /// The delays unless the server asks for a longer one; there are as many retries as delays.
     public var delays: [Duration]
     /// A longer wait requested by the server is not honoured; the call fails.
     public var longestWait: Duration
@@ -21,7 +23,9 @@ public struct RetryPolicy: Sendable, Hashable {
     public func delay(after error: LLMError, retries: Int) -> Duration? {
         guard retries < delays.count, error.isRetryable else { return nil }
         guard let asked = error.retryAfter else { return delays[retries] }
-        return asked <= longestWait ? asked : nil
+        guard asked <= longestWait else { return nil }
+        var generator = SystemRandomNumberGenerator()
+        return Backoff.delay(delays[retries], asked: asked, jitter: 0.2, using: &generator)
     }
 
     /// Parses `retry-after-ms`, then `retry-after` (seconds, possibly fractional, or an HTTP date relative to `now`);

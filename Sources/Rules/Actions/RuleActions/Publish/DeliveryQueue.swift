@@ -129,7 +129,7 @@ struct DeliveryQueue {
         if turn.era == line.era {
             line.failures += 1
             line.era += 1
-            seconds = max(seconds, backoff.seconds(failures: line.failures))
+            seconds = backoff.seconds(failures: line.failures, asked: asked)
             line.opens = nil
         }
         let opens = now.advanced(by: .seconds(seconds))

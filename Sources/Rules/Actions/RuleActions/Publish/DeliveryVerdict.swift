@@ -43,7 +43,8 @@ struct DeliveryVerdict {
             if reason != sent.problem { line = ("delivery", "it waits for \(sent.target): \(reason)") }
         case .retry(let after, let status, let reason):
             delivery.triedFor += tried
-            let seconds = max(backoff.seconds(failures: sent.attempts), min(after ?? 0, Courier.longestWait))
+            let asked = after.map { min($0, Courier.longestWait) }
+            let seconds = backoff.seconds(failures: sent.attempts, asked: asked)
             if let most = target?.attempts, sent.attempts >= most {
                 giveUp(status, reason, "in \(tries), as many as `attempts` allows")
                 wait = seconds
