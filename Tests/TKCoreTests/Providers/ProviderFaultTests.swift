@@ -114,11 +114,13 @@ struct ProviderFaultTests {
         #expect(server.requests.count == 1 && clock.pauses.isEmpty)
     }
 
-    @Test("408, 409 and every 5xx are tried again, unless the server says no")
+    @Test("408, 409, 425 and every 5xx are tried again, unless the server says no")
     func transient() async throws {
         let server = try ScriptedServer(
             .reply(408, "{}"), .reply(409, "{}"), .reply(500, "<html>"), .stream(ProviderFixture.anthropic))
         #expect(try await anthropic(server.url).generate(ProviderFixture.request).text == ProviderFixture.text)
+        let early = try ScriptedServer(.reply(425, "{}"), .stream(ProviderFixture.anthropic))
+        #expect(try await anthropic(early.url).generate(ProviderFixture.request).text == ProviderFixture.text)
         let firm = try ScriptedServer(.reply(500, "{}", headers: ["x-should-retry": "false"]))
         #expect(try await failure(anthropic(firm.url)).kind == .server)
         #expect(firm.requests.count == 1)

@@ -24,3 +24,9 @@ package enum RetryAfter {
         min(.milliseconds(Int64((min(max(seconds, 0), 1e10) * 1_000).rounded(.up))), longest)
     }
 }
+
+/// The status of an answer.
+package enum HTTPStatus {
+    /// Whether the status alone means that the same request may succeed later (RFC 9110, 6585 and 8470).
+    package static func isRetryable(_ status: Int) -> Bool { status >= 500 || [408, 425, 429].contains(status) }
+}

@@ -73,9 +73,8 @@ extension RonProblem: Codable {
             reason: fields.text("reason") ?? details.flatMap { ProblemFields($0).text("reason") }, details: details)
     }
 
-    /// Whether the status alone means that the same call may succeed later: all from 500, as in the original, and those
-    /// below that are defined so.
-    static func isRetryable(_ status: Int) -> Bool { status >= 500 || [408, 425, 429].contains(status) }
+    /// Whether the status alone means that the same call may succeed later.
+    package static func isRetryable(_ status: Int) -> Bool { HTTPStatus.isRetryable(status) }
 
     /// Servers send no kind yet.
     private static func kind(code: String, status: Int) -> String {

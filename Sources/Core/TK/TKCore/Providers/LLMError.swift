@@ -1,4 +1,5 @@
 import Foundation
+import HTTPKit
 
 /// Why a call to a model failed, and how to respond. Never contains a key.
 public struct LLMError: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
@@ -79,7 +80,8 @@ public struct LLMError: Error, Sendable, Hashable, CustomStringConvertible, Loca
             .notAllowed, .timedOut:
             return false
         case .rateLimited, .overloaded, .truncated, .network, .server, .malformed:
-            if let status, (400..<500).contains(status), ![408, 409, 429].contains(status) { return false }
+            // 409 stands for a lock that was not free in time; the providers' own clients retry it as well.
+            if let status, (400..<500).contains(status), status != 409, !HTTPStatus.isRetryable(status) { return false }
             return serverAllowsRetry ?? true
         }
     }

@@ -4,9 +4,9 @@ import Rules
 
 /// Classifies a receiver's response: delivered, refused for good, or worth a retry.
 enum AnswerJudgement {
-    /// Statuses below 500 that are worth a retry. 409 means that the receiver is still processing an event with this
-    /// key. 401 and 407 concern the credentials, which a person can fix, rather than the event.
-    private static let passing: Set<Int> = [401, 407, 408, 409, 425, 429]
+    /// Further statuses that are worth a retry. 409 means that the receiver is still processing an event with this key.
+    /// 401 and 407 concern the credentials, which a person can fix, rather than the event.
+    private static let passing: Set<Int> = [401, 407, 409]
 
     /// - Parameters:
     ///   - status: HTTP status, never 0.
@@ -15,7 +15,7 @@ enum AnswerJudgement {
     static func outcome(status: Int, _ problem: RonProblem?) -> SendOutcome {
         if (200..<300).contains(status) { return .delivered(status: status) }
         let reason = reason(status, problem)
-        if passing.contains(status) || status >= 500 {
+        if passing.contains(status) || RonProblem.isRetryable(status) {
             return .retry(
                 after: problem?.retryAfterMs.map { Double($0) / 1000 }, status: status, reason: reason)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPKit
 
 /// A server's message in the body of an error, in any of the common formats.
 package struct ServerComplaint: Sendable {
@@ -77,7 +78,7 @@ package struct ServerComplaint: Sendable {
             return .authentication
         }
         if let status {
-            if status == 408 || status == 409 || status >= 500 { return .server }
+            if status == 409 || HTTPStatus.isRetryable(status) { return .server }
             return .invalidRequest
         }
         if words.contains("invalid_request_error") || words.contains("not_found_error") { return .invalidRequest }
