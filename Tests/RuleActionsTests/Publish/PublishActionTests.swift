@@ -161,8 +161,9 @@ import Testing
         "What is wrong with it is said when the rules are loaded",
         arguments: [
             ("{ to: hob }", "did you mean `hub`"), ("{ to: hub, payload: \"{{ file.name }}\" }", "no JSON"),
-            ("{ to: hub, payload: '{\"a\": ' }", "no JSON"), ("{ to: hub, event: \"a b\" }", "letters, digits"),
-            ("{ payload: \"{}\" }", "needs `to`"),
+            ("{ to: hub, payload: '{\"a\": ' }", "no JSON"),
+            ("{ to: hub, payload: '{\"a\": 1, \"a\": 2}' }", "no JSON"),
+            ("{ to: hub, event: \"a b\" }", "letters, digits"), ("{ payload: \"{}\" }", "needs `to`"),
         ])
     func complaints(_ parameters: String, _ said: String) throws {
         let (rules, diagnostics) = world.load("publish: \(parameters)")

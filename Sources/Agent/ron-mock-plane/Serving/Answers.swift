@@ -116,7 +116,7 @@ extension JSON {
     init(body bytes: [UInt8]) {
         if bytes.isEmpty {
             self = .null
-        } else if (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil {
+        } else if (try? JSON(parsing: bytes)) != nil {
             self = .verbatim(String(decoding: bytes, as: UTF8.self))
         } else {
             self = .string(String(decoding: bytes, as: UTF8.self))

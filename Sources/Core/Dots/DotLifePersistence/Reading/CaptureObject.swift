@@ -51,47 +51,27 @@ struct CaptureObject {
     }
 
     private static func values(_ text: String) throws -> [String: String] {
-        let whole: Any
-        do {
-            whole = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
+        let whole: JSON
+        do throws(JSON.Mistake) {
+            whole = try JSON(parsing: Array(text.utf8))
         } catch {
-            throw Fault(.refused, "it is called .json and is no JSON; as a note call it .txt")
+            throw Fault(
+                .refused, "it is called .json and is no JSON (\(shown(error.message))); as a note call it .txt")
         }
-        guard let object = whole as? [String: Any] else {
+        guard case .object(let members) = whole else {
             throw Fault(.refused, "its JSON is no object with \(listed)")
         }
-        if let unknown = object.keys.filter({ !keys.contains($0) }).min() {
-            throw Fault(.refused, "its key `\(shown(unknown))` is unknown; there are \(listed)")
-        }
-        let values: [String: String] = try object.reduce(into: [:]) { values, entry in
-            if entry.value is NSNull { return }
-            guard let value = entry.value as? String else {
-                throw Fault(.refused, "its `\(entry.key)` must be a text, in quotes")
+        return try members.reduce(into: [:]) { values, member in
+            let (key, value) = member
+            guard keys.contains(key) else {
+                throw Fault(.refused, "its key `\(shown(key))` is unknown; there are \(listed)")
             }
-            values[entry.key] = value
-        }
-        guard keyCount(text) == object.count else {
-            throw Fault(.refused, "it has a key twice, and only one of the two could be kept")
-        }
-        return values
-    }
-
-    /// Counts the keys of an object whose values are texts and nulls, because the reader keeps only one of duplicate
-    /// keys.
-    private static func keyCount(_ text: String) -> Int {
-        var (count, isText, isEscaped) = (0, false, false)
-        for byte in text.utf8 {
-            if isEscaped {
-                isEscaped = false
-            } else if byte == UInt8(ascii: "\\") {
-                isEscaped = isText
-            } else if byte == UInt8(ascii: "\"") {
-                isText.toggle()
-            } else if byte == UInt8(ascii: ":"), !isText {
-                count += 1
+            switch value {
+            case .null: break
+            case .string(let text): values[key] = text
+            default: throw Fault(.refused, "its `\(key)` must be a text, in quotes")
             }
         }
-        return count
     }
 
     private static var listed: String { keys.map { "`\($0)`" }.joined(separator: ", ") }

@@ -28,6 +28,12 @@ package indirect enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByS
         }
     }
 
+    /// A string; nil for another value.
+    package var text: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+
     /// An object's members by name; nil for another value.
     package var members: [String: JSON]? {
         guard case .object(let members) = self else { return nil }

@@ -1,4 +1,4 @@
-import Foundation
+import Platform
 
 /// A request to a language model, in terms common to all providers.
 ///
@@ -127,13 +127,13 @@ public struct LLMSchema: Sendable, Hashable {
             throw LLMError(
                 .invalidRequest, "a schema's name has 1 to 64 of A-Z, a-z, 0-9, _ and -; this one is “\(name)”")
         }
-        let value: Any
-        do {
-            value = try JSONSerialization.jsonObject(with: Data(json.utf8))
+        let value: JSON
+        do throws(JSON.Mistake) {
+            value = try JSON(parsing: Array(json.utf8))
         } catch {
-            throw LLMError(.invalidRequest, "the schema \(name) is not JSON: \(error.localizedDescription)")
+            throw LLMError(.invalidRequest, "the schema \(name) is not JSON: \(error.message)")
         }
-        guard value is [String: Any] else {
+        guard case .object = value else {
             throw LLMError(.invalidRequest, "the schema \(name) is not a JSON object")
         }
         self.name = name

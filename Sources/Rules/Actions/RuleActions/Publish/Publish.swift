@@ -1,4 +1,3 @@
-import Foundation
 import Ledger
 import Platform
 import Rules
@@ -109,7 +108,10 @@ struct Publish: ExternalAction {
 
     /// An object or a list, which a receiver can tell from a truncated one.
     private static func isJSON(_ text: String) -> Bool {
-        (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
+        switch try? JSON(parsing: Array(text.utf8)) {
+        case .object?, .array?: true
+        default: false
+        }
     }
 
     var valueNames: Set<String> { arguments.has("payload") ? [] : EventBody.ofFile }

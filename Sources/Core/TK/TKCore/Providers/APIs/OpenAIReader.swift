@@ -30,9 +30,13 @@ package struct OpenAIReader: ReplyReader {
             let completion_tokens_details: Completion?
         }
 
+        /// Of any form: ``ServerComplaint`` reads it.
+        struct Failure: Decodable { init(from decoder: any Decoder) {} }
+
         let model: String?
         let choices: [Choice]?
         let usage: Usage?
+        let error: Failure?
     }
 
     private var parser = SSEParser()
@@ -74,7 +78,7 @@ package struct OpenAIReader: ReplyReader {
     }
 
     package mutating func read(whole body: [UInt8]) throws -> LLMResponse {
-        _ = try absorb(Data(body))
+        _ = try absorb(body)
         return try finish()
     }
 
@@ -84,15 +88,15 @@ package struct OpenAIReader: ReplyReader {
             isComplete = true
             return nil
         }
-        return try absorb(Data(text.utf8))
+        return try absorb(Array(text.utf8))
     }
 
-    private mutating func absorb(_ data: Data) throws -> String? {
-        guard let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
-            let chunk = try? JSONDecoder().decode(Chunk.self, from: data)
-        else { throw LLMError.garbled(response, place: place) }
-        if let error = object["error"], !(error is NSNull) {
-            throw ServerComplaint(json: object).error(
+    private mutating func absorb(_ bytes: [UInt8]) throws -> String? {
+        guard let chunk = try? JSONDecoder().decode(Chunk.self, from: Data(bytes)) else {
+            throw LLMError.garbled(response, place: place)
+        }
+        if chunk.error != nil {
+            throw ServerComplaint(body: bytes).error(
                 provider: response.provider, place: place, model: response.model, status: nil, redaction: redaction)
         }
         if let model = chunk.model, !model.isEmpty { response.model = model }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPKit
+import Platform
 
 /// A server's message in the body of an error, in any of the common formats.
 package struct ServerComplaint: Sendable {
@@ -9,27 +10,22 @@ package struct ServerComplaint: Sendable {
 
     /// `{"error":{"type","code","message"}}`, `{"error":"text"}`, `{"detail":…}`, `{"message":…}`; other text as it is.
     package init(body: [UInt8]) {
-        if let value = try? JSONSerialization.jsonObject(with: Data(body)) {
-            self.init(json: value)
-        } else {
+        guard let object = (try? JSON(parsing: body))?.members else {
             let text = String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             // A proxy's HTML page is of no use.
-            self.init(json: text.isEmpty || text.hasPrefix("<") ? [:] : ["message": text])
+            message = text.isEmpty || text.hasPrefix("<") ? nil : text
+            return
         }
-    }
-
-    package init(json: Any) {
-        let object = json as? [String: Any] ?? [:]
-        switch object["error"] {
-        case let error as [String: Any]:
-            type = error["type"] as? String
-            code = (error["code"] as? String) ?? (error["code"] as? Int).map(String.init)
-            message = error["message"] as? String
-        case let text as String: message = text
-        default:
-            message =
-                (object["message"] as? String) ?? (object["detail"] as? String)
-                ?? ((object["detail"] as? [[String: Any]])?.first?["msg"] as? String)
+        if let error = object["error"]?.members {
+            type = error["type"]?.text
+            code = error["code"]?.text
+            if case .integer(let number)? = error["code"] { code = String(number) }
+            message = error["message"]?.text
+        } else {
+            message = object["error"]?.text ?? object["message"]?.text ?? object["detail"]?.text
+            if message == nil, case .array(let details)? = object["detail"] {
+                message = details.first?.members?["msg"]?.text
+            }
         }
     }
 
