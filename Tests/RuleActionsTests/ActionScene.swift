@@ -154,6 +154,9 @@ struct ActionWorld: Sendable {
     let registry: ActionRegistry
     let places: [PlaceInfo]
 
+    /// Making a ledger takes longer than most actions.
+    private static let unusedLedger = PreparedFiles { try Ledger.open(directory: $0).ledger.close() }
+
     init(_ home: BytePath, _ options: Options = Options()) throws {
         self.home = home
         places = [
@@ -166,6 +169,7 @@ struct ActionWorld: Sendable {
         Lease.ignoreBreakSignal()
         let state = home.appending("state")
         try Durable.makeDirectory(state)
+        if try FileStatus.of(state.appending("ledger.sqlite")) == nil { try Self.unusedLedger.copy(to: state) }
         ledger = try Ledger.open(directory: state).ledger
         journal = EffectJournal(ledger: ledger, places: PlaceMap(places))
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

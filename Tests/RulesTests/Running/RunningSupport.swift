@@ -122,6 +122,9 @@ final class Bench: Sendable {
     static let limit = 8
     static let slowLimit = 2
 
+    /// Making a ledger takes longer than most benches run.
+    private static let unusedLedger = PreparedFiles { try Ledger.open(directory: $0).ledger.close() }
+
     static func places(_ folder: BytePath) -> [PlaceInfo] {
         // One name is a prefix of another.
         [("inbox", PlaceKind.inbox), ("notes", .notes), ("out", .folder), ("in", .folder)].map {
@@ -142,8 +145,10 @@ final class Bench: Sendable {
         }
         let places = Self.places(folder) + nested
         for place in places { try Durable.makeDirectory(place.root) }
-        try Durable.makeDirectory(folder.appending("state"))
-        ledger = try Ledger.open(directory: folder.appending("state")).ledger
+        let state = folder.appending("state")
+        try Durable.makeDirectory(state)
+        if try FileStatus.of(state.appending("ledger.sqlite")) == nil { try Self.unusedLedger.copy(to: state) }
+        ledger = try Ledger.open(directory: state).ledger
         journal = EffectJournal(ledger: ledger, places: PlaceMap(places))
         registry = ActionRegistry(
             more + [
