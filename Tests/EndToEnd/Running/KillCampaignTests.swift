@@ -102,7 +102,7 @@ private final class Run {
         let process = try await steward.launch()
         steward.variables["STEWARD_FAULT"] = nil
         try await steward.until("all is done", seconds: 300) {
-            try !process.isRunning || (steward.run(["wait"]).status == 0 && states().keys.contains(action.outcome))
+            try !process.isRunning || (steward.ask("wait") != nil && states().keys.contains(action.outcome))
         }
         guard !process.isRunning else { return false }
         guard process.terminationReason == .uncaughtSignal, process.terminationStatus == SIGKILL else {
@@ -112,9 +112,8 @@ private final class Run {
     }
 
     private func states() throws -> [String: Int] {
-        let status = try steward.run(["status", "--json"])
-        guard status.status == 0 else { return [:] }
-        let jobs = try Answer(parsing: status.output)["jobs"]
+        guard let reply = steward.ask("status") else { return [:] }
+        let jobs = try Answer(parsing: reply)["answer"]["jobs"]
         return Dictionary(uniqueKeysWithValues: jobs.keys.map { ($0, Int(jobs[$0].number ?? 0)) }).filter {
             $0.value > 0
         }
