@@ -1,9 +1,10 @@
+import Foundation
 import Synchronization
 
-/// Limits how many fixtures have an agent at the same time: tests run in parallel, and fifty agents on a machine with
-/// two cores would make every wait a long one.
+/// Limits how many fixtures have an agent at the same time, to one more than there are cores: fifty agents on two of
+/// them would make every wait a long one.
 final class AgentSlots: Sendable {
-    static let shared = AgentSlots(count: 3)
+    static let shared = AgentSlots(count: ProcessInfo.processInfo.activeProcessorCount + 1)
 
     private struct State {
         var free: Int
