@@ -265,7 +265,7 @@ let package = Package(
             [
                 "AgentKit", "FileActions", "NoteActions", "RuleActions", "Rules", "Watching", "Ledger", "Platform",
                 "ComicArchive", "ComicTestSupport", "ComicVault", "DotLifeDomain", "DotLifePersistence", "Sandbox",
-                "steward-worker", log, metrics,
+                "steward", "steward-worker", log, metrics, lifecycle,
             ]),
         suite(
             "EndToEnd",

@@ -47,6 +47,7 @@ struct Run: AsyncParsableCommand {
             let log = Logger(label: "steward") { _ in
                 StewardLogHandler(level: configuration.logLevel, format: format, queue: lines)
             }
+            Blocking.forbidOnPool()
             let agent = try await Agent.make(configuration, directories, socket: socket, log: log, lines: lines)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(

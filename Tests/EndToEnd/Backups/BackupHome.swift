@@ -120,12 +120,6 @@ extension AgentFixture {
         return Array(rows.dropFirst())
     }
 
-    /// Runs a query with a single result on the ledger.
-    func inLedger(_ query: String) throws -> String {
-        let ledger = home.path.appending(".local/state/steward/ledger.sqlite").text
-        return try shell(["sqlite3", ledger, query]).check().output.trimmingCharacters(in: .newlines)
-    }
-
     /// All files below a folder of the home, by path, with their hashes; files private to SQLite and the agent are left
     /// out.
     func hashes(below folder: BytePath) throws -> [BytePath: ContentHash] {

@@ -15,6 +15,8 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     /// The command prefix of every `steward` command, to run it as another user.
     private let wrapper: [String]
     private var agent: Process?
+    /// Runs the agent in the tests' own process; nil to start the program.
+    private let inner: (any InnerAgent)?
     private var hasSlot = false
     private let isSecond: Bool
 
@@ -27,7 +29,12 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     ///   - configuration: lines added to `steward.yaml` (top-level keys).
     ///   - user: who owns the home and runs `steward`; only root can choose another user.
     ///   - other: a fixture of the same test whose places it shares; both count as one running agent.
-    package init(configuration: String = "", as user: TestUser? = nil, sharing other: AgentFixture? = nil) throws {
+    ///   - inner: runs the agent in the tests' own process.
+    package init(
+        configuration: String = "", as user: TestUser? = nil, sharing other: AgentFixture? = nil,
+        inside inner: (any InnerAgent)? = nil
+    ) throws {
+        self.inner = inner
         isSecond = other != nil
         home = try TemporaryFolder("steward-e2e")
         wrapper = user?.command ?? []
@@ -67,6 +74,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     private static let file: BytePath = ".config/steward/steward.yaml"
 
     deinit {
+        inner?.cancel()
         if let agent, agent.isRunning { kill(agent.processIdentifier, SIGKILL) }
         if hasSlot { AgentSlots.shared.give() }
     }
@@ -131,10 +139,18 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     /// Starts the agent and returns when it answers.
     package func start(wrapper: [String] = []) async throws {
-        let process = try await launch(wrapper: wrapper)
+        if let inner {
+            await takeSlot()
+            try await inner.start(self)
+        } else {
+            try await launch(wrapper: wrapper)
+        }
         try await until("the agent answers") {
-            guard process.isRunning else { throw TestFailure("the agent ended at once:\n\(try self.log())") }
-            return try self.run(["status", "--json"]).output.contains("\"isRunning\" : true")
+            guard isRunning else { throw TestFailure("the agent ended at once:\n\(try self.log())") }
+            if ask("status") != nil { return true }
+            // It may refuse a user of another namespace.
+            return try FileStatus.of(control) != nil
+                && self.run(["status", "--json"]).output.contains("\"isRunning\" : true")
         }
     }
 
@@ -158,10 +174,8 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     /// Starts the agent and returns at once. Only a few agents run at the same time over all tests.
     @discardableResult
     package func launch(wrapper: [String] = []) async throws -> Process {
-        if !hasSlot, !isSecond {
-            await AgentSlots.shared.acquire()
-            hasSlot = true
-        }
+        guard inner == nil else { throw needsProgram }
+        await takeSlot()
         let process = Process(wrapper + self.wrapper + [Self.binary, "run"], environment: environment)
         let log = home.path.appending("agent.log")
         if try FileStatus.of(log) == nil { try home.write("agent.log", "") }
@@ -174,15 +188,23 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         return process
     }
 
+    private var needsProgram: TestFailure { TestFailure("the agent runs in the tests' own process") }
+
+    private func takeSlot() async {
+        guard !hasSlot, !isSecond else { return }
+        await AgentSlots.shared.acquire()
+        hasSlot = true
+    }
+
     package func log() throws -> String { try home.read("agent.log") }
 
     package var processID: Int32? { agent.map(\.processIdentifier) }
 
     /// Whether the agent, or its wrapper, is still running.
-    package var isRunning: Bool { agent?.isRunning == true }
+    package var isRunning: Bool { inner?.isRunning ?? (agent?.isRunning == true) }
 
     /// Waits until nothing is settling, being judged or at work.
-    package func wait() throws { try run(["wait"]).check() }
+    package func wait() throws { if ask("wait") == nil { try run(["wait"]).check() } }
 
     /// The same for agents whose work may keep growing; false if the agent does not come to rest.
     package func rest() throws -> Bool {
@@ -194,6 +216,11 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     /// - Parameter body: runs once the agent has announced that it is stopping.
     @discardableResult
     package func stop(while body: (() throws -> Void)? = nil) async throws -> Int32 {
+        if let inner {
+            guard body == nil else { throw needsProgram }
+            try await inner.stop()
+            return 0
+        }
         guard let agent else { return 0 }
         let before = try log().count
         agent.terminate()
@@ -206,6 +233,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
 
     /// Sends SIGKILL, in the middle of whatever it is doing.
     package func kill9() async throws {
+        guard inner == nil else { throw needsProgram }
         guard let agent else { return }
         kill(agent.processIdentifier, SIGKILL)
         _ = try await ended(agent)
@@ -244,6 +272,20 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
             begun = .now
         }
     }
+}
+
+/// An agent in the tests' own process.
+package protocol InnerAgent: Sendable {
+    var isRunning: Bool { get }
+
+    /// Starts the agent of this home; returns before it answers.
+    func start(_ fixture: AgentFixture) async throws
+
+    /// Returns when it has ended.
+    func stop() async throws
+
+    /// Has it end without waiting for that.
+    func cancel()
 }
 
 /// A failure that a test cannot continue after.

@@ -48,6 +48,7 @@ package struct LoggedStatus: Decodable, Sendable {
 extension AgentFixture {
     /// The whole history, oldest first.
     package func loggedLines() throws -> [LoggedLine] {
+        if let lines = try ask([LoggedLine].self, "log", [("limit", "1000000"), ("after", "0")]) { return lines }
         let text = try run(["log", "--json", "--lines", "1000000"]).check().output
         return try text.split(separator: "\n").map { try JSONDecoder().decode(LoggedLine.self, from: Data($0.utf8)) }
     }
@@ -62,7 +63,23 @@ extension AgentFixture {
     }
 
     package func status() throws -> LoggedStatus {
-        try JSONDecoder().decode(LoggedStatus.self, from: Data(try run(["status", "--json"]).check().output.utf8))
+        if let status = try ask(LoggedStatus.self, "status") { return status }
+        let text = try run(["status", "--json"]).check().output
+        return try JSONDecoder().decode(LoggedStatus.self, from: Data(text.utf8))
+    }
+
+    private struct Reply<Value: Decodable>: Decodable { let answer: Value }
+
+    private func ask<Value: Decodable>(
+        _ type: Value.Type, _ request: String, _ arguments: [(name: String, value: String)] = []
+    ) throws -> Value? {
+        try ask(request, arguments).map { try JSONDecoder().decode(Reply<Value>.self, from: Data($0.utf8)).answer }
+    }
+
+    /// Runs a query with a single result on the ledger.
+    package func inLedger(_ query: String) throws -> String {
+        let ledger = home.path.appending(".local/state/steward/ledger.sqlite").text
+        return try shell(["sqlite3", ledger, query]).check().output.trimmingCharacters(in: .newlines)
     }
 
     /// Today's note, below `Steward`.

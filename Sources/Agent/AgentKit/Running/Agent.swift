@@ -44,16 +44,17 @@ package final class Agent: Service {
     /// - Parameters:
     ///   - socket: an inherited socket that already listens for commands.
     ///   - lines: writes the log.
+    ///   - events: how kernel events are read; a process has only one agent that uses the library.
     /// - Throws: `Fault`.
     package static func make(
         _ configuration: Configuration, _ directories: Directories, socket: Descriptor? = nil, log: Logger,
-        lines: LogQueue
+        lines: LogQueue, events: WatchOptions.Events = .standard
     ) async throws -> Agent {
-        Blocking.forbidOnPool()
         let pool = BlockingPool("start")
         // First of all: the library uses select() on this descriptor, so its number must be low.
         var options = WatchOptions(ignore: IgnoreList(extra: configuration.ignore))
         options.onMessage = { log.warning("\($0)") }
+        options.events = events
         let set = options
         let source = try await pool.run { try InotifySource(set) }
         Lease.ignoreBreakSignal()

@@ -6,6 +6,9 @@ import Synchronization
 ///
 /// Why not at compile time: `docs/design/blocking.md`, "Rejected".
 package enum Blocking {
+    /// Whether they trap in the current task: for an agent in a process whose other tasks may block.
+    @TaskLocal package static var isForbiddenHere = false
+
     #if DEBUG
         private static let isForbidden = Atomic<Bool>(false)
 
@@ -15,7 +18,7 @@ package enum Blocking {
         /// Declares that the calling function blocks.
         @inline(__always)
         package static func call(_ name: StaticString = #function) {
-            if isForbidden.load(ordering: .relaxed) { check(name) }
+            if isForbidden.load(ordering: .relaxed) || isForbiddenHere { check(name) }
         }
 
         private static func check(_ name: StaticString) {
