@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Programs that answer and retry continuously, so that some requests arrive while jobs' threads are returning.
-@Suite("Jobs that are answered and retried at once", .timeLimit(.minutes(30)), .ownThreads)
+@Suite("Jobs answered and retried at once", .timeLimit(.minutes(30)), .ownThreads)
 struct AskedAgainTests {
     private static let count = Thoroughness.isWhole ? 2_500 : 150
 
@@ -33,7 +33,7 @@ struct AskedAgainTests {
         #expect(try steward.run(["health"]).output.contains("are ready") == false)
     }
 
-    @Test("Each yes that comes as soon as a job has asked is heard")
+    @Test("A yes right after a job has asked is never missed")
     func confirmed() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -44,7 +44,7 @@ struct AskedAgainTests {
             steward, ["{\"command\":\"confirm\"}"], until: "SELECT count(*) FROM question WHERE answer IS NOT NULL")
     }
 
-    @Test("Each retry that comes as soon as a job has failed is heard, also beside pauses")
+    @Test("A retry right after a job has failed is never missed, even during pauses")
     func retried() async throws {
         let steward = try AgentFixture.inside(configuration: "run: { allow: true }")
         let seen = steward.home.path.appending("seen")
@@ -65,7 +65,7 @@ struct AskedAgainTests {
             until: "SELECT count(DISTINCT job) FROM history WHERE kind = 'retry'")
     }
 
-    @Test("A ready job that no scheduler knows is told by health and the metrics")
+    @Test("Health and metrics report a ready job that no scheduler knows")
     func unknown() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule("- { rule: R, in: drafts, settle: 100ms, on: arrived, do: trash }")

@@ -4,14 +4,14 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("What is told of a file besides its content, end to end", .ownThreads)
+@Suite("File attributes other than content, end to end", .ownThreads)
 struct AttributeEventTests {
     private func tag(_ steward: AgentFixture, _ path: BytePath, _ value: String) throws {
         let file = try Descriptor(steward.path(path))
         try ExtendedAttributes.set("user.xdg.tags", Array(value.utf8), on: file)
     }
 
-    @Test("A tag that is set later moves the file, while the agent runs and while it does not")
+    @Test("A tag set later moves the file, while the agent runs and while it does not")
     func tagSetLater() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("out")
@@ -43,7 +43,7 @@ struct AttributeEventTests {
         #expect(try steward.files("drafts").map(\.nameText) == ["c.txt"], "a tag is no change for a rule on content")
     }
 
-    @Test("A rule that sets the tag that it looks at runs once for each tag that somebody else sets")
+    @Test("A rule that sets the tag it tests runs once for each tag set by others")
     func ownTag() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("out")
@@ -73,7 +73,7 @@ struct AttributeEventTests {
         #expect(try steward.files("out").count == 2, "nor after a restart")
     }
 
-    @Test("Of the files that lay there, all but one of each content are duplicates, and full folders are told")
+    @Test("Of the existing files all but one of each content are duplicates, and full folders are reported")
     func duplicates() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("out")

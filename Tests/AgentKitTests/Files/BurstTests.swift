@@ -6,7 +6,7 @@ import Testing
 
 /// More files at once than the agent keeps in memory. The `growth-seen` benchmark in `Benchmarks` measures that memory:
 /// the size of a process depends on the machine.
-@Suite("Very many files at once", .ownThreads)
+@Suite("Large numbers of files", .ownThreads)
 struct BurstTests {
     private static let rules = """
         - rule: Slow
@@ -21,7 +21,7 @@ struct BurstTests {
           do: { append-block: { note: log, text: "quick {{ file.name }}" } }
         """
 
-    @Test("A file is not held up by thousands that lay there before and are yet to settle")
+    @Test("A file is not delayed by thousands of earlier ones that have yet to settle")
     func overtaking() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(Self.rules)
@@ -35,7 +35,7 @@ struct BurstTests {
         }
     }
 
-    @Test("What arrives comes before the jobs of thousands that lay there, and these are never all in memory")
+    @Test("Arrivals come before the jobs of thousands of existing files, which are never all in memory")
     func beforeBacklog() async throws {
         let steward = try AgentFixture.inside()
         let count = 4_000
@@ -70,7 +70,7 @@ struct BurstTests {
         #expect(place < 400)
     }
 
-    @Test("A renamed folder of thousands is not taken for removed, and nothing in it arrives again")
+    @Test("A renamed folder of thousands does not count as removed, and nothing in it arrives again")
     func renamedFolder() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -96,7 +96,7 @@ struct BurstTests {
         #expect(notes.components(separatedBy: "arrived ").count - 1 == count)
     }
 
-    @Test("Where folders come and are renamed without end, some that go hold up none that come")
+    @Test("With endless new and renamed folders, those that leave do not delay those that come")
     func endlessRenames() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(Self.rules)
@@ -124,7 +124,7 @@ struct BurstTests {
         }
     }
 
-    @Test("What a new rule makes of the first files of a place is not taken for others of them")
+    @Test("Results of a new rule for a place's first files are not mistaken for others of them")
     func ownProducts() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule("- { rule: None, in: dropbox, where: { extension: none }, do: trash }")

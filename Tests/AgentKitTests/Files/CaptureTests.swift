@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Captures, end to end", .ownThreads)
 struct CaptureTests {
-    @Test("A dropped note is stored, written into today's note and put into the trash")
+    @Test("A dropped note is stored, written into today's note and trashed")
     func note() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Steps that wait for a person's word", .ownThreads)
+@Suite("Steps that wait for confirmation", .ownThreads)
 struct ConfirmTests {
     private func asking(
         _ step: String = "{ text: \"Trash {{ file.name }}?\" }", mayBeKilled: Bool = false
@@ -34,7 +34,7 @@ struct ConfirmTests {
         return try #require(found.first)
     }
 
-    @Test("Nothing is done until somebody confirms, also after the agent was killed; then the job goes on")
+    @Test("Nothing is done until somebody confirms, even after a kill; then the job continues")
     func confirmed() async throws {
         let steward = try await asking(mayBeKilled: true)
         let question = try await asked(steward)
@@ -75,7 +75,7 @@ struct ConfirmTests {
         #expect(try !steward.exists("drafts/a.md"))
     }
 
-    @Test("A file that changes before the answer is asked about anew")
+    @Test("If a file changes before the answer, the question is asked again")
     func changed() async throws {
         let steward = try await asking()
         let first = try await asked(steward)
@@ -89,7 +89,7 @@ struct ConfirmTests {
         #expect(try !steward.exists("drafts/a.md"))
     }
 
-    @Test("Silence is a no where the rule says how long it waits")
+    @Test("No answer means no if the rule sets a time limit")
     func silence() async throws {
         let steward = try await asking("{ text: \"Trash {{ file.name }}?\", within: 300ms }")
         try steward.drop("drafts/a.md", "A\n")
@@ -102,7 +102,7 @@ struct ConfirmTests {
     }
 
     @Test(
-        "A box whose question is answered by a command is closed in the note; one that is asked anew stands there once")
+        "If a command answers, the box in the note is closed; a question asked again is there once")
     func answeredElsewhere() async throws {
         let steward = try await asking("{ text: \"Trash {{ file.name }}?\", note: questions }")
         func lines(_ name: String) throws -> [String] {
@@ -128,7 +128,7 @@ struct ConfirmTests {
         #expect(try steward.exists("drafts/a.md"))
     }
 
-    @Test("A box whose question was answered while no agent ran is closed by the next one")
+    @Test("A box whose question was answered without an agent is closed by the next one")
     func answeredWithoutAgent() async throws {
         let steward = try await asking("{ text: \"Trash {{ file.name }}?\", note: questions }")
         let question = try await asked(steward)
@@ -140,7 +140,7 @@ struct ConfirmTests {
         }
     }
 
-    @Test("A box that is ticked in the note and saved is a yes")
+    @Test("A box ticked in the note and saved is a yes")
     func ticked() async throws {
         let steward = try await asking("{ text: \"Trash {{ file.name }}?\", note: questions }")
         _ = try await asked(steward)
@@ -151,7 +151,7 @@ struct ConfirmTests {
         #expect(try questions(steward).isEmpty)
     }
 
-    @Test("With a restriction a tick in a note that others may write does not count, and it is said why")
+    @Test("With a restriction, a tick in a note that others can write does not count, and the reason is given")
     func restricted() async throws {
         let steward = try AgentFixture.inside(configuration: "confirm: { owner: true }")
         try steward.rule(

@@ -48,7 +48,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "Firefox: an empty file, another that fills beside it and is renamed over it",
+        "Firefox: an empty file, and another that grows beside it and is renamed over it",
         arguments: ["file.cbz.part", "file.CUoHjoRt.cbz.part", "Abfjkb8C.cbz.part"])
     func firefox(_ part: String) async throws {
         let steward = try await agent()
@@ -66,7 +66,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "Chromium: a file that is called unconfirmed, then by its name, then only that; a portal's empty file before it"
+        "Chromium: a file with an unconfirmed name, then the real one, then only that; a portal's empty file before it"
     )
     func chromium() async throws {
         let steward = try await agent()
@@ -83,7 +83,7 @@ struct DownloadTests {
         try await expectOnce("file.cbz", steward)
     }
 
-    @Test("Aria2: a file is not whole while its control file says that a part is missing")
+    @Test("aria2: a file is incomplete while its control file says that parts are missing")
     func controlFile() async throws {
         let steward = try await agent()
         let control = try steward.drop("dropbox/file.cbz.aria2", "control")
@@ -94,7 +94,7 @@ struct DownloadTests {
         try await expectOnce("file.cbz", steward)
     }
 
-    @Test("Yt-dlp: parts, formats and what is put together of them are no news, the film is")
+    @Test("yt-dlp: parts, formats and merge results are not news, the video is")
     func ytdlp() async throws {
         let steward = try await agent()
         for part in ["film.f137.mp4", "film.f140.m4a"] {
@@ -117,7 +117,7 @@ struct DownloadTests {
         "aria2c": { ["aria2c", "-q", "--no-conf", "-d", $1, "-o", "file.cbz", $0] },
     ]
 
-    @Test("What a downloader fetches arrives once, whole", arguments: ["aria2c", "curl", "wget"].filter(Editor.has))
+    @Test("A download arrives once, complete", arguments: ["aria2c", "curl", "wget"].filter(Editor.has))
     func downloader(_ program: String) async throws {
         let server = try ScriptedServer(.reply(200, Self.content))
         defer { server.stop() }

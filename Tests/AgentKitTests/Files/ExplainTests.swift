@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "The agent's own doing, a rule that came later, a circle, conditions that are met later: each by its own reason"
+        "The agent's own change, a newer rule, a cycle and conditions met later are all given as reasons"
     )
     func known() async throws {
         let steward = try AgentFixture.inside()
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "What has happened meanwhile is told as the agent will see it: a new name, another content, and what it will do"
+        "Pending changes are reported as the agent will see them: new name, other content, and what it will do"
     )
     func meanwhile() async throws {
         let steward = try AgentFixture.inside()
@@ -115,7 +115,7 @@ import Testing
         try await steward.stop()
     }
 
-    @Test("Before a place is watched, a rule for what arrives says that it will leave alone what is there by then")
+    @Test("For a place not yet watched, an arrival rule says that it will skip existing files")
     func before() throws {
         let steward = try AgentFixture.inside()
         try steward.rule(

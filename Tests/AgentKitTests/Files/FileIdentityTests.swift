@@ -27,7 +27,7 @@ struct FileIdentityTests {
           do: { append-block: { note: log, text: "seen {{ file.name }}" } }
         """
 
-    @Test("A new file is news, whichever inode it gets: twenty on those of files that were deleted, and fifty at rest")
+    @Test("A new file is news, whichever inode it reuses: twenty of deleted files, and fifty at rest")
     func reusedInodes() async throws {
         let steward = try await agent(Self.pdfs)
         var expected: [String] = []
@@ -54,7 +54,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == expected.sorted())
     }
 
-    @Test("A file that has another name and content than before arrives where its old name was of interest to nobody")
+    @Test("A file with a new name and new content arrives if nothing cared about its old name")
     func endingComesLast() async throws {
         let steward = try await agent(Self.pdfs)
         try steward.drop("dropbox/paper.download-1", "content")
@@ -66,7 +66,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == ["seen paper.pdf"], "a new name is no arrival")
     }
 
-    @Test("A file of the agent's own that gets two names before it has been seen is the file that it was")
+    @Test("A file of the agent's with two names before it was first seen is recognised")
     func twoNames() async throws {
         let steward = try await agent(
             """
@@ -131,7 +131,7 @@ struct FileIdentityTests {
     }
 
     @Test(
-        "What leaves its place and is back under another name before it is missed arrives, whichever way it took",
+        "A file that leaves its place and returns under another name before it is missed arrives, by any route",
         arguments: WayRound.allCases)
     func backAtOnce(_ way: WayRound) async throws {
         let steward = try await agent(Self.both)
@@ -163,7 +163,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == expected.sorted())
     }
 
-    @Test("A file that is brought back from the trash under another name at once arrives")
+    @Test("A file restored from the trash under another name at once arrives")
     func backFromTrash() async throws {
         let steward = try await agent(
             """
@@ -182,7 +182,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == ["seen a.txt", "seen b.txt"])
     }
 
-    @Test("A name that another file gets while its own has a new one arrives, whichever is judged first")
+    @Test("A file that takes another's name while that is renamed arrives, whichever is judged first")
     func nameTakenOver() async throws {
         let steward = try await agent(Self.both)
         for number in 0..<20 {
@@ -199,7 +199,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == Array(repeating: "seen a.txt", count: 40))
     }
 
-    @Test("A file in a renamed folder is the file that it was, however long somebody has it open there")
+    @Test("A file in a renamed folder is recognised, however long somebody has it open there")
     func openInRenamedFolder() async throws {
         let steward = try await agent(Self.both)
         for name in ["old/a", "old/b", "z"] { try steward.drop(BytePath("dropbox/\(name).txt"), name) }
@@ -220,7 +220,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == ["seen a.txt", "seen b.txt", "seen no z.txt", "seen z.txt"])
     }
 
-    @Test("Files whose folder is renamed just as they are judged are dealt with once each, whatever the moment")
+    @Test("Files in a folder renamed while they are judged are processed once each, whatever the timing")
     func renamedAsJudged() async throws {
         let steward = try await agent(
             """
@@ -248,7 +248,7 @@ struct FileIdentityTests {
         #expect(unlike.isEmpty, "\(unlike)\n\(log)")
     }
 
-    @Test("A file arrives for a rule when it first meets the rule's conditions, and once")
+    @Test("A file arrives for a rule when it first meets the conditions, and only once")
     func firstMatch() async throws {
         let steward = try await agent(
             """
@@ -269,7 +269,7 @@ struct FileIdentityTests {
         #expect(try lines(steward) == ["seen first, arrived", "seen last, arrived"])
     }
 
-    @Test("What a rule left alone when it was new does not arrive for it by being saved again")
+    @Test("A file that a rule skipped when it was new does not arrive for it when saved again")
     func leftAlone() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("papers")

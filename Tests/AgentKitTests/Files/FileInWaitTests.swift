@@ -36,7 +36,7 @@ struct FileInWaitTests {
         String(decoding: try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(path)) ?? [], as: UTF8.self)
     }
 
-    @Test("A file that is saved before it is tagged is seen all the same")
+    @Test("A file saved before it is tagged is noticed anyway")
     func savedMeanwhile() async throws {
         let (steward, back) = try await waiting("3s")
         // Judged three seconds from now, and tagged as soon as the place is back.
@@ -47,7 +47,7 @@ struct FileInWaitTests {
         #expect(try tags(steward.path("dropbox/a.txt")) == "seen")
     }
 
-    @Test("A file that gets another name before it is tagged is tagged under that name")
+    @Test("A file renamed before it is tagged is tagged under its new name")
     func renamedMeanwhile() async throws {
         let (steward, back) = try await waiting("50ms")
         #expect(rename(steward.path("dropbox/a.txt").text, steward.path("dropbox/b.txt").text) == 0)

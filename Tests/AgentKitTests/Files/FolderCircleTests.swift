@@ -2,11 +2,11 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Rules about files and about folders that feed each other", .ownThreads)
+@Suite("File rules and folder rules that feed each other", .ownThreads)
 struct FolderCircleTests {
     /// The folder rule waits for a while, so that it looks at a folder it has seen before.
     @Test(
-        "What rules copy into folders of another place, and folders that go back, come to rest after one round",
+        "Rules that copy into folders of another place, and folders that go back, come to rest after one round",
         arguments: ["", "  where: { age: \"> 4s\" }\n"])
     func copies(condition: String) async throws {
         let steward = try AgentFixture.inside()
@@ -36,7 +36,7 @@ struct FolderCircleTests {
         #expect(try steward.json(["status"])["jobs"]["done"].number == 2)
     }
 
-    @Test("What is unpacked into another place, and packed there into the first, comes to rest after one round")
+    @Test("Unpacking into another place, and packing back into the first, comes to rest after one round")
     func archives() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -71,7 +71,7 @@ struct FolderCircleTests {
     }
 
     @Test(
-        "A rule of the other place runs on each file that came there in a folder, and on each that was unpacked there")
+        "A rule of the other place runs on each file that arrived there in a folder or by unpacking")
     func each() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Rules about folders, end to end", .ownThreads)
+@Suite("Folder rules, end to end", .ownThreads)
 struct FolderRuleRunTests {
     private static let albums = """
         - rule: Albums
@@ -22,7 +22,7 @@ struct FolderRuleRunTests {
         for number in 1...3 { try steward.drop(BytePath("dropbox/\(folder)/deep/\(number).jpg"), "picture \(number)") }
     }
 
-    @Test("A folder goes as one thing when all in it stands still, once, is explained, and comes back with undo")
+    @Test("A folder whose contents are at rest is moved as a whole, once, is explained, and comes back with undo")
     func album() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(Self.albums)
@@ -46,7 +46,7 @@ struct FolderRuleRunTests {
         #expect(try steward.exists("dropbox/Lisbon/deep/1.jpg"))
     }
 
-    @Test("Killed when it has been moved and nobody knows yet, it is moved once")
+    @Test("Killed after the move but before recording it, it is moved once")
     func killed() async throws {
         let steward = try AgentFixture()
         try steward.rule(Self.albums)
@@ -60,7 +60,7 @@ struct FolderRuleRunTests {
         #expect(try steward.past("dropbox/Lisbon").map { $0["state"].text } == ["done"])
     }
 
-    @Test("Rules about files are done with what lies in it first, and with nothing of it twice")
+    @Test("File rules process its contents first, and nothing twice")
     func files() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -89,7 +89,7 @@ struct FolderRuleRunTests {
         #expect(try steward.json(["status"])["jobs"]["done"].number == 4)
     }
 
-    @Test("A folder that leaves its place and is back at once under another name arrives, with those in it")
+    @Test("A folder that leaves its place and returns at once under another name arrives, with its subfolders")
     func backAgain() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -118,7 +118,7 @@ struct FolderRuleRunTests {
         #expect(try count("Faro") == 0 && count("day") == 2)
     }
 
-    @Test("A folder is taken when it is old enough, though nothing happens to it, and once")
+    @Test("A folder is moved when it is old enough, without any event, and once")
     func becomesOld() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -138,7 +138,7 @@ struct FolderRuleRunTests {
         #expect(try steward.count("old Lisbon 3") == 1)
     }
 
-    @Test("A folder is taken so long after its arrival, too, which the agent alone knows")
+    @Test("So is one selected by the time since its arrival, which only the agent knows")
     func arrivedLongAgo() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -161,7 +161,7 @@ struct FolderRuleRunTests {
         try steward.status().settling.first { $0.path == "Lisbon" }?.waitingFor
     }
 
-    @Test("A download that never ends keeps its folder where it is, and nobody waiting; given up, it keeps it no more")
+    @Test("An endless download keeps its folder, but blocks nobody; once abandoned, it releases the folder")
     func download() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(Self.albums)
@@ -176,7 +176,7 @@ struct FolderRuleRunTests {
     }
 
     @Test(
-        "A part that may not be read keeps it there, is told of once, and keeps nobody waiting",
+        "An unreadable part keeps it in its place, is reported once, and blocks nobody",
         .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
     func closed() async throws {
         let isRoot = geteuid() == 0
@@ -197,7 +197,7 @@ struct FolderRuleRunTests {
         try await steward.until("it is taken") { try steward.files("library").count == 4 }
     }
 
-    @Test("A job of a file in it that waits keeps it there, and nobody waiting; when it is done the folder goes")
+    @Test("A waiting job on a file inside keeps it in its place, and blocks nobody; it moves when that is done")
     func waitingJob() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("disk")
@@ -229,7 +229,7 @@ struct FolderRuleRunTests {
         #expect(try steward.read("disk/notes.txt") == "a text")
     }
 
-    @Test("A trial says which folders would go as a whole, and does nothing")
+    @Test("A trial says which folders would be moved as a whole, and does nothing")
     func trial() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(Self.albums)
@@ -240,7 +240,7 @@ struct FolderRuleRunTests {
         #expect(try steward.exists("dropbox/Lisbon/deep/1.jpg"))
     }
 
-    @Test("A file in it that is open for writing holds it up")
+    @Test("A file inside that is open for writing delays it")
     func open() async throws {
         // The writer must not be the agent's own process.
         let steward = try AgentFixture()
@@ -258,7 +258,7 @@ struct FolderRuleRunTests {
         #expect(try steward.files("library").count == 4)
     }
 
-    @Test("A rule that is new takes the folders that are there only where it says so", arguments: [true, false])
+    @Test("A new rule processes existing folders only if it says so", arguments: [true, false])
     func existing(takes: Bool) async throws {
         let steward = try AgentFixture.inside()
         try steward.rule("10-none.yaml", "- { rule: None, in: notes, do: trash }\n")

@@ -59,7 +59,7 @@ struct HostileMarkdownTests {
         try await steward.stop()
     }
 
-    @Test("No title, series or name of a comic does anything in the note that names it")
+    @Test("No title, series or name of a comic has an effect in the note that contains it")
     func comics() async throws {
         let steward = try AgentFixture.inside()
         steward.variables["STEWARD_RULES"] = ShippedRules.folder.text
@@ -92,7 +92,7 @@ struct HostileMarkdownTests {
         }
     }
 
-    @Test("The body of one's own note keeps its lines with `raw`, and no anchor of it is one")
+    @Test("The body of a user's own note keeps its lines with `raw`, but its anchors do not count")
     func rawBody() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(

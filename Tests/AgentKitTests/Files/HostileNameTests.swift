@@ -25,7 +25,7 @@ struct HostileNameTests {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\n" }
     }
 
-    @Test("Files with any name are captured, noted, moved and trashed, and come back under the very same bytes")
+    @Test("Files with any name are captured, noted, moved and trashed, and come back with the same bytes")
     func names() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(

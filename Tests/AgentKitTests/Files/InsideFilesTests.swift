@@ -2,7 +2,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Rules that look into files, end to end", .ownThreads)
+@Suite("Rules that inspect content, end to end", .ownThreads)
 struct InsideFilesTests {
     /// A ZIP as written by a word processor.
     private func letter(_ text: String) -> [UInt8] {
@@ -11,7 +11,7 @@ struct InsideFilesTests {
         ])
     }
 
-    @Test("An invoice is moved by what it says, under the number that was found; another letter stays")
+    @Test("An invoice is moved by its text, under the number found in it; another letter stays")
     func invoices() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -31,7 +31,7 @@ struct InsideFilesTests {
         #expect(try Set(steward.files("dropbox").map(\.nameText)) == ["INV-42.docx", "other.docx"])
     }
 
-    @Test("Explain says what was seen, and of a damaged file why nothing was")
+    @Test("`explain` shows the values seen, and says why a damaged file has none")
     func explained() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule("- rule: Invoices\n  in: dropbox\n  where: { contains: Invoice }\n  do: trash\n")

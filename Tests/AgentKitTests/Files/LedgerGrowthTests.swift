@@ -20,7 +20,7 @@ struct LedgerGrowthTests {
         Int(try FileStatus.of(steward.home.path.appending(file))?.size ?? 0)
     }
 
-    @Test("Fifty of one large draft leave it small, and the last can be taken back")
+    @Test("Fifty of one large draft leave it small, and the last can be undone")
     func reviews() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(

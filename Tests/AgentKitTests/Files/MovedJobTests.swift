@@ -35,7 +35,7 @@ struct MovedJobTests {
 
         """
 
-    @Test("A job that asks goes on where another rule has put its file, also in another place")
+    @Test("A job waiting for an answer follows its file when another rule moves it, even to another place")
     func anotherPlace() async throws {
         let steward = try await start(
             Self.sorting + """
@@ -54,7 +54,7 @@ struct MovedJobTests {
         #expect(try steward.json(["status"])["jobs"]["done"].number == 2)
     }
 
-    @Test("A job that waits while `places:` is changed goes to the folder that is configured then")
+    @Test("A job that waits while `places:` changes uses the folder configured afterwards")
     func changedPlace() async throws {
         let steward = try await start(Self.sorting)
         try steward.drop("dropbox/p.jpg", "picture")
@@ -72,7 +72,7 @@ struct MovedJobTests {
         #expect(try steward.files("library").isEmpty)
     }
 
-    @Test("A job that asks goes on with its file in the folder that a rule about folders has moved")
+    @Test("A job waiting for an answer follows its file in a folder that a folder rule moved")
     func inFolder() async throws {
         let steward = try await start(
             Self.sorting + """
@@ -92,7 +92,7 @@ struct MovedJobTests {
         #expect(try steward.read("library/kept/p.jpg") == "picture")
     }
 
-    @Test("What was asked about a file under the name that its own rule gave it is asked anew when somebody changes it")
+    @Test("A question about a file renamed by its own rule is asked again if the file changes")
     func edited() async throws {
         let steward = try await start(Self.sorting)
         try steward.drop("dropbox/p.jpg", "picture")
@@ -109,7 +109,7 @@ struct MovedJobTests {
         #expect(try steward.read("library/kept/p.jpg") == "another picture")
     }
 
-    @Test("A folder to which something is added while its rule asks under its new name is asked about anew, and done")
+    @Test("A question about a folder renamed by its rule is asked again if something is added, and then done")
     func addedTo() async throws {
         let steward = try await start(
             """
@@ -131,7 +131,7 @@ struct MovedJobTests {
     }
 
     @Test(
-        "A folder that a person renames while its rule asks is asked about by its new name; one that is gone, no more")
+        "A question about a folder uses the name a user gave it meanwhile; it ends if the folder is gone")
     func renamed() async throws {
         let steward = try await start(
             """
@@ -152,7 +152,7 @@ struct MovedJobTests {
         #expect(try asked(steward).isEmpty)
     }
 
-    @Test("A folder does not go, though a person has said yes, while a rule is at work on a file in it, and goes then")
+    @Test("A folder is not moved, even after a yes, while a rule works on a file in it, but is afterwards")
     func atWork() async throws {
         let steward = try AgentFixture.inside(configuration: "run: { allow: true }")
         let (begun, go) = (steward.home.path.appending("begun"), steward.home.path.appending("go"))
@@ -189,7 +189,7 @@ struct MovedJobTests {
         #expect(try steward.history().count { $0["message"].text.contains("is not done with") } == 1)
     }
 
-    @Test("Undo of a move takes the questions about what lies in the folder back with it")
+    @Test("Undoing a move takes questions about the folder's contents back with it")
     func undone() async throws {
         let steward = try await start(
             """
@@ -213,7 +213,7 @@ struct MovedJobTests {
         #expect(try steward.json(["status"])["jobs"]["parked"].number ?? 0 == 0)
     }
 
-    @Test("Undo does not take a folder from under a rule that is at work in it, and says so")
+    @Test("Undo does not move a folder while a rule works in it, and says so")
     func undoneAtWork() async throws {
         let steward = try AgentFixture.inside(configuration: "run: { allow: true }")
         let (begun, go) = (steward.home.path.appending("begun"), steward.home.path.appending("go"))
@@ -243,7 +243,7 @@ struct MovedJobTests {
         #expect(try steward.exists("dropbox/A1/f.txt"))
     }
 
-    @Test("Undo makes no news of what comes back, though another folder has come under its name")
+    @Test("Files restored by undo are not news, even if another folder has taken the name")
     func undoneBesideAnother() async throws {
         let steward = try await start(
             """

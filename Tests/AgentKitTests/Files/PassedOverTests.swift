@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Names that are passed over", .ownThreads)
+@Suite("Ignored names", .ownThreads)
 struct PassedOverTests {
     private static let rule = """
         - rule: Seen
@@ -19,7 +19,7 @@ struct PassedOverTests {
             })
     }
 
-    @Test("Files with everyday names are seen, and what systems and downloads leave lying about starts no rule")
+    @Test("Everyday names are seen, and leftovers of systems and downloads start no rule")
     func everydayNames() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(Self.rule)
@@ -33,7 +33,7 @@ struct PassedOverTests {
         #expect(try seen(steward) == Set(ordinary))
     }
 
-    @Test("Explain and status say that a file is passed over, and for which pattern")
+    @Test("`explain` and `status` report that a file is ignored, and because of which pattern")
     func said() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(Self.rule)
@@ -54,7 +54,7 @@ struct PassedOverTests {
         #expect(!explained.contains("would"))
     }
 
-    @Test("Steward.yaml adds names to the list and takes names from it")
+    @Test("steward.yaml can extend and shorten the list")
     func configured() async throws {
         let steward = try AgentFixture.inside(configuration: "ignore: [\"*.bak\", \"!*.tmp\", \"!x~\"]")
         try steward.rule(Self.rule)

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Places that are away", .ownThreads)
+@Suite("Unavailable places", .ownThreads)
 struct PlaceAwayTests {
     private static let rules = """
         - rule: Arrivals
@@ -37,7 +37,7 @@ struct PlaceAwayTests {
         try steward.run(["status"]).check().output.contains("/disk  is away")
     }
 
-    @Test("A place whose disk is unmounted loses nothing, gets nothing, and goes on when it is mounted again")
+    @Test("A place whose disk is unmounted loses nothing, gets nothing, and continues when it is mounted again")
     func unmounted() async throws {
         let steward = try agent()
         try await steward.start()
@@ -70,7 +70,7 @@ struct PlaceAwayTests {
         try await steward.stop()
     }
 
-    @Test("A folder that is missing is not made by a rule")
+    @Test("A rule does not create a missing place")
     func missing() async throws {
         let steward = try agent()
         try await steward.start()
@@ -87,7 +87,7 @@ struct PlaceAwayTests {
         try await steward.stop()
     }
 
-    @Test("A person can say that another folder is the place from now on")
+    @Test("A user can declare another folder to be the place from now on")
     func accepted() async throws {
         let steward = try agent()
         try await steward.start()

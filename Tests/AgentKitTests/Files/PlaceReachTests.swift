@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("What a place takes, and how its files are reached", .ownThreads)
+@Suite("What a place accepts, and how its files are reached", .ownThreads)
 struct PlaceReachTests {
     private static let rule = """
         - rule: Captures
@@ -35,7 +35,7 @@ struct PlaceReachTests {
         return steward
     }
 
-    @Test("A note that is a link is written only where its place follows links, and explain names links")
+    @Test("A note that is a link is written only if its place follows links, and explain mentions links")
     func links() async throws {
         for follows in [false, true] {
             let steward = try agent(follows ? ["notes": "follow-links: inside"] : [:])
@@ -57,7 +57,7 @@ struct PlaceReachTests {
         }
     }
 
-    @Test("A file beyond its place's limit stays unread where it is, and is named until it is smaller")
+    @Test("A file beyond its place's limit stays unread in its place, and is reported until it is smaller")
     func size() async throws {
         let steward = try agent(["dropbox": "limits: { size: 1 KiB }"], "log: { format: json }")
         try await steward.start()
@@ -77,7 +77,7 @@ struct PlaceReachTests {
         try await steward.stop()
     }
 
-    @Test("A refused file stays where it is when quarantine is full, and the history says so")
+    @Test("A refused file stays in its place if quarantine is full, and the history says so")
     func quota() async throws {
         let steward = try agent([:], "quarantine: { size: 8 KiB }")
         try steward.rule(

@@ -20,7 +20,7 @@ struct ReloadTests {
         """
     }
 
-    @Test("Rules that change while two hundred captures are at work: each is dealt with once, under one version")
+    @Test("Rules that change while two hundred captures are processed: each runs once, under one version")
     func inFlight() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(captures("version 0"))
@@ -41,7 +41,7 @@ struct ReloadTests {
         #expect(try steward.trash().count == 201)
     }
 
-    @Test("A change of the rule files is noticed, without anything asked")
+    @Test("A changed rule file is noticed without a request")
     func noticed() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(captures("the first"))
@@ -67,7 +67,7 @@ struct ReloadTests {
 
     private var file: BytePath { ".config/steward/rules.d/10-test.yaml" }
 
-    @Test("While a rule file is being saved in place, piece by piece, the rules of before are in force")
+    @Test("While a rule file is saved in place, piece by piece, the previous rules are in force")
     func savedSlowly() async throws {
         let steward = try AgentFixture.inside()
         try steward.home.write(file, twoRules("the first").all)
@@ -106,7 +106,7 @@ struct ReloadTests {
     }
 
     @Test(
-        "What arrives while half of a rule file stands there, as if it were whole, is dealt with by the other half as well",
+        "Files that arrive while half a rule file looks complete are also processed by the other half",
         arguments: [
             "", "- { rule: Boxes, in: library, match: folders, settle: 100ms, where: { count: '> 9' }, do: trash }\n",
         ])
@@ -147,7 +147,7 @@ struct ReloadTests {
         try await steward.stop()
     }
 
-    @Test("A start in the midst of it makes good what the half of the rules has passed over")
+    @Test("A start in the middle of a save catches up on what half of the rules missed")
     func startedInBetween() async throws {
         let steward = try AgentFixture.inside()
         let (bytes, first) = twoRules("the second")
@@ -163,7 +163,7 @@ struct ReloadTests {
         try await steward.stop()
     }
 
-    @Test("A broken rule file changes nothing: the rules in force stay, and everything says so")
+    @Test("A broken rule file changes nothing: the rules in force stay, and every report says so")
     func broken() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(captures("the first"))
@@ -187,7 +187,7 @@ struct ReloadTests {
         #expect(try steward.count("Taken by the second.") == 1)
     }
 
-    @Test("An agent that is started with broken rules judges nothing until they are mended, and then all")
+    @Test("An agent started with broken rules judges nothing until they are fixed, and then everything")
     func brokenAtStart() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule("20-broken.yaml", "- rule: B\n  in: drofts\n  do: trash\n")
@@ -234,7 +234,7 @@ struct ReloadTests {
         try await steward.stop()
     }
 
-    @Test("SIGHUP reads the rules again")
+    @Test("SIGHUP rereads the rules")
     func hangUp() async throws {
         let steward = try AgentFixture()
         try steward.rule(captures("the first"))
@@ -246,7 +246,7 @@ struct ReloadTests {
         #expect(try steward.json(["status"])["isRunning"].isTrue)
     }
 
-    @Test("A file of the same name in a later directory replaces, an empty one masks, and both can be seen")
+    @Test("A file with the same name in a later directory replaces, an empty one masks, and both are visible")
     func precedence() async throws {
         let steward = try AgentFixture.inside()
         let folders = ["vendor", "system", "user"]

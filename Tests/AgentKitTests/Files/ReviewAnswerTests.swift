@@ -31,7 +31,7 @@ struct ReviewAnswerTests {
         try steward.drop("drafts/essay.review.md", text.replacingOccurrences(of: "- [ ]", with: "- [\(mark)]"))
     }
 
-    @Test("An answer that an editor's old text has taken out again is open again, and says why")
+    @Test("An answer undone by an editor's old text is open again, and says why")
     func staleSave() async throws {
         let steward = try await steward()
         try steward.drop("drafts/essay.md", Self.before)
@@ -59,7 +59,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("A mark that means nothing is said to be none, and nothing is done", arguments: ["✓", "y", "v", "*", "yes"])
+    @Test("An unknown mark is reported as such, and nothing is done", arguments: ["✓", "y", "v", "*", "yes"])
     func unknownMarks(_ sign: String) async throws {
         let steward = try await steward()
         try steward.drop("drafts/essay.md", Self.before)
@@ -76,7 +76,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("The sidecar of a draft that nobody may write to can be written to")
+    @Test("The sidecar of a read-only draft is writable")
     func readOnlyDraft() async throws {
         let steward = try await steward()
         let aside = try steward.home.write("essay.md", Self.before)
@@ -88,7 +88,7 @@ struct ReviewAnswerTests {
     }
 
     @Test(
-        "Beside a draft that is no UTF-8 stands why it is not reviewed",
+        "The sidecar of a draft that is not UTF-8 says why it is not reviewed",
         arguments: [
             ([0xFF, 0xFE, 0x57, 0x00, 0x65, 0x00], "it is UTF-16"),
             ([0x43, 0x61, 0x66, 0xE9, 0x0A], "it is not UTF-8"),
@@ -105,7 +105,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("Beside a draft that is too long to be one stands that it is not reviewed")
+    @Test("The sidecar of a draft that is too long says that it is not reviewed")
     func tooLong() async throws {
         let steward = try await steward()
         let aside = try steward.home.write(
@@ -117,7 +117,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("A draft is read as what it is: its source blocks are no prose")
+    @Test("A draft is read in its own format: source blocks are not prose")
     func otherSyntax() async throws {
         let steward = try await steward()
         try steward.drop(
@@ -128,7 +128,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("A sidecar goes with its draft, and what was answered is still known when that comes back")
+    @Test("A sidecar follows its draft, and answers are remembered when it comes back")
     func removedDraft() async throws {
         let steward = try await steward()
         try steward.rule(
@@ -165,7 +165,7 @@ struct ReviewAnswerTests {
         try await steward.stop()
     }
 
-    @Test("Explain says why nothing was done to a draft that was there before")
+    @Test("`explain` says why nothing was done to a draft that was there before")
     func thereBefore() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule("10-review.yaml", Self.rule)

@@ -124,7 +124,7 @@ struct RuleActionTests {
         }
     }
 
-    @Test("Undo of a mode leaves alone what somebody has saved since, and the save is news")
+    @Test("Undoing a mode leaves a later save alone, and the save is news")
     func undoAfterSave() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("out")
@@ -146,7 +146,7 @@ struct RuleActionTests {
         #expect(try steward.read("out/a.txt") == "a later version")
     }
 
-    @Test("Undo takes the tag from the file that got it, and not from another that has its name by now")
+    @Test("Undo removes the tag from the tagged file, not from another that now has its name")
     func undoBesideAnother() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -172,7 +172,7 @@ struct RuleActionTests {
         #expect(try tags("drafts/t.txt") == Array("x".utf8))
     }
 
-    @Test("Undo takes a tag from a note that the agent itself has written since, by the same rule or another")
+    @Test("Undo removes a tag from a note that the agent has written since, by the same rule or another")
     func undoBesideBlocks() async throws {
         let steward = try AgentFixture.inside()
         let block = "append-block: { note: \"{{ file.name }}\", heading: Log, anchor: log, text: seen }"
@@ -197,7 +197,7 @@ struct RuleActionTests {
         #expect(try !steward.read("notes/a.md").contains("seen") && steward.read("notes/b.md").contains("seen"))
     }
 
-    @Test("Undo takes a tag from the file where another rule has put it since")
+    @Test("Undo removes a tag from a file that another rule has moved since")
     func undoAfterMove() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("out")
@@ -216,7 +216,7 @@ struct RuleActionTests {
         #expect(try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(steward.path("out/t.txt"))) == nil)
     }
 
-    @Test("A rule may run programs only where the configuration allows it")
+    @Test("A rule may run programs only if the configuration allows it")
     func forbidden() throws {
         let steward = try AgentFixture.inside()
         try steward.rule("- rule: R\n  in: drafts\n  do:\n    - run: { command: [echo] }\n")
@@ -256,7 +256,7 @@ struct RuleActionTests {
         }
     }
 
-    @Test("A name that is taken is handled as the rule says", arguments: ["rename", "skip", "same", "replace"])
+    @Test("A taken name is handled as the rule says", arguments: ["rename", "skip", "same", "replace"])
     func exists(policy: String) async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("out")

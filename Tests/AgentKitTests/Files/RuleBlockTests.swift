@@ -39,7 +39,7 @@ struct RuleBlockTests {
         #expect(try steward.count("<") == 2)
     }
 
-    @Test("What the agent writes into notes starts no rule, though a person's edit of the same note does")
+    @Test("The agent's own writes into notes start no rule, but a user's edit of the same note does")
     func ownWrites() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("out")

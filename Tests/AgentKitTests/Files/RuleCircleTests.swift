@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rules that feed themselves and each other", .ownThreads)
 struct RuleCircleTests {
-    @Test("A rule that writes into its own place runs once for a file, and check warns of it")
+    @Test("A rule that writes into its own place runs once for a file, and `check` warns of it")
     func ownPlace() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -36,7 +36,7 @@ struct RuleCircleTests {
         #expect(try steward.files("drafts").count == 6)
     }
 
-    @Test("Rules in a circle end after one round, and check warns of them")
+    @Test("Rules in a cycle end after one round, and `check` warns of them")
     func circle() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -65,7 +65,7 @@ struct RuleCircleTests {
         )
     }
 
-    @Test("Check warns of a schedule that puts more and more into the place whose files it runs over")
+    @Test("`check` warns of a schedule that keeps adding to the place whose files it processes")
     func growingPlace() throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -88,7 +88,7 @@ struct RuleCircleTests {
         #expect(try steward.json(["check"])["diagnostics"].items.count == 1)
     }
 
-    @Test("Rules in a circle end after one round also where time alone makes them run")
+    @Test("Rules in a cycle end after one round even if time alone starts them")
     func withTime() async throws {
         let steward = try AgentFixture.inside()
         let age = "where: { age: { since: arrived, is: \"> 2s\" } }"
@@ -107,7 +107,7 @@ struct RuleCircleTests {
         #expect(try steward.files("comics").map(\.nameText) == ["a.txt"])
     }
 
-    @Test("A file that rules move in a circle comes to rest after one round")
+    @Test("A file that rules move in a cycle comes to rest after one round")
     func moves() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(

@@ -141,7 +141,7 @@ struct RuleConditionTests {
         "pages",
     ]
 
-    @Test("There is a case for every condition")
+    @Test("Every condition has a case")
     func complete() throws {
         let steward = try AgentFixture.inside()
         let schema = try Answer(parsing: try steward.run(["rules", "schema"]).check().output)
@@ -149,7 +149,7 @@ struct RuleConditionTests {
         #expect(conditions == Set(Self.cases.map(\.condition)).union(Self.elsewhere))
     }
 
-    @Test("Each condition lets its file through, and no other")
+    @Test("Each condition accepts its file, and no other")
     func each() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("out")
@@ -186,7 +186,7 @@ struct RuleConditionTests {
         }
     }
 
-    @Test("All, any and not nest")
+    @Test("`all`, `any` and `not` can be nested")
     func nesting() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("out")

@@ -4,9 +4,9 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("What rules say besides where and do", .ownThreads)
+@Suite("Rule keys besides `in`, `where` and `do`", .ownThreads)
 struct RuleKeyTests {
-    @Test("Then: stop hides the file from later rules, and explain says so")
+    @Test("`then: stop` hides the file from later rules, and `explain` says so")
     func stop() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -33,7 +33,7 @@ struct RuleKeyTests {
         #expect(explanation.contains("Second: stopped (stopped by `First`)"))
     }
 
-    @Test("Refused: leave leaves a file where it is, which counts as seen")
+    @Test("`refused: leave` leaves a file in its place, which counts as seen")
     func leave() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule("- rule: R\n  in: dropbox\n  settle: 100ms\n  do: index-capture\n  refused: leave\n")
@@ -51,7 +51,7 @@ struct RuleKeyTests {
         #expect(try steward.past("dropbox/broken.bin").count == 1)
     }
 
-    @Test("What one step finds out, the next ones use; a file that is still written is left alone")
+    @Test("Values from one step are used by the next; a file still being written is left alone")
     func values() async throws {
         let steward = try AgentFixture.inside()
         try steward.addPlace("out")

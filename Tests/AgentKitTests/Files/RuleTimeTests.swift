@@ -3,9 +3,9 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Rules that time starts, end to end", .ownThreads)
+@Suite("Rules started by time, end to end", .ownThreads)
 struct RuleTimeTests {
-    @Test("A file is moved when it is old enough, though nothing happens to it, and never again")
+    @Test("A file is moved when it is old enough, without any event, and never again")
     func becomesOld() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -25,7 +25,7 @@ struct RuleTimeTests {
         #expect(try steward.json(["status"])["jobs"]["done"].number == 1)
     }
 
-    @Test("What is to come is told with and without the agent")
+    @Test("Upcoming runs are listed with and without the agent")
     func told() async throws {
         let steward = try AgentFixture.inside(configuration: "time-zone: Europe/Berlin")
         try steward.rule(
@@ -67,7 +67,7 @@ struct RuleTimeTests {
         }
     }
 
-    @Test("What becomes due while the agent is off is done at its start")
+    @Test("Runs that became due while the agent was off are done at its start")
     func missed() async throws {
         // Retries with more time, if a loaded machine takes longer to stop the agent than the file needs to become old.
         for seconds in [5, 20, 80] {
@@ -98,7 +98,7 @@ struct RuleTimeTests {
         throw TestFailure("the file was moved each time before the agent had stopped")
     }
 
-    @Test("What a rule has made of a file is passed over by its schedule, and explained so")
+    @Test("A schedule skips files that its own rule made, and `explain` says so")
     func passedOver() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -129,7 +129,7 @@ struct RuleTimeTests {
         #expect(try explained("dropbox/kept/a.txt").contains("Keep: runs next "))
     }
 
-    @Test("Wrong words on the command line are refused")
+    @Test("Invalid arguments on the command line are rejected")
     func usage() throws {
         let steward = try AgentFixture.inside()
         #expect(try steward.run(["due", "--limit", "0"]).status == 64)

@@ -28,7 +28,7 @@ struct RuleValueTests {
         return steward
     }
 
-    @Test("However often the agent is killed, each file has one number, and no number is given twice")
+    @Test("However often the agent is killed, each file has one number, and no number is used twice")
     func killed() async throws {
         let steward = try fixture(mayBeKilled: true)
         var random = SeededGenerator(for: "Counters")
@@ -49,7 +49,7 @@ struct RuleValueTests {
         #expect(next["next"].number == Double((given.max() ?? 0) + 1))
     }
 
-    @Test("Explain shows the number that would come and leaves it; a table that changes is read again by itself")
+    @Test("`explain` shows the next number without using it; a changed table is reread automatically")
     func explained() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -73,7 +73,7 @@ struct RuleValueTests {
         #expect((check.output + check.errors).contains("people.csv:3:1"))
     }
 
-    @Test("Counters are set by the daemon or without one, and go back only by force")
+    @Test("Counters are set by the daemon or without one, and lowered only by force")
     func commands() async throws {
         let steward = try fixture()
         #expect(try steward.run(["counters"]).check().output == "no rule has drawn a number yet\n")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Trees, end to end", .ownThreads)
 struct TreeTests {
-    @Test("Two hundred trees of five levels that tar extracts are seen whole, each file once")
+    @Test("Two hundred trees of five levels extracted by tar are seen completely, each file once")
     func tar() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(
@@ -29,7 +29,7 @@ struct TreeTests {
         #expect(try steward.json(["status"])["files"].number == 201)
     }
 
-    @Test("A tree that is moved in, one that is renamed and one that is copied are seen whole")
+    @Test("A tree that is moved in, renamed or copied is seen completely")
     func moved() async throws {
         let steward = try AgentFixture.inside()
         try steward.rule(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Undo while the agent writes into the same note.
-@Suite("Undo beside other work", .ownThreads) struct UndoBesideWorkTests {
+@Suite("Undo alongside other work", .ownThreads) struct UndoBesideWorkTests {
     private static let rule = """
         - rule: Captures
           in: dropbox
@@ -17,7 +17,7 @@ import Testing
         """
 
     @Test(
-        "Each of many is finished, though the agent writes into the same note all the while, and nothing else is touched"
+        "Many undos complete while the agent writes into the same note, and nothing else is touched"
     )
     func besideWrites() async throws {
         let steward = try AgentFixture.inside()

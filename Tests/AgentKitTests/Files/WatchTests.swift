@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Whatever way a file comes", .ownThreads)
+@Suite("All ways for a file to arrive", .ownThreads)
 struct WatchTests {
     private static let rule = """
         - rule: Seen
@@ -36,7 +36,7 @@ struct WatchTests {
         #expect(try seen(steward) == lines.sorted())
     }
 
-    @Test("A place that is polled sees arrivals, changes and removals")
+    @Test("A polled place sees arrivals, changes and removals")
     func polled() async throws {
         let steward = try agent("poll: 1s")
         let file: BytePath = ".config/steward/steward.yaml"
@@ -55,7 +55,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("Folders moved in, out and between places bring and take their files")
+    @Test("Folders moved in, out and between places take their files along")
     func movedFolders() async throws {
         let steward = try agent()
         try await steward.start()
@@ -85,7 +85,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("A tree that is made and filled in one breath is seen whole, each file once")
+    @Test("A tree created all at once is seen completely, each file once")
     func oneBreath() async throws {
         let steward = try agent()
         try await steward.start()
@@ -98,7 +98,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("Hard links and files without a name until they are linked arrive")
+    @Test("Hard links, and files that get a name only when linked, arrive")
     func links() async throws {
         let steward = try agent()
         try await steward.start()
@@ -115,7 +115,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("A file that is closed and opened again between its pieces is taken once, whole")
+    @Test("A file closed and reopened between its parts is processed once, complete")
     func pieces() async throws {
         let steward = try agent(settle: "8s")
         try await steward.start()
@@ -152,7 +152,7 @@ struct WatchTests {
         try await steward.stop()
     }
 
-    @Test("Names that programs use while they work are no news, and what they become is")
+    @Test("Temporary names of programs are not news, and final ones are")
     func workNames() async throws {
         let steward = try agent()
         try await steward.start()

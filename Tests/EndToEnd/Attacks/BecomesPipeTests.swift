@@ -29,7 +29,7 @@ struct BecomesPipeTests {
 
         """
 
-    @Test("A file that becomes a pipe while it settles is a file that is gone")
+    @Test("A file that becomes a pipe while it settles counts as gone")
     func settling() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -53,7 +53,7 @@ struct BecomesPipeTests {
     }
 
     @Test(
-        "A file that becomes a pipe between two steps ends its job as one that has changed",
+        "A file that becomes a pipe between two steps ends its job as changed",
         arguments: [
             "index-capture", "append-block: { text: \"{{ file.text }}\" }", "move: { place: library }",
             "copy: { place: library }", "rename: { name: other.txt }", "trash", "tag: { add: [seen] }", "review",

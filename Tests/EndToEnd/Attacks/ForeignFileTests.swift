@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 
 /// Which of a file's properties are taken over with its content, and which are not.
-@Suite("Owners, links and modes of what is taken in")
+@Suite("Owners, links and modes of imported files")
 struct ForeignFileTests {
-    @Test("A comic whose sender keeps a link to it is another file in the library, without setuid; the log names both")
+    @Test("A comic whose sender keeps a link to it is copied into the library, without setuid; the log names both")
     func linked() async throws {
         let steward = try AgentFixture()
         steward.variables["STEWARD_RULES"] = ShippedRules.folder.text
@@ -28,7 +28,7 @@ struct ForeignFileTests {
     }
 
     @Test(
-        "A comic of another user's belongs to the agent's user in the library; the sender's link changes nothing there",
+        "A comic of another user belongs to the agent's user in the library; the sender's link changes nothing there",
         .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
     func foreign() async throws {
         let users = try TwoUsers()
@@ -64,7 +64,7 @@ struct ForeignFileTests {
         for word in words { #expect(told.contains(word), "the log names what was dropped: \(told)") }
     }
 
-    @Test("A capture that only its owner may read makes a note that only its owner may read; a note keeps its own mode")
+    @Test("A capture readable only by its owner creates a note readable only by its owner; a note keeps its own mode")
     func noteMode() async throws {
         let steward = try AgentFixture()
         try steward.rule(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Jobs wait for files whose folder is no longer where it was when the jobs were planned.
-@Suite("Folders that go while jobs wait", .timeLimit(.minutes(30)))
+@Suite("Folders that are moved while jobs wait", .timeLimit(.minutes(30)))
 struct GoneFolderTests {
     /// What happens to the folder.
     enum Fate: String, CaseIterable, Sendable {
@@ -17,7 +17,7 @@ struct GoneFolderTests {
         case replaced
     }
 
-    @Test("No job of any action is parked: it goes on where its file is now, once", arguments: Fate.allCases)
+    @Test("No job of any action is parked: it continues at the file's new location, once", arguments: Fate.allCases)
     func gone(fate: Fate) async throws {
         let steward = try AgentFixture(configuration: AttackedAction.configuration)
         try steward.addPlace("out")

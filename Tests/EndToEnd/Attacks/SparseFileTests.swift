@@ -26,7 +26,7 @@ struct SparseFileTests {
     }
 
     @Test(
-        "Four enormous files hold up neither other files, nor status, nor the agent's end, refused by their size or read",
+        "Four enormous files block neither other files, nor status, nor shutdown; they are rejected by size or read",
         arguments: [8 << 40, 60 << 30])
     func enormous(bytes: Int) async throws {
         let steward = try AgentFixture()

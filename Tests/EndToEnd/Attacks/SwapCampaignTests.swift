@@ -13,7 +13,7 @@ struct SwapCampaignTests {
     private static let swaps = Thoroughness.isWhole ? 10_000 : 300
 
     @Test(
-        "Whatever is exchanged for a link, nothing of the victim's is read, moved or written",
+        "Whatever is swapped for a link, nothing of the victim's is read, moved or written",
         arguments: AttackedAction.all)
     func campaign(_ action: AttackedAction) async throws {
         let users = try TwoUsers.attacked(by: [action], settle: "100ms")

@@ -6,9 +6,9 @@ import Testing
 
 /// An attacker who can write to a place replaces a folder, a file or a target by a link to where only the agent has
 /// access. Whatever the agent then does, it does nothing with its user's files.
-@Suite("A link in the place of a folder", .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
+@Suite("A folder replaced by a link", .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
 struct SwappedFolderTests {
-    @Test("A folder that becomes a link while its file settles leads the shipped rules nowhere")
+    @Test("A folder replaced by a link while its file settles leads the shipped rules nowhere")
     func shippedRules() async throws {
         let users = try TwoUsers()
         for name in try ShippedRules.files() where name.hasSuffix(".yaml") {
@@ -42,7 +42,7 @@ struct SwappedFolderTests {
         while try !users.steward.status().settling.contains(where: { $0.path == file }), try await timeout.pause() {}
     }
 
-    @Test("A folder that becomes a link while its file settles leads no action to another file")
+    @Test("A folder replaced by a link while its file settles leads no action to another file")
     func eachAction() async throws {
         let users = try prepared(settle: "4s")
         let all = AttackedAction.all
@@ -61,7 +61,7 @@ struct SwappedFolderTests {
         try await users.expectNoDamage()
     }
 
-    @Test("A target's folder that is a link, from the beginning, is no target")
+    @Test("A target folder that has always been a link is not accepted")
     func targets() async throws {
         let users = try prepared(settle: "100ms")
         let all = AttackedAction.all.filter { $0.target != nil }
@@ -79,14 +79,14 @@ struct SwappedFolderTests {
         try await users.expectNoDamage()
     }
 
-    @Test("A folder that becomes a link at any opening of its file leads no action to another file", arguments: 1...6)
+    @Test("A folder replaced by a link at any opening of its file leads no action to another file", arguments: 1...6)
     func atOpening(number: Int) async throws {
         try await atOpenings(number, isFile: false) { folder, file, link in
             [folder.text, folder.parent.appending(".bad").text, folder.appending(BytePath(file)).text, link.text]
         }
     }
 
-    @Test("A file that becomes a link at any opening leads no action to another file", arguments: 1...6)
+    @Test("A file replaced by a link at any opening leads no action to another file", arguments: 1...6)
     func fileAtOpening(number: Int) async throws {
         try await atOpenings(number, isFile: true) { folder, file, link in
             let good = folder.appending(BytePath(file))
@@ -115,7 +115,7 @@ struct SwappedFolderTests {
         print("opening \(number): \(try script.finish().split(separator: "\n").last ?? "")")
     }
 
-    @Test("A target's folder that is exchanged for a link all the time gets everything, or nothing does")
+    @Test("A target folder constantly swapped for a link gets everything, or nothing does")
     func targetStorm() async throws {
         for action in AttackedAction.all where action.target != nil {
             let users = try prepared(settle: "50ms", [action])

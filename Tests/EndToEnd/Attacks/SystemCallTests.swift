@@ -11,10 +11,10 @@ import Testing
 /// its result is a hint. A use below a place goes by descriptor: one name in an open folder, or `openat2` with
 /// `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS`. Looks by path are allowed on the watcher's thread, and for files that
 /// have not been opened yet. The places' own roots may be opened by their paths.
-@Suite("System calls on files of places")
+@Suite("System calls on files in places")
 struct SystemCallTests {
     @Test(
-        "After the first opening no action reaches a person's file by its path",
+        "After the first opening no action reaches a user's file by its path",
         .enabled(if: geteuid() == 0, "an agent with a vault lets no user look at its open files"))
     func each() async throws {
         let steward = try AgentFixture(configuration: AttackedAction.configuration)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Backups and restores that are interrupted.
-@Suite("Backups that are cut off")
+@Suite("Interrupted backups")
 struct BackupCrashTests {
     private func home() async throws -> AgentFixture {
         let steward = try AgentFixture()
@@ -17,7 +17,8 @@ struct BackupCrashTests {
         return steward
     }
 
-    @Test("Killed anywhere, a backup leaves nothing that restore takes, the agent goes on, and the next one removes it")
+    @Test(
+        "Killed anywhere, a backup leaves nothing that restore accepts, the agent goes on, and the next one cleans up")
     func killed() async throws {
         let steward = try await home()
         let points = ["copied", "held", "databases", "listed", "filled"].map { "backup \($0):1" }
@@ -42,7 +43,7 @@ struct BackupCrashTests {
         try steward.run(["restore", "--verify", steward.backups.text]).check()
     }
 
-    @Test("Killed anywhere, a restore has changed nothing, or no agent starts before it is finished")
+    @Test("Killed anywhere, a restore has changed nothing, or no agent starts before it is completed")
     func restoreKilled() async throws {
         let steward = try await home()
         try steward.backUp()
@@ -72,7 +73,7 @@ struct BackupCrashTests {
         }
     }
 
-    @Test("Killed at any rename, a restore over what is there is finished by the next one, and nothing is lost")
+    @Test("Killed at any rename, a restore over existing files is completed by the next one, and nothing is lost")
     func replaceKilled() async throws {
         let steward = try await home()
         try steward.backUp()
@@ -100,7 +101,7 @@ struct BackupCrashTests {
         #expect(kept.sorted() == (1...number).map(String.init).sorted())
     }
 
-    @Test("Where the disk is full nothing stays of a backup, the one before is whole, and the message says what to do")
+    @Test("On a full disk nothing remains of a backup, the previous one is intact, and the message says what to do")
     func fullDisk() async throws {
         let steward = try await home()
         if getuid() != 0 { try Test.cancel("only root can mount a small file system") }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The folder of backups: which is the newest, which are removed, and who is working there.
-@Suite("Folders of backups")
+@Suite("Backup folders")
 struct BackupFolderTests {
     private func home() async throws -> AgentFixture {
         let steward = try AgentFixture()
@@ -29,7 +29,7 @@ struct BackupFolderTests {
             backup.appending("manifest.sha256"), with: Array("\(ContentHash(of: changed))  manifest.json\n".utf8))
     }
 
-    @Test("The backup just made stays, though one is there that a clock has made which ran ahead")
+    @Test("The new backup is kept, even if another has a later date because the clock was ahead")
     func clock() async throws {
         let steward = try await home()
         let first = BytePath(try steward.backUp()["path"].text)
@@ -44,7 +44,7 @@ struct BackupFolderTests {
         #expect(verified.output.contains("20990101T000001Z"))
     }
 
-    @Test("A newest backup that is damaged is not passed over; of several agents' backups this one's newest is meant")
+    @Test("A damaged newest backup is not skipped; of several agents' backups, this agent's newest is chosen")
     func newest() async throws {
         let steward = try await home()
         try steward.backUp()
@@ -64,7 +64,7 @@ struct BackupFolderTests {
         #expect(try steward.inStore() == ["capture"])
     }
 
-    @Test("A backup of another host is this agent's as well where its folders are the same")
+    @Test("A backup of another host belongs to this agent too if its folders are the same")
     func otherHost() async throws {
         let steward = try await home()
         let backup = BytePath(try steward.backUp()["path"].text)
@@ -82,7 +82,7 @@ struct BackupFolderTests {
         return process
     }
 
-    @Test("While one backup begins another waits, and many at once all come to their end")
+    @Test("Only one backup begins at a time, and of many concurrent ones all complete")
     func together() async throws {
         let steward = try await home()
         try steward.backUp()
@@ -104,7 +104,7 @@ struct BackupFolderTests {
         for backup in try steward.finishedBackups() { try steward.run(["restore", "--verify", backup.text]).check() }
     }
 
-    @Test("What died on another host is that one's to remove, which may be at work")
+    @Test("Leftovers from another host are left for it to remove, since it may be running")
     func hosts() async throws {
         let steward = try await home()
         let names = ["elsewhere", hostName()].map { BytePath("backups/.steward-20260101T000000Z.\($0).partial") }
@@ -113,7 +113,7 @@ struct BackupFolderTests {
         #expect(try names.map { try FileStatus.of(steward.home.path.appending($0)) != nil } == [true, false])
     }
 
-    @Test("A file system that cannot refuse to replace takes backups as any other")
+    @Test("A file system that cannot refuse to replace works for backups too")
     func withoutTheFlag() async throws {
         let steward = try await home()
         let served = steward.home.path.appending("saved-served")

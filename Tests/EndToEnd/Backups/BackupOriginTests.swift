@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Which parts of a backup are trusted: not where it goes, and its origin only if the seal is valid.
-@Suite("Whose a backup is, and where it goes")
+@Suite("Origin and destination of backups")
 struct BackupOriginTests {
     private let key: BytePath = ".local/state/steward/backup.key"
 
@@ -21,7 +21,7 @@ struct BackupOriginTests {
         return steward
     }
 
-    @Test("Where the manifest says that a store lay, nothing is put, and a store of a strange name goes nowhere")
+    @Test("Store locations in the manifest are ignored, and a store with an unknown name is not restored")
     func destinations() async throws {
         let steward = try await home()
         let backup = BytePath(try steward.backUp()["path"].text)
@@ -43,7 +43,7 @@ struct BackupOriginTests {
         #expect(try steward.home.read(".ssh/id") == "mine")
     }
 
-    @Test("Verify says whether this installation has made it; a newer one that it has not made is not taken")
+    @Test("Verify says whether this installation made it; a newer foreign one is not used")
     func forged() async throws {
         let steward = try await home()
         let made = BytePath(try steward.backUp()["path"].text)
@@ -79,7 +79,7 @@ struct BackupOriginTests {
         #expect(another.output.contains("not known to be made by this"), "\(another.output)")
     }
 
-    @Test("Where the state is lost, a copy of the key tells, and stays")
+    @Test("If the state is lost, a copy of the key identifies it, and is kept")
     func copiedKey() async throws {
         let steward = try await home()
         let made = BytePath(try steward.backUp()["path"].text)
@@ -98,7 +98,7 @@ struct BackupOriginTests {
         #expect(try steward.json(["restore", "--verify", steward.backups.text])["madeBy"].text == "here")
     }
 
-    @Test("An exported key of a vault carries the key of the backups")
+    @Test("A vault's exported key contains the backup key")
     func exportedKey() async throws {
         let steward = try AgentFixture.withVault(password: "correct horse battery", rule: AgentFixture.sealing)
         try await steward.start()
@@ -111,7 +111,7 @@ struct BackupOriginTests {
         #expect(try steward.json(words)["madeBy"].text == "here")
     }
 
-    @Test("Nothing is shared with a backup that this installation has not made")
+    @Test("Nothing is shared with a foreign backup")
     func shared() async throws {
         let steward = try await home()
         try steward.home.write(".local/state/steward/quarantine/kept", "kept")

@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 /// Backups when other data is in the state folder, or data is missing from its place.
-@Suite("Backups of stores within each other, and of stores that are away")
+@Suite("Backups of nested and unavailable stores")
 struct BackupServiceTests {
-    @Test("The service's state is restored in place and anew, and holds neither tk's keys nor the trash, which stays")
+    @Test("The service's state is restored in place and to a new folder, without tk's keys and the trash, which stays")
     func inState() async throws {
         let steward = try await AgentFixture.service()
         try steward.backUp()
@@ -29,7 +29,7 @@ struct BackupServiceTests {
         #expect(try steward.home.read("state/.tk/config.json") == "{}")
     }
 
-    @Test("The service's backup goes into another home only where that is asked for, and it is said how it goes back")
+    @Test("The service's backup is restored to another home only on request, with advice on how to undo that")
     func elsewhere() async throws {
         let steward = try await AgentFixture.service()
         try steward.backUp()
@@ -64,7 +64,7 @@ struct BackupServiceTests {
         }
     }
 
-    @Test("What cannot be put into its place is found before the first name changes")
+    @Test("A file that cannot be restored is found before the first rename")
     func inTheWay() async throws {
         let steward = try await AgentFixture.service()
         try steward.home.write("state/spot", "a file")
@@ -81,7 +81,7 @@ struct BackupServiceTests {
         #expect(try steward.inServiceStore() == "3\n")
     }
 
-    @Test("A vault whose disk is away makes the backup fail, and those that hold it stay")
+    @Test("A vault whose disk is unmounted makes the backup fail, and backups that contain it are kept")
     func vaultAway() async throws {
         let steward = try AgentFixture.withVault(password: "correct horse battery", rule: AgentFixture.sealing)
         try await steward.start()
@@ -101,7 +101,7 @@ struct BackupServiceTests {
         #expect(try steward.backUp(["--keep", "1"])["removed"].items.count == 1)
     }
 
-    @Test("A folder that others may enter is restored so, and one that they may not is not")
+    @Test("A folder that others may enter is restored as such, and a private one stays private")
     func modes() async throws {
         let steward = try AgentFixture()
         try await steward.start()

@@ -32,7 +32,7 @@ struct BackupTests {
     }
 
     @Test(
-        "Made under load and restored into an empty home, each backup is sound, and the agent goes on: all is there, once"
+        "Made under load and restored to an empty home, each backup is consistent, and the agent goes on without loss"
     )
     func underLoad() async throws {
         let steward = try home()
@@ -103,7 +103,7 @@ struct BackupTests {
         }
     }
 
-    @Test("Every file of a restored home has the bytes of the home that was backed up, and the vault opens as it is")
+    @Test("Every file of a restored home has its original bytes, and the vault opens as before")
     func equal() async throws {
         let steward = try home()
         try await steward.start()
@@ -139,7 +139,7 @@ struct BackupTests {
     }
 
     @Test(
-        "On another machine what waited is done once, and what was done stays done, though every file has another inode"
+        "On another machine, pending work is done once, and finished work is not repeated despite new inodes"
     )
     func moved() async throws {
         let steward = try AgentFixture()
@@ -179,7 +179,7 @@ struct BackupTests {
     }
 
     @Test(
-        "Unchanged files are shared with the backup before and never with the store; old backups go when a new one is done"
+        "Unchanged files are shared with the previous backup, never with the store; old backups go after a new one"
     )
     func shared() async throws {
         let steward = try home()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What the agent reports about backups made by other programs.
-@Suite("The last backup, as the agent tells of it")
+@Suite("How the agent reports the last backup")
 struct LastBackupTests {
     private let note: BytePath = ".local/state/steward/last-backup.json"
 
@@ -19,7 +19,7 @@ struct LastBackupTests {
         try steward.json(["health"], status: status)["findings"].items.map { $0["subject"].text }
     }
 
-    @Test("Status, metrics and health know of it; one that fails changes nothing, and one that is old is a finding")
+    @Test("Status, metrics and health report it; a failed one changes nothing, and an old one is a finding")
     func told() async throws {
         let steward = try AgentFixture()
         try await steward.start()
@@ -56,7 +56,7 @@ struct LastBackupTests {
         #expect(try steward.json(["status"])["lastBackup"]["path"].text == next.text, "where no agent runs as well")
     }
 
-    @Test("A backup that cannot be noted is one all the same, and says so; no backup and no restore touches the note")
+    @Test("A backup that cannot be recorded is valid anyway, and says so; backup and restore leave the record alone")
     func kept() async throws {
         let steward = try AgentFixture()
         try await steward.start()

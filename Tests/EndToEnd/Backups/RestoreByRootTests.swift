@@ -36,7 +36,7 @@ struct RestoreByRootTests {
         steward.home.path.appending(state).appending(name)
     }
 
-    @Test("A link of the person's leads root nowhere that the person could not write")
+    @Test("A user's link leads root to nothing that the user could not write")
     func link() async throws {
         let (steward, closed) = try await home()
         let captures = steward.home.path.appending(".local/share/steward/captures")
@@ -49,7 +49,7 @@ struct RestoreByRootTests {
         #expect(try FileStatus.of(inState(steward, "restore.json")) == nil)
     }
 
-    @Test("What is restored into a person's home is that person's, whomever the backup names: by them, and by root")
+    @Test("Files restored into a user's home belong to that user, whatever the backup says, by the user and by root")
     func names() async throws {
         let file: BytePath = ".config/steward/steward.yaml"
         let (steward, _) = try await home { steward in
@@ -71,7 +71,7 @@ struct RestoreByRootTests {
         }
     }
 
-    @Test("A folder that is exchanged for a link while a file is copied gives nobody a file of root's")
+    @Test("A folder swapped for a link during a copy gives nobody a file of root's")
     func exchanged() async throws {
         let (steward, closed) = try await home { steward in
             let large = try steward.home.write(
@@ -109,7 +109,7 @@ struct RestoreByRootTests {
         #expect(try closed.read("large") == "root's")
     }
 
-    @Test("A journal of a restore that somebody else has written has root rename nothing that they could not")
+    @Test("A forged restore journal makes root rename nothing that its author could not")
     func forged() async throws {
         let (steward, closed) = try await home()
         let secret = try closed.write("secret", "root's")
@@ -123,7 +123,7 @@ struct RestoreByRootTests {
         #expect(try FileStatus.of(target) == nil)
     }
 
-    @Test("What root has begun and was cut off root finishes, and all of it is the person's then")
+    @Test("Root completes what root began, and everything belongs to the user then")
     func cutOff() async throws {
         let (steward, _) = try await home()
         let before = try steward.hashes(below: state)
@@ -144,7 +144,7 @@ struct RestoreByRootTests {
         try await steward.stop()
     }
 
-    @Test("A store that nothing but the backup gives a folder is restored nowhere, also when root names it")
+    @Test("A store located only by the backup is not restored, even if root names it")
     func strangeFolder() async throws {
         let (steward, closed) = try await home()
         let backup = try #require(try steward.finishedBackups().first)

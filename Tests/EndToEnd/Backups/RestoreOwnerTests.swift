@@ -7,7 +7,7 @@ import Testing
 
 /// Owners of the files that root restores for a service: its state belongs to the service, and its configuration to
 /// root, readable for its group.
-@Suite("Owners of what root restores")
+@Suite("Owners of files restored by root")
 struct RestoreOwnerTests {
     private struct Owned: Equatable {
         let owner: uid_t
@@ -78,7 +78,7 @@ struct RestoreOwnerTests {
         }
     }
 
-    @Test("They are whose they were, by name, also where the restore was cut off; what was nobody's is root's")
+    @Test("They keep their owners, by name, even if the restore was interrupted; files without an owner are root's")
     func names() async throws {
         let home = try await Home()
         let note = home.state.appending("last-backup.json")
@@ -94,7 +94,7 @@ struct RestoreOwnerTests {
         }
     }
 
-    @Test("Whoever makes backups does not get what root has configured by naming themselves in one")
+    @Test("Nobody gets root's configured files by naming themselves as owner in a backup")
     func maker() async throws {
         let home = try await Home()
         try home.steward.shell(["chown", "-R", "\(TestUser.victim.id)", home.steward.backups.text]).check()
@@ -107,7 +107,7 @@ struct RestoreOwnerTests {
         #expect(try home.notOf("daemon") == "")
     }
 
-    @Test("A backup of before, which tells of no owners, is restored as ever")
+    @Test("An older backup without owners is restored as before")
     func before() async throws {
         let home = try await Home()
         let backup = try #require(try home.steward.finishedBackups().first)

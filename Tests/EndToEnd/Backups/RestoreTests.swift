@@ -25,7 +25,7 @@ struct RestoreTests {
     }
 
     @Test(
-        "One damaged byte, a file that is missing, and one too many are found and named, and nothing is restored then")
+        "A damaged byte, a missing file and an extra one are detected and named, and nothing is restored")
     func damaged() async throws {
         let steward = try await home()
         try steward.backUp()
@@ -71,7 +71,7 @@ struct RestoreTests {
     }
 
     @Test(
-        "What is there already is never removed: the command refuses, or moves it aside; while an agent runs it refuses"
+        "Existing files are never removed: the command refuses or moves them aside; it refuses while an agent runs"
     )
     func inTheWay() async throws {
         let steward = try await home()
@@ -97,7 +97,7 @@ struct RestoreTests {
         #expect(strange.status == 64 && strange.errors.contains("state, captures"), "\(strange.errors)")
     }
 
-    @Test("A backup goes neither into a place nor into what it copies, and where there is no ledger there is none")
+    @Test("A backup must not be in a place or in its own sources, and needs a ledger")
     func refusals() async throws {
         let steward = try AgentFixture()
         let nothing = try steward.run(["backup", steward.backups.text])
@@ -128,7 +128,7 @@ struct RestoreTests {
         #expect(refused.status == 64 && refused.errors.contains("format 2"), "\(refused.errors)")
     }
 
-    @Test("A token for tk's services is in a backup only where that is asked for")
+    @Test("A token for tk's services is backed up only on request")
     func secrets() async throws {
         let steward = try await home()
         try steward.home.write(".tk/secrets", "key")
@@ -142,7 +142,7 @@ struct RestoreTests {
     }
 
     @Test(
-        "What root restores into a person's home is that person's",
+        "Files that root restores into a user's home belong to that user",
         .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment))
     )
     func owner() async throws {

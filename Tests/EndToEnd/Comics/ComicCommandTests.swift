@@ -38,7 +38,7 @@ struct ComicCommandTests {
 
     // MARK: Looking
 
-    @Test("Inspect shows pages in reading order with their sizes, metadata with its sources, and what was passed over")
+    @Test("`inspect` shows pages in reading order with sizes, metadata with sources, and skipped files")
     func inspect() throws {
         let path = home.appending("Saga 007 (2012).cbz")
         let info =
@@ -73,7 +73,7 @@ struct ComicCommandTests {
         #expect(found["skipped"].items.map { $0["reason"].text } == ["notAPicture"])
     }
 
-    @Test("A refused comic is told with its name, the reason and what to do, and ends with 2; an unreadable one with 1")
+    @Test("A rejected comic is reported with name, reason and advice, and exits with 2; an unreadable one with 1")
     func refusals() throws {
         _ = try comic("in/deep/good.cbz")
         try pack([Packed(name: "../p1.png", bytes: picture(1))], .storedZip, to: home.appending("in/bad.cbz"))
@@ -110,7 +110,7 @@ struct ComicCommandTests {
         #expect(try comics("inspect", "empty").errors.contains("there is no comic in "))
     }
 
-    @Test("A damaged page is named: strict inspection refuses, lenient inspection accepts and says so")
+    @Test("A damaged page is named: strict inspection rejects it, lenient inspection accepts and says so")
     func damage() throws {
         let path = try comic("d.cbz")
         var bytes = try Descriptor(path).readAll()
@@ -127,7 +127,7 @@ struct ComicCommandTests {
         #expect(try comics("show", "d.cbz").check().output.contains("1 piece of damage"))
     }
 
-    @Test("What names and metadata hold can only stand on the terminal, not act on it")
+    @Test("Names and metadata are displayed on the terminal and cannot control it")
     func hostileText() throws {
         let odd = home.appending(name: Array("a\u{1B}[2Jb".utf8) + [0xFF] + Array(".cbz".utf8))
         let path = try comic("plain.cbz", info: "<Title>x&#10;y&#x202E;z</Title><Summary>&lt;b&gt;\n\n\tq</Summary>")
@@ -143,7 +143,7 @@ struct ComicCommandTests {
         #expect(printed.contains("  summary  <b> q"))
     }
 
-    @Test("Type goes by content, and says where the name says otherwise")
+    @Test("The type follows the content, and a differing name is pointed out")
     func type() throws {
         _ = try comic("a.cbr")
         #expect(
@@ -155,7 +155,7 @@ struct ComicCommandTests {
     // MARK: Pages
 
     @Test(
-        "A page comes out byte for byte, into a file, a folder or a pipe, and overwrites nothing",
+        "A page is extracted byte for byte, into a file, a folder or a pipe, and overwrites nothing",
         arguments: Packing.allCases)
     func page(_ packing: Packing) throws {
         _ = try comic("a.cbz", pages: 12, packing)
@@ -176,7 +176,7 @@ struct ComicCommandTests {
         #expect(try listDirectory(home).allSatisfy { !$0.name.starts(with: ".steward-".utf8) })
     }
 
-    @Test("The cover is the one that the metadata name; a wrong number, name or ending is told")
+    @Test("The cover is the one named by the metadata; a wrong number, name or ending is reported")
     func cover() throws {
         _ = try comic("a.cbz", info: "<Pages><Page Image=\"2\" Type=\"FrontCover\"/></Pages>")
         let cover = try answer("page", "a.cbz", "cover", "-o", "c.jpg")
@@ -213,7 +213,7 @@ struct ComicCommandTests {
 
     // MARK: Reading
 
-    @Test("Progress and bookmarks belong to the content: they survive renaming and moving, and can be forgotten")
+    @Test("Progress and bookmarks belong to the content: they survive renames and moves, and can be cleared")
     func reading() throws {
         _ = try comic("lib/Akira 1.cbz", pages: 10)
         _ = try comic("lib/Akira 2.cbz", pages: 4, from: 50)
@@ -245,7 +245,7 @@ struct ComicCommandTests {
         #expect(try comics("progress", "lib").errors.contains("comics in one file"))
     }
 
-    @Test("List shows the configured library, sorted as asked, series in order, what was read lately, favourites")
+    @Test("`list` shows the configured library, sorted as requested, series in order, recently read ones, favourites")
     func list() throws {
         #expect(try comics("list").check().output.hasPrefix("no comics in \(steward.path("library"))"))
         _ = try comic("Steward/library/Saga #10.cbz", pages: 1, from: 10)
@@ -292,7 +292,7 @@ struct ComicCommandTests {
         }
     }
 
-    @Test("Duplicates are found by content; nothing goes unless it is agreed to, and then into the trash")
+    @Test("Duplicates are found by content; nothing is removed without consent, and then into the trash")
     func duplicates() throws {
         try copies()
         let found = try answer("duplicates", "lib")
@@ -322,7 +322,7 @@ struct ComicCommandTests {
             try comics("duplicates", "lib").check().output.hasSuffix("no comic is in \(home.appending("lib")) twice\n"))
     }
 
-    @Test("On a terminal a person is asked, and only yes means yes", arguments: [("y", 2), ("", 4), ("no", 4)])
+    @Test("On a terminal the user is asked, and only yes means yes", arguments: [("y", 2), ("", 4), ("no", 4)])
     func question(_ word: String, _ left: Int) throws {
         try copies()
         let command = "'\(AgentFixture.binary)' comics duplicates lib --remove"
@@ -332,7 +332,7 @@ struct ComicCommandTests {
         #expect(said.status == (left == 4 ? 1 : 0))
     }
 
-    @Test("Move and delete stay within the library, overwrite nothing, and keep what is known of the reading")
+    @Test("Moving and deleting stay within the library, overwrite nothing, and keep the reading progress")
     func files() throws {
         _ = try comic("Steward/library/a.cbz")
         _ = try comic("Steward/library/b.cbz", from: 9)
@@ -363,7 +363,7 @@ struct ComicCommandTests {
         #expect(try FileStatus.of(home.appending("again.cbz")) != nil)
     }
 
-    @Test("Every command has help; looking makes no files")
+    @Test("Every command has help; read-only commands create no files")
     func help() throws {
         let whole = try comics("--help").check().output
         for command in [

@@ -34,7 +34,7 @@ struct ComicImportTests {
         return texts.map { Packed(name: $0.0, bytes: Array($0.1.utf8)) } + [Packed(name: "1.png", bytes: picture(10))]
     }
 
-    @Test("Archives of every kind are taken into the library by their series, with the ending of their content")
+    @Test("Archives of every kind are imported into the library by series, with the ending of their content")
     func kinds() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -81,7 +81,7 @@ struct ComicImportTests {
         #expect(try steward.count("**Saga 1**") == 0)
     }
 
-    @Test("What is harmful, damaged, encrypted or no comic is put aside, with the verdict beside it")
+    @Test("Harmful, damaged, encrypted or invalid comics are quarantined, with the verdict beside them")
     func refused() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -116,7 +116,7 @@ struct ComicImportTests {
         #expect(try !steward.notes().contains("## Comics"))
     }
 
-    @Test("A comic that is there already goes to the trash; another of the same name gets a number")
+    @Test("A duplicate comic goes to the trash; another with the same name gets a number")
     func conflicts() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -135,7 +135,7 @@ struct ComicImportTests {
         #expect(try steward.files("comics").map(\.nameText) == ["again.cbz"])
     }
 
-    @Test("Explain says what would become of a comic, and changes nothing")
+    @Test("`explain` says what would happen to a comic, and changes nothing")
     func explained() throws {
         let steward = try fixture()
         try steward.moveIn("comics/Saga 01.cbz", try comic(1))
@@ -150,7 +150,7 @@ struct ComicImportTests {
     }
 
     @Test(
-        "Stopped in the middle of a comic, with its worker, the agent leaves the comic and imports it at the next start"
+        "Stopped in the middle of a comic, with its worker, the agent imports it at the next start"
     )
     func stopped() async throws {
         let steward = try fixture()
@@ -182,7 +182,7 @@ struct ComicImportTests {
         }
     }
 
-    @Test("An upgrade beneath a running agent refuses no comic: it goes on with the worker that it began with")
+    @Test("An upgrade during a run rejects no comic: the agent keeps using its old worker")
     func upgraded() async throws {
         let steward = try fixture()
         let worker = steward.home.path.appending("steward-worker")
@@ -205,7 +205,7 @@ struct ComicImportTests {
         #expect(try steward.run(["quarantine"]).check().output.contains("Saga 02.cbz"))
     }
 
-    @Test("Without its worker the agent starts and says what is missing; comics wait until it is there")
+    @Test("Without its worker the agent starts and says what is missing; comics wait until it is installed")
     func missing() async throws {
         let steward = try fixture()
         let worker = steward.home.path.appending("steward-worker")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// How an import finds what the library already has: from the agent's records, without scanning the library.
-@Suite("Comics that the library has already")
+@Suite("Comics that are already in the library")
 struct ComicShelfTests {
     private func fixture() throws -> AgentFixture {
         let steward = try AgentFixture()
@@ -17,7 +17,7 @@ struct ComicShelfTests {
 
     private func comic(_ number: Int) throws -> [UInt8] { try packed([Packed(name: "1.png", bytes: picture(number))]) }
 
-    @Test("What somebody else put into the library is found, also where that was while no agent ran")
+    @Test("Files added to the library by others are found, even if no agent was running")
     func foreign() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -46,7 +46,7 @@ struct ComicShelfTests {
         #expect(try steward.count("there already as ours/theirs.cbz") == 1)
     }
 
-    @Test("Of equal comics that come at the same time one is taken")
+    @Test("Of identical comics that arrive together, one is kept")
     func atOnce() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -56,7 +56,7 @@ struct ComicShelfTests {
         #expect(try steward.files("comics").isEmpty)
     }
 
-    @Test("An import opens no folder of the library but the one that the comic goes into")
+    @Test("An import opens no folder of the library except its target")
     func index() async throws {
         let steward = try fixture()
         let folder = steward.home.path.appending("calls")
@@ -85,7 +85,7 @@ struct ComicShelfTests {
         #expect(opened.allSatisfy { $0.hasPrefix("\(library)/Saga") }, "\(opened)")
     }
 
-    @Test("An import reads and writes as often in a large library as in a small one")
+    @Test("An import needs as many reads and writes in a large library as in a small one")
     func flat() async throws {
         let (small, large) = (try await calls(among: 20), try await calls(among: 5000))
         // A larger tree in the ledger adds one page per lookup; a walk would take 50,000 calls.

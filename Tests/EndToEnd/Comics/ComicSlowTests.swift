@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Slow archives and stopped workers do not delay others.
-@Suite("Comics beside slow ones")
+@Suite("Small comics and slow ones")
 struct ComicSlowTests {
     private func fixture() throws -> AgentFixture {
         let steward = try AgentFixture()
@@ -21,7 +21,7 @@ struct ComicSlowTests {
         try steward.judgements("Import comics", in: "comics").count
     }
 
-    @Test("However many archives take long, small ones that come later arrive while they are still looked into")
+    @Test("However many archives are slow, small ones that come later are imported meanwhile")
     func slow() async throws {
         let steward = try fixture()
         let release = steward.home.path.appending("release")
@@ -42,7 +42,7 @@ struct ComicSlowTests {
         try await steward.until("the slow ones are through") { try steward.files("comics").isEmpty }
     }
 
-    @Test("So it is with PDFs that draw one form within the other, until they are refused")
+    @Test("So it is with PDFs that nest forms, until they are rejected")
     func bombs() async throws {
         let steward = try fixture()
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/pdftoppm") else {
@@ -62,7 +62,7 @@ struct ComicSlowTests {
         #expect(try steward.json(["quarantine"]).items.allSatisfy { $0["code"].text == "worker-limit" })
     }
 
-    @Test("A worker that somebody halts is noticed, and its comic is tried again")
+    @Test("A suspended worker is noticed, and its comic is tried again")
     func halted() async throws {
         let steward = try fixture()
         let mark = steward.home.path.appending("halted")

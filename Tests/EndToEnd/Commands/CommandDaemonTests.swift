@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Commands beside a running agent, and the same without one.
-@Suite("Commands that steer and look")
+@Suite("Daemon commands")
 struct CommandDaemonTests {
     static let captures = """
         - rule: Captures
@@ -18,7 +18,7 @@ struct CommandDaemonTests {
             - trash
         """
 
-    @Test("What could not be written to standard output is told, and is no success")
+    @Test("A failed write to standard output is reported, and is not a success")
     func fullOutput() async throws {
         let steward = try await steward()
         try await steward.start()
@@ -42,7 +42,7 @@ struct CommandDaemonTests {
         return steward
     }
 
-    @Test("Status says what runs, where, and what was done; without an agent too")
+    @Test("`status` says what runs, where, and what was done, even without an agent")
     func status() async throws {
         let steward = try AgentFixture()
         try steward.rule(Self.captures)
@@ -78,7 +78,7 @@ struct CommandDaemonTests {
         #expect(try steward.json(["status"])["isRunning"].isTrue, "the first one goes on")
     }
 
-    @Test("Explain says which rule matches, at which condition another does not, what would be and what was done")
+    @Test("`explain` says which rule matches, which condition fails in others, what would happen and what was done")
     func explain() async throws {
         let steward = try await steward(
             """
@@ -126,7 +126,7 @@ struct CommandDaemonTests {
                 "✗ on: arrived  (changed)"))
     }
 
-    @Test("Log tells what was done in lines and as JSON lines, of one job, and follows")
+    @Test("`log` prints what was done as text and as JSON lines, filters by job, and follows")
     func log() async throws {
         let steward = try await steward()
         try steward.drop("dropbox/a.md", "First.\n")
@@ -155,7 +155,7 @@ struct CommandDaemonTests {
         follower.end()
     }
 
-    @Test("Undo takes a job back, through the agent", arguments: [true, false])
+    @Test("`undo` takes a job back, through the agent", arguments: [true, false])
     func undo(running: Bool) async throws {
         let steward = try await steward()
         try steward.drop("dropbox/a.md", "Take me back.\n")
@@ -180,7 +180,7 @@ struct CommandDaemonTests {
         #expect(try steward.past("dropbox/a.md").first?["state"].text == "undone")
     }
 
-    @Test("A paused agent notes what arrives and does it when resumed, also after a restart")
+    @Test("A paused agent records arrivals and processes them when resumed, even after a restart")
     func pause() async throws {
         let steward = try await steward()
         #expect(try steward.run(["pause"]).check().output.contains("paused"))
@@ -203,7 +203,7 @@ struct CommandDaemonTests {
         #expect(try steward.run(["reload"]).errors.contains("steward run"))
     }
 
-    @Test("Wait and reload answer when it is done")
+    @Test("`wait` and `reload` return when done")
     func waitAndReload() async throws {
         let steward = try await steward()
         try steward.drop("dropbox/a.md", "Now.\n")

@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 /// What people do when something has gone wrong.
-@Suite("Commands that mend")
+@Suite("Repair commands")
 struct CommandMendTests {
     static let captures = CommandDaemonTests.captures
 
     @Test(
-        "A refused file lies in quarantine with the reason beside it; it is listed, restored, dealt with again, dropped"
+        "A refused file is in quarantine with the reason beside it; it is listed, restored, processed again, dropped"
     )
     func quarantine() async throws {
         let steward = try AgentFixture()
@@ -57,7 +57,7 @@ struct CommandMendTests {
     }
 
     @Test(
-        "A refused job is tried again when asked for: its file is taken out of quarantine first, and is nobody's news")
+        "A refused job is retried on request: its file leaves quarantine first, without counting as news")
     func retryRefused() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -85,7 +85,7 @@ struct CommandMendTests {
         #expect(try steward.judgements("Captures", in: "dropbox") == ["arrived broken.bin"])
     }
 
-    @Test("A parked job is tried again when asked for, and does what is left")
+    @Test("A parked job is retried on request, and completes the remaining steps")
     func retry() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         try steward.rule(
@@ -125,7 +125,7 @@ struct CommandMendTests {
         #expect(try steward.count("b.md ends") == 1)
     }
 
-    @Test("A note that somebody keeps open is tried again with back-off, which goes on after a restart")
+    @Test("A note that somebody keeps open is retried with backoff, which continues after a restart")
     func backoff() async throws {
         let steward = try AgentFixture(configuration: "notes: { wait-open: 100ms }")
         try steward.rule(
@@ -154,7 +154,7 @@ struct CommandMendTests {
         #expect(try steward.past("drafts/a.md").first?["state"].text == "done")
     }
 
-    @Test("Reprocess runs a rule again on a file, on a folder and on all that it wants")
+    @Test("`reprocess` runs a rule again on a file, on a folder and on everything it matches")
     func reprocess() async throws {
         let steward = try AgentFixture()
         try steward.rule(

@@ -4,9 +4,9 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Commands that set up")
+@Suite("Setup commands")
 struct CommandSetupTests {
-    @Test("Init makes the configuration and the places, and changes nothing where they are there")
+    @Test("`init` creates the configuration and the places, and changes nothing that exists")
     func initialises() throws {
         let steward = try AgentFixture()
         let file: BytePath = ".config/steward/steward.yaml"
@@ -22,7 +22,7 @@ struct CommandSetupTests {
         #expect(made["existed"].items.count == 7)
     }
 
-    @Test("Init --dry-run says what would be made, and makes nothing")
+    @Test("`init --dry-run` says what would be created, and creates nothing")
     func initialisesDry() throws {
         let steward = try AgentFixture()
         let other = steward.home.path.appending("other")
@@ -34,14 +34,14 @@ struct CommandSetupTests {
         #expect(try FileStatus.of(other) == nil)
     }
 
-    @Test("Check finds nothing wrong with what init writes")
+    @Test("`check` finds nothing wrong with the output of `init`")
     func checksWell() throws {
         let steward = try AgentFixture()
         #expect(try steward.run(["check"]).check().output == "0 rules in 0 files, 0 errors, 0 warnings\n")
         #expect(try steward.json(["check"])["diagnostics"].items.isEmpty)
     }
 
-    @Test("Check names everything that is wrong with the configuration, each with its line and column")
+    @Test("`check` reports every error in the configuration, with line and column")
     func checksConfiguration() throws {
         let steward = try AgentFixture()
         try steward.home.write(
@@ -70,7 +70,7 @@ struct CommandSetupTests {
         #expect(try steward.run(["status"]).errors.contains("steward.yaml:4:12: error: "))
     }
 
-    @Test("Check names everything that is wrong with the rules of all files at once")
+    @Test("`check` reports every error in the rules of all files at once")
     func checksRules() throws {
         let steward = try AgentFixture()
         try steward.rule("10-a.yaml", "- rule: A\n  in: dropbox\n  do: imdex-capture\n")
@@ -95,7 +95,7 @@ struct CommandSetupTests {
         #expect(try steward.run(["rules", "list"]).status == 2)
     }
 
-    @Test("Check without a configuration says how to get one")
+    @Test("`check` without a configuration says how to get one")
     func checksNothing() throws {
         let steward = try AgentFixture()
         let nowhere = steward.home.path.appending("none.yaml").text
@@ -105,7 +105,7 @@ struct CommandSetupTests {
         #expect(try steward.run(["status", "--config", nowhere]).status == 64)
     }
 
-    @Test("Doctor finds the machine well, and says how to mend a place that is not there")
+    @Test("`doctor` finds nothing wrong with the machine, and says how to fix a missing place")
     func doctor() throws {
         let steward = try AgentFixture()
         let well = try steward.run(["doctor"]).check()
@@ -122,7 +122,7 @@ struct CommandSetupTests {
         #expect(bad.allSatisfy { !$0["remedy"].text.isEmpty })
     }
 
-    @Test("Rules list, schema and manual show the rules in force and what rules can say")
+    @Test("`rules list`, `schema` and `manual` show the rules in force and what rules can contain")
     func rules() throws {
         let steward = try AgentFixture()
         #expect(try steward.run(["rules"]).check().output == "no rules\n")
@@ -176,7 +176,7 @@ struct CommandSetupTests {
         }
     }
 
-    @Test("--version says the same wherever it stands")
+    @Test("`--version` prints the same in any position")
     func version() throws {
         let steward = try AgentFixture()
         let alone = try steward.run(["--version"]).check().output
@@ -184,7 +184,7 @@ struct CommandSetupTests {
         #expect(try steward.run(["status", "--version"]).check().output == alone)
     }
 
-    @Test("Wrong usage ends with 64")
+    @Test("Usage errors exit with 64")
     func usage() throws {
         let steward = try AgentFixture()
         for arguments in [
@@ -195,7 +195,7 @@ struct CommandSetupTests {
         #expect(try steward.run(["explain", "/etc/passwd"]).errors.contains("is in none of the places: notes ("))
     }
 
-    @Test("The demo shows the shipped rules at work in a home of its own, and leaves nothing behind")
+    @Test("The demo shows the shipped rules in its own home, and leaves nothing behind")
     func demo() throws {
         let rules = ShippedRules.folder
         try #require(ShippedRules.files().contains { $0.hasSuffix(".yaml") })

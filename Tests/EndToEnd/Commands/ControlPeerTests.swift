@@ -6,7 +6,7 @@ import Testing
 
 /// Two users at the ends of one control socket.
 @Suite(
-    "Whom the agent answers, and whom a command asks",
+    "Who may talk to the agent, and to whom commands talk",
     .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
 struct ControlPeerTests {
     /// Not below /tmp, where everybody may create folders.
@@ -26,7 +26,7 @@ struct ControlPeerTests {
             environment: ["HOME": folder.path.text, "PATH": "/usr/bin:/bin", "STEWARD_RUNTIME": runtime.text])
     }
 
-    @Test("Another user is not answered, though the socket's mode lets them in")
+    @Test("Another user gets no answer, even if the socket's mode lets them in")
     func caller() async throws {
         let runtime = try runtime(of: .victim)
         let agent = try AgentFixture(as: .victim)
@@ -53,7 +53,7 @@ struct ControlPeerTests {
         try await agent.stop()
     }
 
-    @Test("The members of the group of the configuration are answered, and nobody else can reach the socket")
+    @Test("Members of the configured group get answers, and nobody else can reach the socket")
     func group() async throws {
         var owner = TestUser.victim
         owner.groups = [65_010]
@@ -74,7 +74,7 @@ struct ControlPeerTests {
         try await agent.stop()
     }
 
-    @Test("A command says nothing to somebody else's listener")
+    @Test("A command sends nothing to a foreign listener")
     func listener() async throws {
         let folder = try TemporaryFolder("listener", beneath: "/tmp")
         try TestUser.attacker.own(folder.path)

@@ -16,7 +16,7 @@ struct ControlSocketTests {
         return steward
     }
 
-    @Test("While somebody holds the steps none begins, and what waits is done when he goes away without a word")
+    @Test("While a client holds the steps none begins, and pending ones run when it disconnects without a word")
     func hold() async throws {
         let steward = try await steward()
         var caller: SocketCaller? = try SocketCaller(steward.home.path.appending("run/control.sock"))
@@ -33,7 +33,7 @@ struct ControlSocketTests {
         #expect(try steward.status().parked.map(\.problem) == [])
     }
 
-    @Test("Commands that say a byte now and then, or nothing, hold up nobody who asks")
+    @Test("Clients that send a byte now and then, or nothing, block nobody")
     func dribble() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
@@ -64,7 +64,7 @@ struct ControlSocketTests {
         withExtendedLifetime(silent) {}
     }
 
-    @Test("Who dribbles for too long is told that it took too long, and so is who says nothing")
+    @Test("A client that trickles, or sends nothing, is told that it took too long")
     func late() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
@@ -77,7 +77,7 @@ struct ControlSocketTests {
         try await dribbling.value
     }
 
-    @Test("What a command reads beside the agent, the agent itself answers in the same words")
+    @Test("The agent answers in the same words as a command that reads the state itself")
     func queries() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -126,7 +126,7 @@ struct ControlSocketTests {
     }
 
     @Test(
-        "A request that cannot be understood is answered with what is wrong with it",
+        "A request that cannot be understood gets an answer that says why",
         arguments: [
             ("garbage\n", "one line of JSON"), ("garbage", "one line of JSON"), ("\u{0}\n", "one line of JSON"),
             ("{\"command\":\"status\"\n", "one line of JSON"), ("[]\n", "one line of JSON"),
@@ -149,7 +149,7 @@ struct ControlSocketTests {
         #expect(answer["kind"].text == "usage")
     }
 
-    @Test("A line that is too long is answered with how long one may be, and the agent goes on")
+    @Test("A line that is too long gets an answer with the limit, and the agent goes on")
     func tooLong() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")
@@ -171,7 +171,7 @@ struct ControlSocketTests {
         """
 
     @Test(
-        "Commands that wait and are given up make room for others, whatever they wait for",
+        "Abandoned waiting commands make room for others, whatever they waited for",
         arguments: [true, false])
     func givenUp(isAtWork: Bool) async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
@@ -204,7 +204,7 @@ struct ControlSocketTests {
         try await steward.stop()
     }
 
-    @Test("Of an agent that hangs, whoever asks how it is hears that it does not answer")
+    @Test("Health reports that a hung agent does not respond")
     func hanging() async throws {
         let steward = try await steward()
         let agent = try #require(steward.processID)
@@ -221,7 +221,7 @@ struct ControlSocketTests {
         }
     }
 
-    @Test("A second agent with a state of its own leaves the first one its socket, and does nothing")
+    @Test("A second agent with its own state leaves the first one its socket, and does nothing")
     func second() async throws {
         let steward = try await steward()
         let other = try AgentFixture()
@@ -242,7 +242,7 @@ struct ControlSocketTests {
         try await steward.stop()
     }
 
-    @Test("Of more commands than can be answered the last are told that the agent is busy")
+    @Test("Commands beyond the limit are told that the agent is busy")
     func busy() async throws {
         let steward = try await steward()
         let socket = steward.home.path.appending("run/control.sock")

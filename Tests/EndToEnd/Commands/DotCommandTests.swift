@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `steward dots` from a user's point of view: the built program and a real store.
-@Suite("Commands on dots")
+@Suite("Dot commands")
 struct DotCommandTests: DotCommands {
     let steward: AgentFixture
 
@@ -56,7 +56,7 @@ struct DotCommandTests: DotCommands {
             try dots("year", "--plain").check().output.contains("\nToday, March 5: 2 experiences\nMarch 6: future\n"))
     }
 
-    @Test("Zooming steps through the ladders, and a scale is a way to jump")
+    @Test("Zooming steps through the ladders, and a scale is a shortcut")
     func zoom() throws {
         try fill()
         let week = try dots("week").check().output
@@ -80,7 +80,7 @@ struct DotCommandTests: DotCommands {
             try refusal("today", "--date", "2026-02-30").contains("`2026-02-30` is no day, hour, week, month or year"))
     }
 
-    @Test("Any date stands for the day, week, month or year that has it")
+    @Test("Any date selects the day, week, month or year that contains it")
     func dates() throws {
         #expect(try answer("today", "--date", "2026-11-22")["bucket"].text == "2026-11-22")
         #expect(try answer("today", "--date", "yesterday")["bucket"].text == "2026-03-04")
@@ -94,7 +94,7 @@ struct DotCommandTests: DotCommands {
         #expect(try answer("today", "--date", "2026-10-25")["dots"].items.count == 25)
     }
 
-    @Test("As JSON a grid has every dot with its bucket, count and phase")
+    @Test("The JSON of a grid has every dot with its bucket, count and phase")
     func json() throws {
         try fill()
         let grid = try answer("week")
@@ -110,7 +110,7 @@ struct DotCommandTests: DotCommands {
         #expect(try answer("year")["grid"].text == "yearByDays")
     }
 
-    @Test("A grid is written as an SVG picture, and nothing is overwritten unasked")
+    @Test("A grid is written as an SVG picture, and nothing is overwritten unless asked")
     func svg() throws {
         try fill()
         #expect(try dots("week", "--svg", "w.svg").check().output == "wrote \(home.appending("w.svg"))\n")
@@ -146,7 +146,7 @@ struct DotCommandTests: DotCommands {
 
     // MARK: Captures
 
-    @Test("Show lists a stretch of time, newest first, with kind, content, moment and time on each row")
+    @Test("`show` lists a range of time, newest first, with kind, content, moment and time in each row")
     func show() throws {
         try fill()
         let day = try dots("show").check().output.split(separator: "\n").map(String.init)
@@ -180,7 +180,7 @@ struct DotCommandTests: DotCommands {
         }
     }
 
-    @Test("A note that would steer the terminal is shown, and does nothing")
+    @Test("A note with control characters is displayed without effect on the terminal")
     func steering() throws {
         try dots("add", "note", input: "red \u{1B}[31m wine \u{202E}desrever").check()
         for arguments in [["show"], ["search", "wine"], ["show", "2026"]] {
@@ -189,7 +189,7 @@ struct DotCommandTests: DotCommands {
         }
     }
 
-    @Test("A photo is copied, with what goes with it; its time is the camera's")
+    @Test("A photo is copied, with its attachments; its time is the camera's")
     func photo() throws {
         let picture: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44]
         try steward.home.write("heron.png", picture)
@@ -207,7 +207,7 @@ struct DotCommandTests: DotCommands {
         #expect(try FileStatus.of(path) == nil)
     }
 
-    @Test("What is no capture is not added, and the message says what would be")
+    @Test("Invalid captures are not added, and the message says what would be valid")
     func additions() throws {
         #expect(try refusal("add", "note", " ").contains("The note is empty"))
         #expect(try refusal("add", "note").contains("The note is empty"))
@@ -221,7 +221,7 @@ struct DotCommandTests: DotCommands {
         #expect(added.wholeMatch(of: /added the link [0-9a-f]{8}, 2026-03-05 15:30, this week\n/) != nil, "\(added)")
     }
 
-    @Test("Delete names what it removes, asks, and takes an id's beginning")
+    @Test("`delete` names what it removes, asks, and accepts an id's prefix")
     func delete() throws {
         try fill()
         let id = try answer("search", "swap").items[0]["capture"]["id"].text
@@ -235,7 +235,7 @@ struct DotCommandTests: DotCommands {
         #expect(try dots("search", "swap").check().output == "nothing has words that begin so: swap\n")
     }
 
-    @Test("Search finds beginnings of words, marks them, and puts the best first")
+    @Test("`search` finds prefixes of words, marks them, and lists the best first")
     func search() throws {
         try fill()
         try dots("add", "note", "Chapters, chapters, chapters").check()

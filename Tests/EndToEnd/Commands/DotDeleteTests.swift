@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Deleting captures for good")
+@Suite("Deleting captures permanently")
 struct DotDeleteTests: DotCommands {
     let steward: AgentFixture
 
@@ -28,7 +28,7 @@ struct DotDeleteTests: DotCommands {
         return found
     }
 
-    @Test("Its words are in no file of state and store, whether or not an agent runs", arguments: [true, false])
+    @Test("Their text is in no file of state and store, whether or not an agent runs", arguments: [true, false])
     func words(whileRunning: Bool) async throws {
         try steward.rule(
             """
@@ -61,7 +61,7 @@ struct DotDeleteTests: DotCommands {
         for word in words { #expect(try holders(of: word) == [], "\(word)") }
     }
 
-    @Test("What is left to undo of a deleted capture says that it is gone")
+    @Test("Undoing a deleted capture reports that it is gone")
     func undo() async throws {
         try steward.rule("- { rule: Captures, in: dropbox, settle: 50ms, do: [index-capture, trash] }")
         try await steward.start()

@@ -29,7 +29,7 @@ struct DotSocketTests: DotCommands {
         }
     }
 
-    @Test("What a command shows as JSON is what the agent answers")
+    @Test("A command's JSON is what the agent answers")
     func answers() async throws {
         try steward.home.write("song.txt", "la la")
         try await steward.start()
@@ -58,7 +58,7 @@ struct DotSocketTests: DotCommands {
         try await steward.stop()
     }
 
-    @Test("What the agent adds and deletes is there, and gone, for every command")
+    @Test("Every command sees what the agent adds and deletes")
     func changes() async throws {
         try await steward.start()
         let request = #"""
@@ -74,7 +74,7 @@ struct DotSocketTests: DotCommands {
         try await steward.stop()
     }
 
-    @Test("What is wrong with a request is said in the words of the command")
+    @Test("An invalid request gets the same message as from the command")
     func refusals() async throws {
         try await steward.start()
         let asked: [(words: [String], request: String)] = [
@@ -95,7 +95,7 @@ struct DotSocketTests: DotCommands {
         try await steward.stop()
     }
 
-    @Test("An answer of the agent holds 500 captures at most, and says how many there are")
+    @Test("An answer of the agent holds at most 500 captures, and says how many there are")
     func bounded() async throws {
         try await steward.start()
         let add = #"{"command":"dots-add","kind":{"note":{"text":"wren"}},"time":"2024-03-05 09:30","attached":[]}"#
@@ -113,7 +113,7 @@ struct DotSocketTests: DotCommands {
         try await steward.stop()
     }
 
-    @Test("No file is read for whoever names it: the agent may be allowed more than they are")
+    @Test("The agent reads no file for a client: it may have more permissions than the client")
     func files() async throws {
         try steward.home.write("song.txt", "la la")
         try await steward.start()

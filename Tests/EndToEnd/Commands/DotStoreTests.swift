@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 /// `steward dots` on the store as a whole, and beside an agent.
-@Suite("Commands on the store of dots")
+@Suite("Dot store commands")
 struct DotStoreTests: DotCommands {
     let steward: AgentFixture
 
     init() throws { steward = try Self.home() }
 
-    @Test("What is exported is imported elsewhere as it was, once")
+    @Test("An export is imported elsewhere unchanged, once")
     func export() throws {
         try fill()
         try steward.home.write("song.txt", "la la")
@@ -48,7 +48,7 @@ struct DotStoreTests: DotCommands {
         #expect(none.status == 1 && none.errors.contains("there is no captures.jsonl in it"))
     }
 
-    @Test("A backup is a store")
+    @Test("A backup is a valid store")
     func backup() throws {
         try fill()
         try Durable.makeDirectory(home.appending("safe"))
@@ -59,7 +59,7 @@ struct DotStoreTests: DotCommands {
         #expect(try answer("show", "2026") == before)
     }
 
-    @Test("Check finds a lost file and ends with 2; repair mends what can be")
+    @Test("`check` finds a missing file and exits with 2; repair fixes what can be fixed")
     func check() throws {
         try fill()
         #expect(try dots("check").check().output.hasSuffix(": sound\n"))
@@ -76,7 +76,7 @@ struct DotStoreTests: DotCommands {
         #expect(try FileStatus.of(photos) != nil)
     }
 
-    @Test("A database that is none is left as it is, and what to do is said")
+    @Test("A file that is not a database is left alone, with advice")
     func corrupt() throws {
         try fill()
         let file: BytePath = ".local/share/steward/captures/captures.sqlite"
@@ -86,7 +86,7 @@ struct DotStoreTests: DotCommands {
         #expect(try steward.home.read(file).hasPrefix("no database "))
     }
 
-    @Test("What the agent takes in is on the grids while it runs, and what it refuses is not")
+    @Test("Captures added by the agent are on the grids while it runs, and rejected files are not")
     func agent() async throws {
         try steward.home.write(
             ".config/steward/steward.yaml",
@@ -134,7 +134,7 @@ struct DotStoreTests: DotCommands {
         try await steward.stop()
     }
 
-    @Test("A configuration with a mistake is complained of; without one the system's zone is taken")
+    @Test("A broken configuration is reported; without one the system's zone is used")
     func configuration() throws {
         let file: BytePath = ".config/steward/steward.yaml"
         try steward.home.write(file, try steward.home.read(file) + "captures: { sentence: \"[moment]\" }\n")

@@ -71,7 +71,8 @@ struct PathArgumentTests {
         "key": "head -c 64 /dev/urandom > \"$ex\"; chmod 600 \"$ex\"",
     ]
 
-    @Test("A name that is no UTF-8 can be given to each command, and nothing else is read or written", arguments: lines)
+    @Test(
+        "A name that is not UTF-8 can be given to each command, and nothing else is read or written", arguments: lines)
     func given(_ line: Line) throws {
         let steward = try AgentFixture()
         try steward.rule("- { rule: Captures, in: dropbox, do: trash }\n")
@@ -100,7 +101,7 @@ struct PathArgumentTests {
         #expect(!names.contains { String(validating: $0, as: UTF8.self)?.hasPrefix("ex") == true }, "\(names)")
     }
 
-    @Test("What is no path has to be text")
+    @Test("Any argument but a path must be text")
     func noText() throws {
         let steward = try AgentFixture()
         for words in ["dots add note \"$ex\"", "log --job \"$ex\"", "rebuild --process=\"$ex\""] {
@@ -110,7 +111,7 @@ struct PathArgumentTests {
         }
     }
 
-    @Test("No command takes a path as text: what is completed as a file or folder is a PathArgument")
+    @Test("No command takes a path as text: arguments completed as files or folders are PathArguments")
     func types() throws {
         for folder in ["Sources/Agent/steward", "Sources/Agent/TKCommands"] as [BytePath] {
             let files = try FileManager.default.subpathsOfDirectory(atPath: Checkout.root.appending(folder).text)

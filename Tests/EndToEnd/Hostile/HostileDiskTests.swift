@@ -78,7 +78,7 @@ struct HostileDiskTests {
         #expect(try steward.status().parked.map(\.problem) == [])
     }
 
-    @Test("A start on a full disk waits until there is room for the ledger, and goes on by itself")
+    @Test("A start on a full disk waits until there is room for the ledger, and continues automatically")
     func fullLedgerAtStart() async throws {
         let steward = try agent()
         let disk = try SmallDisk(steward.home.path.appending("state"), "4m", steward)
@@ -113,7 +113,7 @@ struct HostileDiskTests {
     }
 
     @Test(
-        "A burst does not fill a state disk of 8 MB, and where all else has, the agent starts on what its own log gives back"
+        "A burst does not fill an 8 MB state disk, and if others did, the agent starts on the space its log frees"
     )
     func smallState() async throws {
         let steward = try agent()
@@ -136,7 +136,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("A full disk under the vault makes captures wait; nothing of the note is lost and nothing written in part")
+    @Test("A full disk under the vault makes captures wait; nothing of the note is lost or half written")
     func fullVault() async throws {
         let steward = try agent()
         let disk = try SmallDisk(steward.path("notes"), "256k", steward)
@@ -191,7 +191,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("On a full disk a comic can be removed from the vault, and what it had makes room for others")
+    @Test("On a full disk a comic can be removed from the vault, which makes room for others")
     func fullVaultOfComics() throws {
         let scene = try VaultScene(made: false)
         let disk = try SmallDisk(scene.path.parent, "4m", scene.steward)
@@ -205,7 +205,7 @@ struct HostileDiskTests {
         #expect(try scene.vault("verify").check().output.contains("nothing is wrong"))
     }
 
-    @Test("A full disk under the ledger stops nothing for good")
+    @Test("A full disk under the ledger stops nothing permanently")
     func fullState() async throws {
         let steward = try agent()
         let disk = try SmallDisk(steward.home.path.appending(".local/state/steward"), "12m", steward)
@@ -228,7 +228,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("A full disk under the ledger is told for as long as it is full, whatever the watchdog does, and no longer")
+    @Test("A full disk under the ledger is reported exactly as long as it is full, whatever the watchdog does")
     func watched() async throws {
         let steward = try agent()
         let disk = try SmallDisk(steward.home.path.appending(".local/state/steward"), "12m", steward)
@@ -254,7 +254,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("A read-only note parks the block, saying which file and what to do, and retry goes on")
+    @Test("A read-only note parks the block, naming the file and the remedy, and retry continues")
     func readOnly() async throws {
         let steward = try agent()
         try await steward.start()
@@ -276,7 +276,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("A note that is a folder parks the block until it is mended")
+    @Test("A note that is a folder parks the block until it is fixed")
     func folder() async throws {
         let steward = try agent()
         try await steward.start()
@@ -291,7 +291,7 @@ struct HostileDiskTests {
         try await steward.stop()
     }
 
-    @Test("A note that is not UTF-8 is not touched; the block is parked, naming it, until it is mended")
+    @Test("A note that is not UTF-8 is not touched; the block is parked, naming it, until it is fixed")
     func latin() async throws {
         let steward = try agent()
         try await steward.start()

@@ -41,7 +41,7 @@ struct HostilePlaceTests {
         for name in names { #expect(notes.occurrences(of: "<\(name)>") == 1, "\(name)") }
     }
 
-    @Test("A file of two gibibytes is refused into quarantine without being read into memory")
+    @Test("A file of two gibibytes is quarantined without being read into memory")
     func huge() async throws {
         let steward = try agent()
         try await steward.start()
@@ -60,7 +60,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("Pipes, sockets, devices and links in a place are ignored and hold nothing up")
+    @Test("Pipes, sockets, devices and links in a place are ignored and block nothing")
     func special() async throws {
         let steward = try agent()
         try await steward.start()
@@ -87,7 +87,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("A file that may not be read holds nothing up, is named everywhere, and is taken when it may be read")
+    @Test("An unreadable file blocks nothing, is reported everywhere, and is processed once readable")
     func unreadable() async throws {
         // Without these, root cannot read everything either.
         let lower = getuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
@@ -134,7 +134,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("A new rule starts beside a file that it wants and that may not be read")
+    @Test("A new rule starts despite a matching file that is unreadable")
     func unreadableAtStart() async throws {
         let lower = getuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
         let steward = try AgentFixture()
@@ -156,7 +156,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("A place that goes away loses no file, and what came into it meanwhile is taken when it is back")
+    @Test("A place that goes away loses no file, and files added meanwhile are processed when it is back")
     func vanishing() async throws {
         let steward = try agent()
         try steward.rule(
@@ -200,7 +200,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("A place within a place has its files to itself")
+    @Test("A nested place has its files to itself")
     func nested() async throws {
         let steward = try agent()
         let file: BytePath = ".config/steward/steward.yaml"
@@ -223,7 +223,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("Beyond the kernel's limit of watches folders are polled, and status says so")
+    @Test("Beyond the kernel's limit of watches, folders are polled, and status says so")
     func watchLimit() async throws {
         let steward = try agent("poll: 1s")
         let lower = [
@@ -257,7 +257,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("Where watching cannot be started anew, folders are polled until it can, and status says so")
+    @Test("If watching cannot be restarted, folders are polled until it can, and status says so")
     func blind() async throws {
         let steward = try agent("poll: 1s")
         // In a separate user namespace, so that no other users' are affected.
@@ -302,7 +302,7 @@ struct HostilePlaceTests {
         try await steward.stop()
     }
 
-    @Test("When the kernel's queue of events overflows, everything is looked through and nothing is lost")
+    @Test("If the kernel's event queue overflows, everything is scanned and nothing is lost")
     func overflow() async throws {
         let steward = try agent()
         try await steward.start()

@@ -68,14 +68,14 @@ struct HostileRuleTests {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 
-    @Test("The rule that is mutated below is valid")
+    @Test("The rule mutated below is valid")
     func valid() throws {
         let steward = try AgentFixture()
         try check([Array(Self.good.utf8)], steward)
         #expect(try steward.run(["check"]).status == 0)
     }
 
-    @Test("A file of random bytes is complained of with line and column")
+    @Test("A file of random bytes is reported with line and column")
     func random() throws {
         var generator = SeededGenerator(for: "random rule files")
         let steward = try AgentFixture()
@@ -89,7 +89,7 @@ struct HostileRuleTests {
         #expect(!hasControls((shown.output + shown.errors).filter { $0 != "\n" && $0 != "\t" }))
     }
 
-    @Test("None of a thousand mutations crashes, and each complaint has line and column")
+    @Test("None of a thousand mutations crashes, and each error has line and column")
     func mutations() throws {
         var generator = SeededGenerator(for: "mutated rule files")
         let steward = try AgentFixture()

@@ -49,7 +49,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("What a program prints and what becomes a tag steers no terminal, and can be read")
+    @Test("Output of a program and a tag are readable and cannot control the terminal")
     func terminal() async throws {
         let steward = try steward()
         try await steward.start()
@@ -79,7 +79,7 @@ struct HostileTextTests {
         #expect(try !steward.log().contains("\n2026-11-22 forged"))
     }
 
-    @Test("JSON holds the same exactly, and is harmless on a terminal, too")
+    @Test("JSON holds the same exactly, and is also harmless on a terminal")
     func json() async throws {
         let steward = try steward("log: { level: info, format: json }")
         try await steward.start()

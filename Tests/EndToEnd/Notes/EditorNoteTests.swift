@@ -54,7 +54,7 @@ extension EditorTests {
         }
 
         /// The others leave no sign of it beside the note: blocks they overwrite are put back.
-        @Test("Waits for the editor that has unsaved changes", arguments: Editor.locking)
+        @Test("Waits for an editor with unsaved changes", arguments: Editor.locking)
         func waits(_ editor: Editor) async throws {
             try requireEditor(editor)
             let (steward, note) = try await steward(editorWait: "10m")
@@ -71,7 +71,7 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        @Test("A save of a stale buffer loses no block", arguments: Editor.allCases)
+        @Test("Saving a stale buffer loses no block", arguments: Editor.allCases)
         func stale(_ editor: Editor) async throws {
             try requireEditor(editor)
             let (steward, note) = try await steward(editorWait: "3s")
@@ -89,7 +89,7 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        @Test("Saves in short intervals lose no block and no line", arguments: Editor.locking)
+        @Test("Frequent saves lose no block and no line", arguments: Editor.locking)
         func often(_ editor: Editor) async throws {
             try requireEditor(editor)
             let (steward, note) = try await steward(editorWait: "1s")
@@ -108,7 +108,7 @@ extension EditorTests {
         }
 
         @Test(
-            "Tools that write the note lose no block and no line",
+            "Other tools writing the note lose no block and no line",
             arguments: [
                 "for i in $(seq 100); do echo \"tool line $i.\" >> NOTE; done",
                 "for i in $(seq 20); do sed -i \"1i tool line $i.\" NOTE; sleep 0.05; done",

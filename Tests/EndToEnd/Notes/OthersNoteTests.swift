@@ -64,7 +64,7 @@ struct OthersNoteTests {
         return users
     }
 
-    @Test("A note of another owner keeps the group through which others get at it")
+    @Test("A note of another owner keeps the group that gives others access")
     func group() async throws {
         var agent = TestUser.victim
         agent.groups = [Self.family]
@@ -80,7 +80,7 @@ struct OthersNoteTests {
     }
 
     @Test(
-        "A note whose group the agent cannot give is left as it is, and written once nobody reads it",
+        "A note whose group the agent cannot set is left alone, and written once nobody reads it",
         .enabled(if: TestUser.mayBePrivate, "users may have no namespaces here"))
     func hiddenGroup() async throws {
         var agent = TestUser.victim
@@ -107,7 +107,7 @@ struct OthersNoteTests {
         try await steward.stop()
     }
 
-    @Test("Check says which step a place's files do not permit, and what waits behind it")
+    @Test("`check` names steps that a place's permissions prevent, and the work that waits for them")
     func withheld() async throws {
         let users = try TwoUsers()
         let steward = users.steward

@@ -6,7 +6,7 @@ import Testing
 
 /// Programs that hold a note's text and save it later, in all the ways programs save, beside a running agent
 /// (docs/design/stale-buffers.md).
-@Suite("Old buffers that are saved over captures")
+@Suite("Old buffers saved over captures")
 struct StaleNoteTests {
     enum Saver: String, CaseIterable {
         /// Editors without backup, web editors.
@@ -122,7 +122,7 @@ struct StaleNoteTests {
         try await scene.steward.stop()
     }
 
-    @Test("A buffer that goes on saving without ever loading anew loses no capture", arguments: Saver.allCases)
+    @Test("A buffer that keeps saving without reloading loses no capture", arguments: Saver.allCases)
     func again(_ saver: Saver) async throws {
         let scene = try await Scene()
         try scene.capture()
@@ -141,7 +141,7 @@ struct StaleNoteTests {
         try await scene.steward.stop()
     }
 
-    @Test("A block that somebody has had and removed stays out", arguments: Saver.allCases)
+    @Test("A block that a user had and removed stays out", arguments: Saver.allCases)
     func removed(_ saver: Saver) async throws {
         let scene = try await Scene()
         let path = scene.steward.path(scene.note)
@@ -169,7 +169,7 @@ struct StaleNoteTests {
         try await scene.steward.stop()
     }
 
-    @Test("A block that no save held and one with a younger block lacks is named, and comes back when asked for")
+    @Test("A missing block that no save held is reported if a newer one was held, and restored on request")
     func out() async throws {
         let scene = try await Scene()
         for _ in 0..<2 {
@@ -205,7 +205,7 @@ extension EditorTests {
 
         enum Mode: String, CaseIterable { case overwrite, reload }
 
-        @Test("No capture is lost and none stands twice", arguments: Editor.allCases, Mode.allCases)
+        @Test("No capture is lost or duplicated", arguments: Editor.allCases, Mode.allCases)
         func rounds(_ editor: Editor, _ mode: Mode) async throws {
             try requireEditor(editor)
             let steward = try AgentFixture(configuration: "notes: { wait-editor: 500ms, wait-open: 5s }")
@@ -249,7 +249,7 @@ extension EditorTests {
         }
 
         @Test(
-            "A block that was taken out in an editor that stays open stays out, however often it saves",
+            "A block removed in an editor that stays open stays out, however often it saves",
             arguments: Editor.allCases)
         func removed(_ editor: Editor) async throws {
             try requireEditor(editor)

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Places whose file system does not answer")
+@Suite("Places whose file system does not respond")
 struct HangingPlaceTests {
     private static let rules = """
         - rule: Arrivals
@@ -34,7 +34,8 @@ struct HangingPlaceTests {
 
     private func noted(_ steward: AgentFixture, _ line: String) throws -> Bool { try steward.notes().contains(line) }
 
-    @Test("Hold up neither captures nor status, show in status, doctor and log, and do not keep the agent from ending")
+    @Test(
+        "Block neither captures nor status, are shown by status, doctor and log, and do not keep the agent from ending")
     func whileItRuns() async throws {
         let (steward, server) = try await scene()
         defer { server.answer() }
@@ -68,7 +69,7 @@ struct HangingPlaceTests {
         try await steward.stop()
     }
 
-    @Test("Do not keep an agent from starting, and go on when they answer")
+    @Test("Do not keep an agent from starting, and continue when they respond")
     func whenItStarts() async throws {
         let (steward, server) = try await scene()
         defer { server.answer() }
@@ -84,7 +85,7 @@ struct HangingPlaceTests {
     }
 
     @Test(
-        "Do not keep an agent from starting that has a new rule for what lies there, which takes that when they answer")
+        "Do not block the start of an agent with a new rule for them, which processes them when they respond")
     func newRule() async throws {
         let (steward, server) = try await scene()
         defer { server.answer() }
@@ -117,7 +118,7 @@ struct HangingPlaceTests {
         try await steward.stop()
     }
 
-    @Test("Do not have a new rule carried out anew on what lay in its places when they answer")
+    @Test("Do not cause a new rule to run again on their files when they respond")
     func newRuleOnce() async throws {
         let (steward, server) = try await scene()
         defer { server.answer() }
@@ -150,7 +151,7 @@ struct HangingPlaceTests {
         try await steward.stop()
     }
 
-    @Test("Do not keep an agent from starting that had begun a step into them; it is done once when they answer")
+    @Test("Do not block the start of an agent with a step begun there; it is done once when they respond")
     func stepBegun() async throws {
         let (steward, server) = try await scene()
         defer { server.answer() }
@@ -186,7 +187,7 @@ struct HangingPlaceTests {
         #expect(try await steward.stop() == 0)
     }
 
-    @Test("Do not keep an agent from starting that had begun to take something back from them; it is taken back once")
+    @Test("Do not block the start of an agent with an undo begun there; it is completed once")
     func undoBegun() async throws {
         let (steward, server) = try await scene()
         defer { server.answer() }
@@ -218,7 +219,7 @@ struct HangingPlaceTests {
     }
 
     @Test(
-        "Do not keep an agent from starting that was writing a note in them; the block is there once when they answer")
+        "Do not block the start of an agent that was writing a note there; the block is there once when they respond")
     func noteBegun() async throws {
         let steward = try AgentFixture(configuration: "poll: 1s")
         try steward.rule(
@@ -246,7 +247,7 @@ struct HangingPlaceTests {
         #expect(try await steward.stop() == 0)
     }
 
-    @Test("Do not keep an agent from starting where a link leads to them, nor another place from being served")
+    @Test("Do not block the start if a link leads to them, nor the work in another place")
     func behindLink() async throws {
         let steward = try AgentFixture(configuration: "poll: 1s")
         try steward.addPlace("server")
@@ -273,7 +274,7 @@ struct HangingPlaceTests {
         }
     }
 
-    @Test("Do not keep health from telling of another place that is away")
+    @Test("Do not keep health from reporting another place that is away")
     func besideOneThatIsAway() async throws {
         let (steward, server) = try await scene()
         defer { server.answer() }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Two agents with separate state folders but the same places.
-@Suite("Places that another agent looks after", .serialized)
+@Suite("Places in use by another agent", .serialized)
 struct PlaceInUseTests {
     private static let rules = """
         - rule: Captures
@@ -118,7 +118,7 @@ struct PlaceInUseTests {
     }
 
     @Test(
-        "Are the first agent's alone; the second says whose they are, and goes on when that one ends or is killed",
+        "Belong to the first agent alone; the second says whose they are, and takes over when that one ends or is killed",
         arguments: Setting.allCases)
     func inTurn(_ setting: Setting) async throws {
         try Self.isPermitted(setting)
@@ -172,7 +172,7 @@ struct PlaceInUseTests {
         for number in 0..<count { #expect(notes.occurrences(of: "<\(number).md>") == 1, "\(number).md") }
     }
 
-    @Test("What rules leave in its place is not done anew by the agent that takes over; what comes then is done")
+    @Test("Results of rules there are not processed again by the agent that takes over; later arrivals are")
     func leftInPlace() async throws {
         let rule = """
             - rule: Names

@@ -23,7 +23,7 @@ struct PublishTests {
         return steward
     }
 
-    @Test("An event is received once, signed by a secret of a file, and everything tells of it")
+    @Test("An event is received once, signed with a secret from a file, and all commands report it")
     func delivers() async throws {
         let server = try ScriptedServer(.reply(200, "{}"))
         let steward = try steward(server.url + "/base", more: ", secret: hook-secret")
@@ -58,7 +58,7 @@ struct PublishTests {
         try await steward.stop()
     }
 
-    @Test("While nobody answers events wait, in their order, across a stop; then all of them arrive")
+    @Test("Without a receiver events wait in order, across a restart; then all of them arrive")
     func waits() async throws {
         let isUp = Atomic<Bool>(false)
         let server = try ScriptedServer { _ in isUp.load(ordering: .relaxed) ? .reply(200, "") : nil }
@@ -90,7 +90,7 @@ struct PublishTests {
         try await steward.stop()
     }
 
-    @Test("What is refused is given up; it can be sent again or taken out, with an agent and without")
+    @Test("A rejected event is given up; it can be sent again or dropped, with and without an agent")
     func dead() async throws {
         let isStrict = Atomic<Bool>(true)
         let server = try ScriptedServer { _ in
@@ -122,7 +122,8 @@ struct PublishTests {
         #expect(server.requests.count == 4)
     }
 
-    @Test("What an event that was given up holds is said, with since when and how to go on; dropped, it holds nothing")
+    @Test(
+        "An event held by one that was given up is reported, with since when and the remedy; dropping that releases it")
     func held() async throws {
         let server = try ScriptedServer { request in
             request.path.hasSuffix("/a") ? .reply(422, "{\"code\":\"bad\"}") : .reply(200, "")
@@ -156,7 +157,8 @@ struct PublishTests {
     }
 
     @Test(
-        "What was being sent when the agent was killed goes again under the same key", arguments: ["sending", "sent"])
+        "An event being sent when the agent was killed is sent again under the same key",
+        arguments: ["sending", "sent"])
     func killed(at point: String) async throws {
         let server = try ScriptedServer(.reply(200, ""))
         let steward = try steward(server.url)
@@ -172,7 +174,7 @@ struct PublishTests {
         try await steward.stop()
     }
 
-    @Test("A stop does not wait for a receiver that does not answer")
+    @Test("Stopping does not wait for a receiver that does not respond")
     func stops() async throws {
         let server = try ScriptedServer(ScriptedServer.Answer(bytes: [], ending: .held))
         let steward = try steward(server.url, more: ", timeout: 10m")
@@ -184,7 +186,7 @@ struct PublishTests {
     }
 
     @Test(
-        "What is wrong with a target is said with its place",
+        "Errors in a target are reported with their position",
         arguments: [
             ("{ kind: webhook, url: \"http://x.example/\" }", "allow-insecure-http"),
             ("{ kind: webhook }", "has no `url`"),
@@ -209,7 +211,7 @@ struct PublishTests {
         #expect(check.output.contains("steward.yaml:"))
     }
 
-    @Test("Doctor names a receiver that does not answer, and a credential that is not there or that others may read")
+    @Test("`doctor` reports a receiver that does not respond, and a credential that is missing or readable by others")
     func doctor() async throws {
         func finding(_ steward: AgentFixture) throws -> Answer {
             try #require(
@@ -232,7 +234,7 @@ struct PublishTests {
         #expect(try finding(keyless)["isWell"].isTrue)
     }
 
-    @Test("The example of a rule loads and plans as it stands, once its target is there")
+    @Test("The example rule loads and plans unchanged once its target is configured")
     func example() async throws {
         let server = try ScriptedServer(.reply(200, ""))
         let steward = try AgentFixture(

@@ -17,7 +17,7 @@ extension EditorTests {
                 - append-block: { note: seen, heading: Seen, anchor: seen, text: "{{ event }} {{ file.name }}" }
             """
 
-        @Test("Each save is one change, and opening or closing none", arguments: Editor.locking)
+        @Test("Each save is one change, and opening or closing is none", arguments: Editor.locking)
         func saves(_ editor: Editor) async throws {
             try requireEditor(editor)
             let steward = try AgentFixture()

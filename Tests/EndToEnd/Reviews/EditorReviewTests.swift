@@ -29,7 +29,7 @@ extension EditorTests {
             try steward.exists("drafts/essay.review.md") && steward.read("drafts/essay.review.md").contains(text)
         }
 
-        @Test("What is ticked and saved is in the draft, what is skipped never returns")
+        @Test("Ticked and saved suggestions are applied, and skipped ones never return")
         func ticks() async throws {
             let steward = try await steward()
             let draft = try await EditorSession(steward, .vim, steward.path("drafts/essay.md"))
@@ -73,7 +73,7 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        @Test("A draft that is open with unsaved changes is written once they are saved")
+        @Test("A draft with unsaved changes is written once they are saved")
         func waits() async throws {
             let steward = try await steward()
             let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
@@ -116,7 +116,7 @@ extension EditorTests {
             }
         }
 
-        @Test("While an editor runs on a draft that leaves no lock, answers wait for its end")
+        @Test("While an editor without a lock file runs on a draft, answers wait until it ends")
         func waitsForTheEnd() async throws {
             let steward = try await steward(.nano)
             let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
@@ -140,7 +140,7 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        @Test("[x!] puts an answer in although an editor runs on the draft")
+        @Test("[x!] applies an answer although an editor has the draft open")
         func now() async throws {
             let steward = try await steward(.nano)
             let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
@@ -158,7 +158,7 @@ extension EditorTests {
             try await steward.stop()
         }
 
-        @Test("A swap file that lies elsewhere tells as well, and goes on telling when its editor was killed")
+        @Test("A swap file elsewhere counts as well, even after its editor was killed")
         func swapsElsewhere() async throws {
             let steward = try await steward(.neovim)
             let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
@@ -180,7 +180,7 @@ extension EditorTests {
         /// Before the draft's first byte, in the middle of the draft, before the sidecar's first byte, and with the
         /// state written but not in place. Starting truncates one file and passes no other point.
         @Test(
-            "Killed wherever an answer is on its way, it is in the draft once",
+            "Wherever the agent is killed while applying an answer, the draft has it once",
             arguments: ["write begun:1", "truncated:2", "write begun:2", "recorded:1", "replaced:1"])
         func killed(_ point: String) async throws {
             let steward = try AgentFixture()

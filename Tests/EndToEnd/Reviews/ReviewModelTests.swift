@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// An agent whose rule has an advisor read drafts, with the model's server on loopback.
-@Suite("A draft that an advisor reads, end to end", .timeLimit(.minutes(30)))
+@Suite("A draft reviewed by an advisor, end to end", .timeLimit(.minutes(30)))
 struct ReviewModelTests {
     private static let rule = """
         - rule: Review
@@ -31,7 +31,7 @@ struct ReviewModelTests {
         return steward
     }
 
-    @Test("Its findings are in the sidecar, and answers go into the draft without another call")
+    @Test("Its findings are in the sidecar, and answers are applied without another call")
     func reads() async throws {
         let server = try ScriptedServer(.message(Self.answer))
         let steward = try steward(server)
@@ -54,7 +54,7 @@ struct ReviewModelTests {
         try await steward.stop()
     }
 
-    @Test("Doctor says whether there is a key, and refuses one that others may read, without showing it")
+    @Test("`doctor` says whether there is a key, and rejects one that others may read, without showing it")
     func doctor() throws {
         let steward = try AgentFixture()
         let without = try steward.run(["doctor"]).check().output
@@ -69,7 +69,7 @@ struct ReviewModelTests {
         #expect(try steward.run(["doctor"]).check().output.contains("ok   models: anthropic, with a key from "))
     }
 
-    @Test("Killed with the answer in hand, it does not ask again")
+    @Test("Killed after receiving the answer, it does not ask again")
     func killed() async throws {
         let server = try ScriptedServer(.message(Self.answer))
         let steward = try steward(server)
@@ -95,7 +95,7 @@ struct ReviewModelTests {
         try await steward.stop()
     }
 
-    @Test("With a key that is refused the quick pass is there, sidecar and log say why, and a person can ask again")
+    @Test("With a rejected key the quick pass still runs, sidecar and log say why, and the user can ask again")
     func wrongKey() async throws {
         let server = try ScriptedServer(.complaint(401, "authentication_error"), .message(Self.answer))
         let steward = try steward(server)
@@ -113,7 +113,7 @@ struct ReviewModelTests {
     }
 
     @Test(
-        "Another user's model on this machine is told nothing of a draft until that is allowed; sidecar and log say who",
+        "Another user's model on this machine gets no draft until that is allowed; sidecar and log say whose",
         .enabled(if: geteuid() == 0, "only root can be two users"))
     func foreignModel() async throws {
         let server = try ModelOfUser(user: ModelOfUser.nobody)

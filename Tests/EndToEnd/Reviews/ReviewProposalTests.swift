@@ -15,7 +15,7 @@ struct ReviewProposalTests {
         + #"{"quote":"old town","before":"","replacement":"old city","type":"improve","category":"style","#
         + #""priority":2,"confidence":0.9,"reason":"It is one."}]}"#
 
-    @Test("Code gets no wording, and ticking everything changes words alone")
+    @Test("Code gets no proposals, and ticking everything changes only words")
     func code() async throws {
         let server = try ScriptedServer(.message(Self.answer))
         let steward = try AgentFixture()

@@ -20,10 +20,10 @@ enum OwnEtc {
 
 /// Rules in `/etc/steward/rules.d`, which every agent of the machine reads.
 @Suite(
-    "The machine's rules beside one's own",
+    "System rules alongside the user's own",
     .enabled(if: OwnEtc.isHere, "an /etc of its own needs root, and leave to mount"))
 struct MachineRuleRunTests {
-    @Test("A rule there about a place that only the machine's agent has leaves a user's agent at work")
+    @Test("A system rule for a place that only the system's agent has does not stop a user's agent")
     func foreignPlace() async throws {
         let steward = try AgentFixture()
         try steward.home.write(
@@ -48,7 +48,9 @@ struct MachineRuleRunTests {
         try await steward.stop()
     }
 
-    @Test("A file there with errors leaves a user's agent at work: with what the file said before, or without it")
+    @Test(
+        "A system file with errors does not stop a user's agent: it runs with the file's previous version, or without it"
+    )
     func broken() async throws {
         let steward = try AgentFixture()
         try steward.home.write("machine/60-valid.yaml", "- { rule: All, in: drafts, do: [trash] }\n")

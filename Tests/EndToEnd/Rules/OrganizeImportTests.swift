@@ -53,7 +53,7 @@ extension AgentFixture {
               - trash
         """
 
-    @Test("Rules come over with their comments, and what cannot is said by line")
+    @Test("Rules are imported with their comments, and unsupported parts are reported by line")
     func rules() throws {
         let steward = try AgentFixture()
         let file = try steward.home.write("organize.yaml", Self.file)
@@ -107,7 +107,7 @@ extension AgentFixture {
     }
 
     @Test(
-        "A rule of which something was not understood is not in force",
+        "A rule that was not fully understood is not in force",
         arguments: [
             "    locations: ~/Downloads\n    actions: [{ shell: 'cp {path} /backup' }, delete]",
             "    locations: ~/Downloads\n    tags: [never]\n    actions: [trash]",
@@ -136,7 +136,7 @@ extension AgentFixture {
         #expect(try inForce(rule) == [])
     }
 
-    @Test("What a rule drops stands beside it, and the rest of it as a comment")
+    @Test("Parts dropped from a rule are noted beside it, and the rest becomes a comment")
     func comment() throws {
         let steward = try AgentFixture()
         let file = try steward.home.write(
@@ -177,7 +177,7 @@ extension AgentFixture {
             ))
     }
 
-    @Test("What a location passes over is said by conditions")
+    @Test("Exclusions of a location become conditions")
     func locations() throws {
         let rule = """
                 locations:
@@ -210,7 +210,7 @@ extension AgentFixture {
             ])
     }
 
-    @Test("The rules are valid once the places are there, and a file is never replaced")
+    @Test("The rules are valid once the places exist, and no file is ever replaced")
     func valid() throws {
         let steward = try AgentFixture()
         let file = try steward.home.write("organize.yaml", Self.file)
@@ -221,7 +221,7 @@ extension AgentFixture {
         #expect(try steward.run(["rules", "import", file.text, "--out", out.text]).status == 64)
     }
 
-    @Test("Rules about folders come over as such: its own example for empty folders")
+    @Test("Folder rules are imported as such: its own example for empty folders")
     func folders() async throws {
         let steward = try AgentFixture()
         let file = try steward.home.write(
@@ -254,7 +254,7 @@ extension AgentFixture {
         #expect(try steward.home.read("Downloads/kept/a.txt") == "a")
     }
 
-    @Test("What is no configuration of organize is refused")
+    @Test("Anything but an organize configuration is rejected")
     func other() throws {
         let steward = try AgentFixture()
         let file = try steward.home.write("x.yaml", "- rule: A\n")

@@ -27,10 +27,10 @@ enum Organize {
     static var program: String? { get async { await installed.value } }
 }
 
-@Suite("organize's own examples, by organize and by the rules that the import makes of them")
+@Suite("organize's own examples, run by organize and by the imported rules")
 struct OrganizeParityTests {
     @Test(
-        "Both leave the same tree",
+        "Both produce the same tree",
         .enabled("organize is wanted (see Tests/Peers/organize.sh)") { await Organize.program != nil },
         arguments: OrganizeExample.all)
     func sameTree(_ example: OrganizeExample) async throws {

@@ -88,7 +88,7 @@ private struct RandomRule {
     }
 }
 
-@Suite("What an imported rule takes, beside what organize takes") struct OrganizeSubsetTests {
+@Suite("Files selected by an imported rule and by organize") struct OrganizeSubsetTests {
     private struct Case {
         let rule: String
         let files: [(path: String, text: String, age: Int)]
@@ -116,7 +116,7 @@ private struct RandomRule {
     }
 
     @Test(
-        "A destructive rule never takes a file that organize leaves alone",
+        "A destructive rule never selects a file that organize leaves alone",
         .enabled("organize is wanted (see Tests/Peers/organize.sh)") { await Organize.program != nil })
     func subset() async throws {
         let organize = BytePath(try #require(await Organize.program))

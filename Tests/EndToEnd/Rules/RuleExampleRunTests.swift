@@ -25,7 +25,7 @@ import Testing
         return try steward.json(["rules", "test", file.text] + more, status: status)
     }
 
-    @Test("Examples that come out as expected are told, one by one, and nothing of the home is touched")
+    @Test("Passing examples are listed one by one, and nothing in the home is touched")
     func good() throws {
         try folder.write("page.html", "<p>")
         let report = try test(
@@ -59,7 +59,7 @@ import Testing
         #expect(try FileStatus.of(steward.home.path.appending(".local/state/steward")) == nil)
     }
 
-    @Test("What is not as expected is said with file, line and where the file really is")
+    @Test("A failing one is reported with file, line and the file's actual location")
     func bad() throws {
         let report = try test(
             """
@@ -89,7 +89,7 @@ import Testing
         #expect(text.output.contains("4 examples: 0 as expected, 4 not, 0 not carried out"))
     }
 
-    @Test("Changes, removals and new names are events as they are for the agent")
+    @Test("Changes, removals and renames are events as in the agent")
     func events() throws {
         let report = try test(
             """
@@ -125,7 +125,7 @@ import Testing
         #expect(report["results"].items.count == 4)
     }
 
-    @Test("Programs are not run unless that is asked for")
+    @Test("Programs are run only on request")
     func programs() throws {
         let yaml = """
             - rule: Touch
@@ -141,14 +141,14 @@ import Testing
         #expect(asked["results"].items[0]["skipped"].value == .null)
     }
 
-    @Test("A file that is not valid, or cannot be read, ends with a complaint")
+    @Test("A file that is invalid or unreadable ends with an error")
     func invalid() throws {
         let report = try test("- rule: A\n  in: web\n  do: [trahs]\n", status: 2)
         #expect(report["diagnostics"].items[0]["hint"].text.contains("trash"))
         #expect(try steward.run(["rules", "test", "/nonexistent.yaml"]).status == 1)
     }
 
-    @Test("All shipped rules and examples do what stands beside them", arguments: RuleExampleRunTests.shippedFiles)
+    @Test("All shipped rules and examples do what their examples say", arguments: RuleExampleRunTests.shippedFiles)
     func shipped(_ name: String) throws {
         guard !Self.withoutExamples.contains(name) else { return }
         try #require(try ShippedRules.read(name).contains("\n  examples:"), "\(name) has no examples")
@@ -157,7 +157,7 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test("The library holds forty rules, each with an example, and says where its schema is")
+    @Test("The library has forty rules, each with an example, and references its schema")
     func library() throws {
         var rules = 0
         for name in try ShippedRules.files() {

@@ -18,7 +18,7 @@ import Testing
             .sorted()
     }
 
-    @Test("Asks, shows what the rule would take, and writes it after a yes; over a pipe as well")
+    @Test("Asks, shows what the rule would select, and writes it after a yes, also over a pipe")
     func asking() throws {
         let steward = try fixture()
         try steward.drop("inbox/one.pdf", "%PDF-1.7")
@@ -46,7 +46,7 @@ import Testing
         #expect(try steward.run(["check"]).status == 0)
     }
 
-    @Test("Writes nothing without a yes, nor where the answers end")
+    @Test("Writes nothing without a yes, or if the answers end early")
     func no() throws {
         let steward = try fixture()
         let declined = try steward.shell(
@@ -56,7 +56,7 @@ import Testing
         #expect(try rules(steward).isEmpty)
     }
 
-    @Test("With options nothing is asked, and no file or name is ever taken twice")
+    @Test("With options nothing is asked, and no file or rule name is ever reused")
     func options() throws {
         let steward = try fixture()
         let arguments = [
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "An answer that says nothing is answered with what could be said",
+        "An answer without meaning gets suggestions",
         arguments: [
             (["--place", "inbx", "--do", "trash"], "did you mean `inbox`?"),
             (["--place", "~/Downloads", "--do", "trash"], "downloads: { kind: folder, path: ~/Downloads }"),
@@ -89,7 +89,7 @@ import Testing
         #expect(result.errors.contains(hint), "\(result.errors)")
     }
 
-    @Test("What a rule would be refused for is said before it is written")
+    @Test("Errors that would reject a rule are reported before it is written")
     func invalid() throws {
         let steward = try fixture()
         let result = try steward.run(

@@ -18,14 +18,14 @@ struct RuleShippedTests {
         return steward
     }
 
-    @Test("They load without a complaint, with the places that init makes")
+    @Test("They load without errors, with the places that `init` creates")
     func load() throws {
         let report = try fixture().json(["check"])
         #expect(report["diagnostics"].items.isEmpty)
         #expect(report["rules"].number ?? 0 >= 5)
     }
 
-    @Test("Captures of every kind are taken in, noted and trashed, and what is no capture is put aside")
+    @Test("Captures of every kind are stored, noted and trashed, and other files are quarantined")
     func captures() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -56,7 +56,7 @@ struct RuleShippedTests {
         #expect(try steward.json(["quarantine"]).items.map { $0["path"].text } == ["broken.bin"])
     }
 
-    @Test("A folder that is dropped is one capture, with one line in the note")
+    @Test("A dropped folder is one capture, with one line in the note")
     func folder() async throws {
         let steward = try fixture()
         try await steward.start()
@@ -114,7 +114,7 @@ struct RuleShippedTests {
             } == 1)
     }
 
-    @Test("The example with more actions works as it stands once its places are there")
+    @Test("The example with more actions works unchanged once its places exist")
     func example() async throws {
         try #require(ShippedRules.files().contains("50-screenshots.yaml.example"))
         let steward = try AgentFixture(configuration: "run: { allow: true }")

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "A file of holes is not read to its end, nor one that is larger than its place takes", .timeLimit(.minutes(1)))
+        "Neither a sparse file nor one beyond its place's limit is read to its end", .timeLimit(.minutes(1)))
     func holes() throws {
         let steward = try fixture()
         for (name, size) in [("huge.txt", Int64(1) << 40), ("large.txt", 40 << 30)] {
@@ -52,7 +52,7 @@ import Testing
         #expect(files[1]["after"].items.map(\.text) == ["archive/reports/large.txt"])
     }
 
-    @Test("Numbers of counters go on from file to file, and tables are looked into; none is drawn")
+    @Test("Counters advance from file to file, and tables are consulted; no number is used up")
     func plannedValues() async throws {
         let steward = try AgentFixture()
         try steward.addPlace("inbox")
@@ -106,7 +106,7 @@ import Testing
         #expect(text.contains("3 of 4 files would be taken. Nothing has been done."))
     }
 
-    @Test("Two files that want one name are told apart, as those are that lie there already")
+    @Test("Two files that want one name get different ones, and existing names are respected")
     func collisions() throws {
         let steward = try fixture()
         try steward.drop("archive/reports/a-b.txt", "zero")
@@ -120,7 +120,7 @@ import Testing
         #expect(trial["files"].items[0]["rules"].items[0]["warnings"].items[0].text.contains("becomes a-b (1).txt"))
     }
 
-    @Test("Files outside all places are taken for ones of the place that is named")
+    @Test("Files outside all places are treated as files of the given place")
     func outside() throws {
         let steward = try fixture()
         let folder = try TemporaryFolder("examples")
@@ -133,7 +133,7 @@ import Testing
         #expect(trial["files"].items[0]["path"].text == "x/One.txt")
     }
 
-    @Test("With one rule it is said why it does not take a file, and rules of another folder can be tried")
+    @Test("For a single rule it says why a file is not selected, and rules of another folder can be tried")
     func why() throws {
         let steward = try fixture()
         try steward.drop("inbox/picture.png", "four")

@@ -28,7 +28,7 @@ struct RunProgramTests {
         return try steward.home.read("arguments").split(separator: "\n").map(String.init)
     }
 
-    @Test("A file named as an option is a file for the manual's example")
+    @Test("A file with the name of an option is passed as a file in the manual's example")
     func manualExample() async throws {
         let manual = try AgentFixture().run(["rules", "manual"]).check().output
         let example = try #require(manual.split(separator: "\n").first { $0.hasPrefix("run: { command: [ocrmypdf") })
@@ -37,7 +37,7 @@ struct RunProgramTests {
                 == ["./--help.pdf", "./--help.ocr.pdf"])
     }
 
-    @Test("An argument that a value begins is no option; what the rule itself says is")
+    @Test("An argument that begins with a value is not an option; one written in the rule is")
     func options() async throws {
         let command =
             "run: { command: [show, -v, \"{{ file.name }}\", \"--in={{ file.name }}\", \"{{ file.stem }}.x\", \"{{ file.title }}\", \"\"] }"
@@ -46,7 +46,7 @@ struct RunProgramTests {
                 == ["-v", "./-rf.md", "--in=-rf.md", "./-rf.x", "x"])
     }
 
-    @Test("A program sees none of the agent's keys, credentials and sockets, but what it needs and what the rule adds")
+    @Test("A program sees none of the agent's keys, credentials and sockets, only what it needs and what the rule adds")
     func environment() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         try install("show", steward)
@@ -82,7 +82,7 @@ struct RunProgramTests {
             lines.count { $0.hasPrefix("STEWARD_") } == 2)
     }
 
-    @Test("check warns of a program that starts where others can write, and of one that would not find the file")
+    @Test("`check` warns of a program that starts where others can write, and of one that would not find the file")
     func check() throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         func warnings(_ command: String) throws -> String {

@@ -7,7 +7,7 @@ import Testing
 /// Files that keep the content workers busy.
 @Suite("Files that take long to read")
 struct SlowContentTests {
-    @Test("Ten of them keep no other file of their place waiting and no other place; they show, and end with the agent")
+    @Test("Ten of them delay no other file and no other place; they are listed, and end with the agent")
     func ten() async throws {
         let steward = try AgentFixture()
         // A program that never ends, in place of the one that reads files.

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Clocks that are set", .enabled(if: Editor.has("clang"), "clang is wanted"))
+@Suite("Clock changes", .enabled(if: Editor.has("clang"), "clang is wanted"))
 struct ClockTests {
     /// Sets a program's calendar clock from a file, but no timers. libfaketime could do this, but Swift programs get no
     /// arguments under it.
@@ -28,7 +28,7 @@ struct ClockTests {
         }
         """
 
-    @Test("What waits for its next try does not wait longer because the clock goes back a day")
+    @Test("A pending retry is not delayed by setting the clock back a day")
     func back() async throws {
         let steward = try AgentFixture(configuration: "notes: { wait-open: 1s }")
         try steward.rule(
@@ -64,7 +64,7 @@ struct ClockTests {
         return (["/usr/bin/env", "LD_PRELOAD=\(library)"], offset)
     }
 
-    @Test("One start with a clock a hundred days ahead costs no history, and no file that is not old")
+    @Test("One start with the clock a hundred days ahead loses no history, and no file that is not old")
     func ahead() async throws {
         let steward = try AgentFixture()
         try steward.rule(

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 /// What happens to jobs while the agent cannot open any more files.
-@Suite("Too few open files")
+@Suite("Too few file descriptors")
 struct DescriptorLimitTests {
-    @Test("Jobs wait wherever they find that out, within SQLite too, go through by themselves, and none is parked")
+    @Test("Jobs wait wherever they run out, even within SQLite, continue automatically, and none is parked")
     func none() async throws {
         let steward = try AgentFixture(configuration: "log: { level: debug }")
         try steward.giveUpVaults()

@@ -12,7 +12,7 @@ import Testing
 @Suite("Durability of effects, by system calls")
 struct DurableEffectTests {
     @Test(
-        "Content is synced before it gets its name, a name before anything else is done, and so is the ledger",
+        "Content is synced before it gets its name, a name before the next step, and so is the ledger",
         .enabled(if: geteuid() == 0, "an agent with a vault lets no user look at its open files"))
     func each() async throws {
         let steward = try AgentFixture(configuration: AttackedAction.configuration)
@@ -57,7 +57,7 @@ struct DurableEffectTests {
         }
     }
 
-    @Test("Before a file is touched, all that the ledger has been told is synced")
+    @Test("Before a file is touched, everything written to the ledger is synced")
     func ledgerFirst() async throws {
         let steward = try AgentFixture()
         try steward.giveUpVaults()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Law 9: idle means idle.
-@Suite("An agent at rest, end to end")
+@Suite("An idle agent, end to end")
 struct IdleTests {
     private static let rules = """
         - rule: Captures
@@ -30,7 +30,7 @@ struct IdleTests {
           do: [import-comic: { place: library }]
         """
 
-    @Test("Nothing of the agent wakes up while nothing is pending: after the start, after work, after a wait")
+    @Test("Nothing wakes up while nothing is pending: after the start, after work, after a wait")
     func rests() async throws {
         let steward = try AgentFixture(configuration: AttackedAction.configuration)
         try steward.rule(Self.rules)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Priorities passed to the journal along with the text.
-@Suite("Lines for the journal")
+@Suite("Log lines for the journal")
 struct JournalTests {
     /// An agent that logs to `$JOURNAL_STREAM`.
     private func steward(_ configuration: String = "") async throws -> AgentFixture {
@@ -18,7 +18,7 @@ struct JournalTests {
         return steward
     }
 
-    @Test("Each line begins with its priority, and the journal's own stamp is not doubled")
+    @Test("Each line begins with its priority, without a second timestamp")
     func priorities() async throws {
         let steward = try await steward()
         try await steward.start()
@@ -34,7 +34,7 @@ struct JournalTests {
         #expect(lines.allSatisfy { $0.hasPrefix("<") }, "\(lines)")
     }
 
-    @Test("Lines of JSON too, and the complaint of an agent that cannot start")
+    @Test("So do JSON lines, and the error of an agent that cannot start")
     func others() async throws {
         let steward = try await steward("log: { format: json }")
         try await steward.start()
@@ -43,7 +43,7 @@ struct JournalTests {
         #expect(try steward.log().contains("\n<3>steward: another agent"))
     }
 
-    @Test("Elsewhere nothing is put before a line, whatever a process above was given")
+    @Test("Elsewhere lines have no prefix, whatever a parent process was given")
     func elsewhere() async throws {
         let steward = try AgentFixture()
         try steward.rule(CommandDaemonTests.captures)

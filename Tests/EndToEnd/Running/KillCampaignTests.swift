@@ -19,7 +19,7 @@ struct KillCampaignTests {
     private static let most = 500
 
     @Test(
-        "Killed between any two of its transactions, the agent ends where an undisturbed run ends",
+        "Killed between any two of its transactions, the agent ends in the same state as an undisturbed run",
         arguments: AttackedAction.all)
     func everyCommit(_ action: AttackedAction) async throws {
         var random = SeededGenerator(for: "the campaign of kills, \(action)")
@@ -45,7 +45,7 @@ struct KillCampaignTests {
         print("the campaign of kills: \(action), \(kills) kills, \(commits) of them one after each commit")
     }
 
-    @Test("Killed while it says why a file was refused, it leaves nothing in quarantine that nobody removes")
+    @Test("Killed while recording why a file was refused, it leaves nothing unremovable in quarantine")
     func reasons() async throws {
         let action = try #require(AttackedAction.all.first { $0.name == "quarantine" })
         let wanted = try await undisturbed(action)

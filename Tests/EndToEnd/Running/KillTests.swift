@@ -43,7 +43,7 @@ struct KillTests {
         #expect(try steward.shell(["sqlite3", ledger, "PRAGMA integrity_check"]).check().output == "ok\n")
     }
 
-    @Test("SIGTERM in the middle of three hundred captures: it ends well, and the next start goes on where it was")
+    @Test("SIGTERM in the middle of three hundred captures: it exits cleanly, and the next start continues")
     func terminate() async throws {
         let steward = try AgentFixture()
         try steward.rule(Self.captures)
@@ -64,7 +64,7 @@ struct KillTests {
         "run: { command: [sh, -c, \"\(before); until [ -e '\(go)' ]; do sleep 0.1; done; \(after)\"] }"
     }
 
-    @Test("SIGTERM waits for the step at work, and the job's next steps follow at the next start")
+    @Test("SIGTERM waits for the running step, and the job's next steps follow at the next start")
     func drain() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         let flag = steward.home.path.appending("flag").text
@@ -94,7 +94,7 @@ struct KillTests {
         #expect(try steward.count("<after>") == 1)
     }
 
-    @Test("A program that was at work when the agent was killed is not run again until somebody says so")
+    @Test("A program running when the agent was killed is not run again until somebody says so")
     func unknown() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         let flag = steward.home.path.appending("flag").text
@@ -117,7 +117,7 @@ struct KillTests {
         #expect(try steward.home.read("flag") == "begun\nbegun\n")
     }
 
-    @Test("What was to be replaced is back where the agent was killed in between and the new file is taken away")
+    @Test("A replaced file is restored if the agent was killed midway and the new file is taken away")
     func replaced() async throws {
         let steward = try AgentFixture()
         try steward.rule(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The libraries each program loads before it does anything: each costs time and memory at every start.
-@Suite("Libraries that the programs load")
+@Suite("Libraries loaded by the programs")
 struct LoadedLibraryTests {
     /// The output of the dynamic linker, which then exits instead of starting the program.
     private func libraries(of name: String) throws -> String {
@@ -13,13 +13,13 @@ struct LoadedLibraryTests {
         return try home.run([program.text], environment: ["LD_TRACE_LOADED_OBJECTS": "1"]).check().output
     }
 
-    @Test("The agent loads nothing that parses archives; its worker does")
+    @Test("The agent loads no archive parser; its worker does")
     func archives() throws {
         #expect(try libraries(of: "steward-worker").contains("libarchive.so"))
         #expect(try !libraries(of: "steward").contains("libarchive.so"))
     }
 
-    @Test("The agent loads nothing that parses documents, pictures or sound; the process that reads them does")
+    @Test("The agent loads no parser of documents, pictures or audio; the content worker does")
     func contents() throws {
         let (agent, worker) = (try libraries(of: "steward"), try libraries(of: "steward-worker"))
         for name in ["libxml2.so", "libtag.so", "libexttextcat", "libarchive.so", "libpoppler"] {

@@ -31,7 +31,7 @@ struct LossTests {
         try steward.json(["losses"]).items.map { $0["id"].text }
     }
 
-    @Test("A capture store that was set aside makes the agent unhealthy until a person acknowledges it")
+    @Test("A capture store that was set aside makes the agent unhealthy until a user acknowledges it")
     func captureStore() async throws {
         let steward = try await steward(3)
         try damage(Self.captures.appending("captures.sqlite"), steward)
@@ -68,7 +68,7 @@ struct LossTests {
         try await steward.stop()
     }
 
-    @Test("A state folder that is gone while captures or notes of its agent are there is no first start")
+    @Test("A missing state folder is not a first start if its agent's captures or notes exist")
     func stateFolder() async throws {
         for alsoGone in [nil, Self.captures, "Steward/notes"] as [BytePath?] {
             let steward = try await steward(2)
@@ -88,7 +88,7 @@ struct LossTests {
         }
     }
 
-    @Test("With captures and notes that a person has made, a first start is one")
+    @Test("If the captures and notes were made by a user, it is")
     func firstStart() async throws {
         let steward = try AgentFixture()
         try steward.rule(AgentFixture.capturing)
@@ -102,7 +102,7 @@ struct LossTests {
         try await steward.stop()
     }
 
-    @Test("A start that dies as it sets the ledger aside is one loss when it is made again")
+    @Test("A start that dies while setting the ledger aside counts as one loss when repeated")
     func cutOff() async throws {
         let steward = try await steward(1)
         try damage(Self.state.appending("ledger.sqlite"), steward)
@@ -119,7 +119,7 @@ struct LossTests {
         try await steward.stop()
     }
 
-    @Test("The agent knows of what tk has set aside")
+    @Test("The agent knows what tk has set aside")
     func drafts() async throws {
         let steward = try AgentFixture()
         try steward.home.write(".tk/usage.sqlite", String(repeating: "no database ", count: 1000))
@@ -130,7 +130,7 @@ struct LossTests {
         try await steward.stop()
     }
 
-    @Test("The last backup that holds more than what is there now stays, and the report says so")
+    @Test("The last backup with more than the current state is kept, and the report says so")
     func backups() async throws {
         let steward = try await steward(3)
         let full = BytePath(try steward.backUp()["path"].text)

@@ -25,7 +25,7 @@ struct MetricsTests {
         return steward
     }
 
-    @Test("What was done is counted, in metrics and status alike, and nothing names a file")
+    @Test("Metrics and status count what was done, and neither contains a file name")
     func counted() async throws {
         let steward = try await steward()
         for number in 1...3 { try steward.drop(BytePath("dropbox/secretly\(number).md"), "capture \(number)") }
@@ -61,7 +61,7 @@ struct MetricsTests {
     }
 
     @Test(
-        "Prometheus' own parser reads all of it, and finds nothing against its conventions",
+        "Prometheus's own parser reads everything, and finds no violation of its conventions",
         .enabled("Python and PyPI's prometheus-client are wanted (see Tests/Peers/metrics-peers.sh)") {
             await MetricsReader.python.value != nil
         })
@@ -81,7 +81,7 @@ struct MetricsTests {
         #expect(sample?["value"].number == 1)
     }
 
-    @Test("Health says by its code whether the agent runs, and whether something waits for a person")
+    @Test("The exit code of `health` says whether the agent runs, and whether something needs a user")
     func health() async throws {
         let steward = try AgentFixture()
         try steward.rule(Self.rules)
@@ -104,7 +104,7 @@ struct MetricsTests {
         #expect(try steward.json(["health"], status: 2)["findings"].items.map { $0["subject"].text } == ["place"])
     }
 
-    @Test("The service manager hears of the start, of the counts, and again and again that the work goes on")
+    @Test("The service manager is notified of the start, of the counts, and regularly that the work goes on")
     func manager() async throws {
         let receiver = try DatagramReceiver()
         let steward = try AgentFixture()
@@ -131,7 +131,7 @@ struct MetricsTests {
         #expect(receiver.texts.contains { $0.hasPrefix("STOPPING=1") })
     }
 
-    @Test("A scraper on this machine gets them over HTTP, where the configuration says so")
+    @Test("A scraper on this machine gets them over HTTP, if configured")
     func scraped() async throws {
         let port = Int.random(in: 20_000...30_000)
         let steward = try await steward("metrics: { listen: \"127.0.0.1:\(port)\" }")
@@ -149,7 +149,7 @@ struct MetricsTests {
         try await steward.stop()
     }
 
-    @Test("An agent that is handed the socket answers there, and leaves it to whoever listens when it does not")
+    @Test("An agent that was passed the socket answers on it, and leaves it to the listener when it does not")
     func activated() async throws {
         let steward = try AgentFixture(configuration: "run: { allow: true }")
         let home = steward.home.path.text

@@ -7,7 +7,7 @@ import Testing
 /// down without flushing their journals. Two rounds; fifty with `STEWARD_TEST_WHOLE=1` (`make campaign`).
 @Suite("The campaign of power cuts")
 struct PowerCutTests {
-    @Test("When the power goes at a random moment, nothing that was on the disk is lost, done twice or torn")
+    @Test("When the power fails at a random moment, nothing synced is lost, repeated or torn")
     func cuts() async throws {
         let script = Checkout.root.appending("Tests/Campaigns/power_cuts.py").text
         let rounds = Thoroughness.isWhole ? "50" : "2"

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Files private to the agent, on a machine whose umask would expose them to everybody.
-@Suite("Databases are their owner's alone")
+@Suite("Databases are private to their owner")
 struct PrivateFileTests {
     private static let open = ["/bin/sh", "-c", "umask 022; exec \"$@\"", "sh"]
 
@@ -25,7 +25,7 @@ struct PrivateFileTests {
         try steward.shell(Self.open + [AgentFixture.binary, "comics", "favourite", comic.text]).check()
     }
 
-    @Test("Ledger, captures and comics, their logs, and the daily copy; made anew and found open to all")
+    @Test("Ledger, captures and comics, their logs, and the daily copy, whether new or found readable by all")
     func modes() async throws {
         let steward = try AgentFixture()
         try steward.rule(CommandDaemonTests.captures)

@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("What a start finds, and what doctor finds")
+@Suite("Checks of start and doctor")
 struct StartCheckTests {
     enum Trouble: CaseIterable {
         case remoteState, interruptedRestore, missingLedger, corruptLedger, clockBehind, watchLimit, openConfiguration
@@ -70,7 +70,7 @@ struct StartCheckTests {
         }
     }
 
-    @Test("A start and doctor find the same, and say it in the same words", arguments: Trouble.allCases)
+    @Test("Start and doctor find the same, and report it in the same words", arguments: Trouble.allCases)
     func agreement(_ trouble: Trouble) async throws {
         let steward = try AgentFixture()
         let scene = try await scene(trouble, steward)

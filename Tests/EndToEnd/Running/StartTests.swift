@@ -24,7 +24,7 @@ struct StartTests {
         """
     }
 
-    @Test("Files that are there at the first start are dealt with where the rule says so, and are seen in any case")
+    @Test("Files present at the first start are processed if the rule says so, and are always recorded")
     func first() async throws {
         let steward = try AgentFixture()
         try steward.rule(
@@ -51,7 +51,7 @@ struct StartTests {
         #expect(try steward.count("<") == 6, "a second start finds nothing new")
     }
 
-    @Test("A file that is dropped while the first look is still going on has arrived", .timeLimit(.minutes(30)))
+    @Test("A file dropped during the first scan counts as arrived", .timeLimit(.minutes(30)))
     func duringTheFirstLook() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("Skip", in: "drafts", "existing: skip"))
@@ -63,7 +63,7 @@ struct StartTests {
         #expect(try steward.count("<") == 1, "and what was there before has not")
     }
 
-    @Test("A place that is added later gets its baseline as the first ones did")
+    @Test("A place added later gets its baseline like the first ones")
     func place() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("Old", in: "drafts"))
@@ -78,7 +78,7 @@ struct StartTests {
         #expect(try steward.count("<") == 1)
     }
 
-    @Test("A rule that is added later takes what is there where it says so, once")
+    @Test("A rule added later processes existing files if it says so, once")
     func newRule() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("Old", in: "drafts"))
@@ -97,7 +97,7 @@ struct StartTests {
         #expect(try steward.count("<") == 3)
     }
 
-    @Test("What was changed, renamed, removed and added while no agent ran is seen at the next start, each once")
+    @Test("Files changed, renamed, removed and added without an agent are noticed at the next start, each once")
     func whileDown() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("R", in: "drafts"))
@@ -124,7 +124,7 @@ struct StartTests {
         #expect(try steward.count("<") == 9)
     }
 
-    @Test("A lost ledger: what is there counts as seen, status says so, and rebuild has a place dealt with")
+    @Test("A lost ledger: existing files count as seen, status says so, and rebuild processes a place")
     func lost() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("R", in: "[dropbox, drafts]", "existing: process"))
@@ -158,7 +158,7 @@ struct StartTests {
         #expect(try steward.json(["status"])["warnings"].items.isEmpty)
     }
 
-    @Test("What trying again does not mend ends the agent with 64, by which systemd leaves it so")
+    @Test("A permanent error ends the agent with 64, and systemd does not restart it")
     func unmendable() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("R", in: "dropbox"))
@@ -175,7 +175,7 @@ struct StartTests {
         #expect(long.status == 64 && long.errors.contains("set STEWARD_RUNTIME to a shorter one"), "\(long.errors)")
     }
 
-    @Test("Signals that come while it starts do not end it")
+    @Test("Signals during the start do not kill it")
     func signalled() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("R", in: "dropbox"))
@@ -205,7 +205,7 @@ struct StartTests {
         try await steward.stop()
     }
 
-    @Test("A ledger that cannot be read is set aside, never deleted, and then it is as if it were lost")
+    @Test("An unreadable ledger is set aside, never deleted, and then treated as lost")
     func corrupt() async throws {
         let steward = try AgentFixture()
         try steward.rule(rule("R", in: "dropbox"))

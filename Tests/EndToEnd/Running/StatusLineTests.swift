@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What `systemctl status` shows of the agent.
-@Suite("The line for the service manager")
+@Suite("The service manager's status line")
 struct StatusLineTests {
     private let receiver: DatagramReceiver
     private let steward: AgentFixture
@@ -18,7 +18,7 @@ struct StatusLineTests {
     private func last() -> String { receiver.texts.last { $0.hasPrefix("STATUS=") } ?? "" }
 
     @Test(
-        "A question that is declined, by command or in its note, is not told of any longer", arguments: [true, false])
+        "A question that is declined, by command or in its note, is no longer mentioned", arguments: [true, false])
     func declined(byCommand: Bool) async throws {
         try steward.rule(
             """
@@ -45,7 +45,7 @@ struct StatusLineTests {
         try await steward.stop()
     }
 
-    @Test("Once it is stopping nothing else is told, however long the steps at work take")
+    @Test("While stopping, nothing else is shown, however long the running steps take")
     func stopping() async throws {
         // It ends after the time at which a delayed line would have been sent.
         try steward.rule(

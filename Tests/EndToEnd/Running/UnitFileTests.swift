@@ -14,7 +14,7 @@ private enum Judge {
 
 /// How far the system's units restrict what they start, according to systemd itself. The user's unit is not rated: most
 /// of the restrictions that count there need root.
-@Suite("The units as files", .enabled(if: Judge.isThere, "there is no systemd-analyze of systemd 250 or newer"))
+@Suite("The unit files", .enabled(if: Judge.isThere, "there is no systemd-analyze of systemd 250 or newer"))
 struct UnitFileTests {
     private static let units = Checkout.root.appending("packaging/systemd")
 
@@ -27,13 +27,13 @@ struct UnitFileTests {
     }
 
     @Test(
-        "The system's units expose 2.5 of 10 at most",
+        "The system units have an exposure of at most 2.5 of 10",
         arguments: ["steward.service", "steward-vault-lock.service", "steward-backup.service"])
     func exposure(unit: String) throws {
         try expectExposure(of: Self.units.appending(BytePath(unit)), atMost: 25)
     }
 
-    @Test("With a network for models the agent's unit exposes 2.5 of 10 at most")
+    @Test("With a network for models, the agent's unit has an exposure of at most 2.5 of 10")
     func exposureWithNetwork() throws {
         let folder = try TemporaryFolder()
         let unit = String(decoding: try Descriptor(Self.units.appending("steward.service")).readAll(), as: UTF8.self)
@@ -56,7 +56,7 @@ private enum Parser {
 struct AppArmorProfileTests {
     private static let profile = Checkout.root.appending("packaging/apparmor/steward")
 
-    @Test("It compiles, and lets the agent do no more than its unit")
+    @Test("It compiles, and allows the agent no more than its unit")
     func compiles() throws {
         // Without AppArmor in the kernel it warns about that, so warnings are not errors.
         let compiled = try runProgram([Parser.path, "--skip-kernel-load", "--skip-cache", Self.profile.text])
@@ -68,7 +68,7 @@ struct AppArmorProfileTests {
 }
 
 /// What the units depend on; read as text, so it is checked on every machine.
-@Suite("What the units depend on")
+@Suite("Dependencies of the units")
 struct UnitDependencyTests {
     @Test(
         "No unit of the agent stops when a disk is unmounted",

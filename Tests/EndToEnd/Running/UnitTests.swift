@@ -71,7 +71,7 @@ struct UnitTests {
         return machine
     }
 
-    @Test("The system's unit takes in a capture, a comic and a draft, and neither doctor nor journal complains")
+    @Test("The system unit processes a capture, a comic and a draft without errors in doctor or journal")
     func system() async throws {
         let machine = try await systemMachine()
         let verified = try machine.run(
@@ -90,7 +90,7 @@ struct UnitTests {
         #expect(told == "success\n")
     }
 
-    @Test("A user's unit takes in a capture, a comic and a draft, and neither doctor nor journal complains")
+    @Test("A user unit processes a capture, a comic and a draft without errors in doctor or journal")
     func user() async throws {
         let machine = try await UnitMachine()
         let verified = try machine.run(
@@ -107,7 +107,7 @@ struct UnitTests {
     }
 
     @Test(
-        "A disk at /srv/steward that is unmounted for a moment does not stop the agent, which goes on when it is back")
+        "A disk at /srv/steward unmounted for a moment does not stop the agent, which continues when it is back")
     func unmounted() async throws {
         let machine = try await systemMachine()
         let mount = "[Mount]\nWhat=/var/disk\nWhere=/srv/steward\nType=none\nOptions=bind\n"
@@ -131,7 +131,7 @@ struct UnitTests {
         #expect(try shown("MainPID", machine) == first)
     }
 
-    @Test("The nightly unit makes a backup beside the agent, under the same locks")
+    @Test("The nightly unit makes a backup alongside the agent, under the same locks")
     func backup() async throws {
         let machine = try await systemMachine()
         try machine.run(["systemctl", "start", "steward"]).check()
@@ -166,7 +166,7 @@ struct UnitTests {
         return found.trimmingCharacters(in: .newlines)
     }
 
-    @Test("The journal finds entries by job, rule and place, and the unit's line of status counts")
+    @Test("The journal finds entries by job, rule and place, and the unit's status line counts")
     func fields() async throws {
         let machine = try await systemMachine()
         try machine.run(["systemctl", "start", "steward"]).check()
@@ -192,7 +192,7 @@ struct UnitTests {
         try machine.run(["timeout", "300", "steward", "wait"], as: .service).check()
     }
 
-    @Test("An agent whose work stands still is started anew by the watchdog, and one that rests is not")
+    @Test("The watchdog restarts an agent whose work is stuck, and not one that is idle")
     func watchdog() async throws {
         let machine = try await systemMachine()
         try dropIn("watchdog", "WatchdogSec=15\nRestartSec=1\nTimeoutStopSec=5", machine)
@@ -213,7 +213,7 @@ struct UnitTests {
         #expect(try machine.texts("/srv/steward/notes", ".md").contains("Herons at dawn."))
     }
 
-    @Test("With the socket a command starts the agent, which leaves the socket when it ends")
+    @Test("With the socket unit a command starts the agent, which leaves the socket when it ends")
     func socket() async throws {
         let machine = try await systemMachine()
         for (unit, more) in [("system/steward.socket", []), ("user/steward.socket", ["--user"])] {
@@ -269,7 +269,7 @@ struct UnitTests {
         try await waitUntil("it is scraped") { try machine.run(get).output.contains("\nsteward_ledger_writable 1\n") }
     }
 
-    @Test("What a unit withholds from the agent is found by doctor, which has the agent itself look")
+    @Test("Restrictions of the unit are found by doctor, which has the agent itself check")
     func withheld() async throws {
         let machine = try await systemMachine()
         try machine.run(["mkdir", "/etc/systemd/system/steward.service.d"]).check()

@@ -66,7 +66,9 @@ struct UnreadLogTests {
         try steward.run(["status"]).check()
     }
 
-    @Test("Every file goes through, commands are answered, and what waits is written later", arguments: Stream.allCases)
+    @Test(
+        "Every file is processed, commands are answered, and pending lines are written later",
+        arguments: Stream.allCases)
     func later(_ stream: Stream) async throws {
         let log = try FullStream(stream)
         let steward = try steward()
@@ -83,7 +85,7 @@ struct UnreadLogTests {
         #expect(try await steward.stop() == 0)
     }
 
-    @Test("It ends when it is told to, though nobody ever reads the log", arguments: Stream.allCases)
+    @Test("It stops when told to, even if nobody ever reads the log", arguments: Stream.allCases)
     func never(_ stream: Stream) async throws {
         let log = try FullStream(stream)
         let steward = try steward()
@@ -95,7 +97,7 @@ struct UnreadLogTests {
         withExtendedLifetime(log) {}
     }
 
-    @Test("One that cannot start says so to nobody, and ends")
+    @Test("An agent that cannot start ends, even if nobody reads why")
     func complaint() async throws {
         let steward = try steward()
         try await steward.start()
@@ -108,7 +110,7 @@ struct UnreadLogTests {
         try await steward.stop()
     }
 
-    @Test("A log whose reader is gone ends no agent")
+    @Test("A log whose reader is gone does not end the agent")
     func gone() async throws {
         let steward = try steward()
         do { steward.standardError = try FullStream(.pipe).writer }
@@ -118,7 +120,7 @@ struct UnreadLogTests {
     }
 
     @Test(
-        "A service manager that does not read is told later, in order, and waited for by nothing",
+        "A service manager that does not read is notified later, in order, and delays nothing",
         arguments: [true, false])
     func manager(_ readsLater: Bool) async throws {
         let manager = try FullManager()

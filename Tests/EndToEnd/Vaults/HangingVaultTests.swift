@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Vaults whose file system does not answer")
+@Suite("Vaults whose file system does not respond")
 struct HangingVaultTests {
     private static let password = "korrekte Pferde-Batterie"
     private static let captures = """
@@ -38,7 +38,7 @@ struct HangingVaultTests {
         try steward.shell(["/usr/bin/timeout", "120", AgentFixture.binary] + words)
     }
 
-    @Test("Keep neither health, status nor scrapers waiting, are told of, and do not keep the agent from ending")
+    @Test("Block neither health, status nor scrapers, are reported, and do not keep the agent from ending")
     func whileItRuns() async throws {
         let port = try freePort()
         let (steward, disk) = try await scene("metrics: { listen: \"127.0.0.1:\(port)\" }")
@@ -74,7 +74,7 @@ struct HangingVaultTests {
         try await steward.stop()
     }
 
-    @Test("Unlocked as well")
+    @Test("Nor when they are unlocked")
     func unlocked() async throws {
         let (steward, disk) = try await scene()
         defer { disk.answer() }
@@ -92,7 +92,7 @@ struct HangingVaultTests {
         try await steward.stop()
     }
 
-    @Test("Do not keep an agent that has their credential from starting and ending, and are unlocked when they answer")
+    @Test("Do not keep an agent with their credential from starting and ending, and are unlocked when they respond")
     func whenItStarts() async throws {
         let (steward, disk) = try await scene()
         defer { disk.answer() }
@@ -110,7 +110,7 @@ struct HangingVaultTests {
         #expect(try await steward.stop() == 0)
     }
 
-    @Test("A place with hidden names that does not answer keeps no agent from starting, and its jobs wait")
+    @Test("A place with hidden names that does not respond does not block the start, and its jobs wait")
     func hiddenNames() async throws {
         let steward = try AgentFixture.withVault(
             password: Self.password, rule: AgentFixture.sealing + Self.captures, configuration: "poll: 1s")

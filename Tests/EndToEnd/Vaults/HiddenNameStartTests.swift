@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Work on hidden files that was interrupted by a stop continues where it was, whatever the next start finds.
-@Suite("Hidden files when the agent starts")
+@Suite("Hidden files at the agent's start")
 struct HiddenNameStartTests {
     private static let password = "korrekte Pferde-Batterie"
     private static let rule = """
@@ -21,7 +21,7 @@ struct HiddenNameStartTests {
     private func jobs(_ steward: AgentFixture) throws -> Set<String> { try steward.json(["status"])["jobs"].keys }
 
     @Test(
-        "Where no rule is in force that hides them, they are not taken for gone, and no step is done twice",
+        "Without a rule in force that hides them, they do not count as gone, and no step is done twice",
         arguments: [true, false])
     func withoutTheirRule(isBroken: Bool) async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: Self.rule)
@@ -71,7 +71,7 @@ struct HiddenNameStartTests {
     }
 
     @Test(
-        "In a folder that cannot be read they are waited for, and taken or found gone when it can",
+        "In an unreadable folder they are waited for, and processed or found gone once it is readable",
         .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)),
         arguments: [true, false])
     func closed(isThere: Bool) async throws {

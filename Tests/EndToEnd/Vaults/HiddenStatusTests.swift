@@ -17,7 +17,7 @@ struct HiddenStatusTests {
         }.joined()
     }
 
-    @Test("None is named while it settles, nor while it waits for its vault")
+    @Test("None is named while it settles or waits for its vault")
     func settlingAndWaiting() async throws {
         let rule = AgentFixture.sealing.replacing("200ms", with: "1h")
         let steward = try AgentFixture.withVault(password: Self.password, rule: rule)
@@ -45,7 +45,7 @@ struct HiddenStatusTests {
     }
 
     @Test(
-        "None is named that cannot be read",
+        "None that is unreadable is named",
         .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
     func unreadable() async throws {
         let isRoot = geteuid() == 0

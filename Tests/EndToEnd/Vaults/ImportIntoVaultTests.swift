@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Comics through the built agent into a vault, locked and unlocked.
-@Suite("Comics into a vault, end to end")
+@Suite("Importing comics into a vault, end to end")
 struct ImportIntoVaultTests {
     private static let password = "correct horse battery staple"
 
@@ -43,7 +43,7 @@ struct ImportIntoVaultTests {
         try steward.vault(["verify"]).check()
     }
 
-    @Test("Explain finds what was done with a file by its name, which the ledger does not hold; undo brings it back")
+    @Test("`explain` finds a file's past by its name, which the ledger does not contain; undo brings it back")
     func explained() async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
         try await steward.start()
@@ -69,7 +69,7 @@ struct ImportIntoVaultTests {
         #expect(try steward.comicsInVault().isEmpty, "what a person has taken back is not imported again")
     }
 
-    @Test("A file that went and came back while the agent was down is an arrival like any other")
+    @Test("A file that went and came back while the agent was down arrives like any other")
     func cameBack() async throws {
         let rule = AgentFixture.sealing.replacingOccurrences(of: "main }", with: "main, source: keep }")
         let steward = try AgentFixture.withVault(password: Self.password, rule: rule)
@@ -92,7 +92,7 @@ struct ImportIntoVaultTests {
         }
     }
 
-    @Test("The shipped example works as it stands once the vault is made, and nothing is to be said against it")
+    @Test("The shipped example works unchanged once the vault exists, without warnings")
     func example() async throws {
         let steward = try AgentFixture()
         try steward.vault(["init"], password: Self.password).check()
@@ -108,7 +108,7 @@ struct ImportIntoVaultTests {
     /// Both while the vault is locked and while it is open: sealed and not verified, verified without a name, taken and
     /// not recorded, recorded with the source still there.
     @Test(
-        "Killed wherever a comic is on its way, none is lost or there twice",
+        "Wherever the agent is killed during an import, no comic is lost or duplicated",
         arguments: [("sealed:2", false), ("verified:3", false), ("imported:2", true), ("noted:1", true)])
     func killed(_ point: String, isUnlocked: Bool) async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
@@ -128,7 +128,7 @@ struct ImportIntoVaultTests {
     }
 
     /// The third is the source's hidden rename; the ones before are the deposit's.
-    @Test("Killed while its source is out of sight to be removed, nothing is left of a comic", arguments: 1...3)
+    @Test("Killed while its source is hidden for removal, nothing is left of a comic", arguments: 1...3)
     func killedInRemoval(_ number: Int) async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
         try await steward.start(endingAt: "renamed:\(number)")
@@ -143,7 +143,7 @@ struct ImportIntoVaultTests {
         #expect(try steward.past("comics/Shelf/1.cbz").map { $0["state"].text } == ["done"])
     }
 
-    @Test("What is refused goes to quarantine with a reason that does not name it, and comes back under its name")
+    @Test("A refused comic is quarantined with a reason that does not name it, and comes back under its name")
     func refused() async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
         try await steward.start()
@@ -157,7 +157,7 @@ struct ImportIntoVaultTests {
         #expect(try ContentHash.ofFile(steward.path("comics/Heron/bad.cbz")) == ContentHash(of: bytes))
     }
 
-    @Test("Check warns of steps and rules that write hidden names elsewhere, and of a vault that is not there")
+    @Test("`check` warns of steps and rules that write hidden names elsewhere, and of a missing vault")
     func warnings() throws {
         let steward = try AgentFixture()
         try steward.rule(

@@ -23,7 +23,7 @@ struct SecretsAtRestTests {
             ], packing)
     }
 
-    @Test("After a day of imports, refusals, unlocks, a wrong password and a kill nothing tells what there was")
+    @Test("After a day of imports, refusals, unlocks, a wrong password and a kill, nothing reveals the contents")
     func day() async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
         let temporary = steward.home.path.appending("temporary")
@@ -64,7 +64,7 @@ struct SecretsAtRestTests {
     }
 
     @Test(
-        "With hidden names nothing that the agent has written tells which archive it was, while it runs and after a kill"
+        "With hidden names, nothing the agent writes reveals which archive it was, while it runs and after a kill"
     )
     func archive() async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
@@ -97,7 +97,7 @@ struct SecretsAtRestTests {
         #expect(try Descriptor(steward.path(BytePath("comics/\(Self.words[3]) 2.cbz"))).readAll() == archives[1])
     }
 
-    @Test("A key file's bytes stand in no other file; with `names: keep` the search does find what it searches for")
+    @Test("A key file's bytes are in no other file; with `names: keep` the search does find its target")
     func keyFileAndControl() async throws {
         let steward = try AgentFixture(configuration: "log: { level: debug }")
         try steward.rule(AgentFixture.sealing.replacingOccurrences(of: "main }", with: "main, names: keep }"))
@@ -162,7 +162,7 @@ struct SecretsAtRestTests {
 
     /// The /proc files of a non-dumpable process belong to root. Root's own processes cannot show that.
     @Test(
-        "Neither a core dump nor another process of the same user gets the agent's memory",
+        "Neither a core dump nor another process of the same user can read the agent's memory",
         .enabled(if: geteuid() != 0 || TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
     func memory() async throws {
         let user = geteuid() == 0 ? TestUser.victim : nil

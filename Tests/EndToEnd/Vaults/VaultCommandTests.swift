@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 
 /// `steward vault` from a user's point of view.
-@Suite("Commands on vaults")
+@Suite("Vault commands")
 struct VaultCommandTests {
-    @Test("A day with a vault: made, unlocked, filled, read, changed, locked by a signal")
+    @Test("A day with a vault: created, unlocked, filled, read, changed, locked by a signal")
     func day() async throws {
         let scene = try VaultScene()
         let steward = scene.steward
@@ -67,7 +67,7 @@ struct VaultCommandTests {
         for word in ["Saga", "Maus", VaultScene.password] { #expect(!log.contains(word), "\(word) in\n\(log)") }
     }
 
-    @Test("Without an agent every command opens the vault itself, and nobody else meanwhile")
+    @Test("Without an agent every command opens the vault itself, exclusively")
     func alone() throws {
         let scene = try VaultScene()
         let drop = try scene.deposit("A.cbz").drop
@@ -81,7 +81,7 @@ struct VaultCommandTests {
         #expect(try scene.vault("init").status == 1)
     }
 
-    @Test("A wrong password is told from wrong usage, changes nothing, and the right one works after it")
+    @Test("A wrong password differs from a usage error, changes nothing, and the right one works afterwards")
     func wrongPassword() async throws {
         let scene = try VaultScene()
         for command in ["list", "verify", "passwd", "export-key"] {
@@ -103,7 +103,7 @@ struct VaultCommandTests {
         #expect(closed.status == 64 && closed.errors.contains("the descriptor 9 is not open"))
     }
 
-    @Test("Passwords change and come and go as slots; an exported key makes a new one when all are lost")
+    @Test("Passwords can be changed, added and removed as slots; an exported key creates one when all are lost")
     func keys() throws {
         let scene = try VaultScene()
         try scene.deposit("A.cbz")
@@ -137,7 +137,7 @@ struct VaultCommandTests {
         #expect(try scene.vault("import-key", "key", new: "fourth").status == 64)
     }
 
-    @Test("Rekey renews all keys, needs the vault locked, and takes this host's deposits in first")
+    @Test("Rekeying renews all keys, requires a locked vault, and ingests this host's deposits first")
     func rekey() async throws {
         let scene = try VaultScene()
         try scene.deposit("A.cbz")
@@ -160,7 +160,7 @@ struct VaultCommandTests {
         #expect(try scene.vault("verify", password: "new").check().output.contains("nothing is wrong"))
     }
 
-    @Test("An older copy of the vault is refused until a person accepts it, who is shown both")
+    @Test("An older copy of the vault is rejected until a user, shown both states, accepts it")
     func rollback() throws {
         let scene = try VaultScene()
         try scene.steward.shell(["cp", "-a", scene.path.text, scene.path.text + ".old"]).check()

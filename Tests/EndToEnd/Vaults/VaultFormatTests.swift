@@ -8,12 +8,12 @@ import Testing
 /// Vaults read by a second implementation, written from `docs/design/vault-format.md` alone (`Tests/Peers`). Its
 /// library is installed once from PyPI into the build folder; if that is not possible, these tests are skipped.
 @Suite(
-    "The vault's format, read by others",
+    "The vault format, read by an independent program",
     .enabled("Python and PyPI's cryptography are wanted (see Tests/Peers/vault-peers.sh)") {
         await VaultReader.python.value != nil
     })
 struct VaultFormatTests {
-    @Test("It opens every vector of the format, and refuses each damaged one for the reason that its maker gives")
+    @Test("It opens every test vector, and rejects each damaged one for the documented reason")
     func vectors() async throws {
         let run = try await VaultReader.run([
             "vectors", Checkout.root.appending("Tests/Fixtures/vault").text,
@@ -21,7 +21,7 @@ struct VaultFormatTests {
         #expect(run.status == 0 && run.output.contains("119 of 119 vectors"), "\(run.output)\(run.errors)")
     }
 
-    @Test("It reads what this program has sealed: comics under their names, to their last byte, and a deposit")
+    @Test("It reads what this program has sealed: comics under their names, to the last byte, and a deposit")
     func vault() async throws {
         let scene = try VaultScene()
         let saga = try scene.deposit("Saga.cbz", pages: 3)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Deposits that the built agent takes in when its vault is unlocked.
-@Suite("Deposits taken in at the unlock")
+@Suite("Ingesting deposits when unlocking")
 struct VaultIngestionTests {
     private static let password = "correct horse battery staple"
 
@@ -18,7 +18,7 @@ struct VaultIngestionTests {
         return Packed(name: "\(100 + number).png", bytes: head + [UInt8](repeating: 0, count: size - head.count))
     }
 
-    @Test("Every format, each page where it was, and the archive byte for byte")
+    @Test("Every format, each page at its position, and the archive byte for byte")
     func formats() async throws {
         let steward = try AgentFixture.withVault(password: Self.password, rule: AgentFixture.sealing)
         try await steward.start()
@@ -108,7 +108,7 @@ struct VaultIngestionTests {
     }
 
     @Test(
-        "A damaged chunk is the deposit's, which waits, and no verdict on the comic",
+        "A damaged chunk is a fault of the deposit, which waits, and not a verdict on the comic",
         arguments: [0.2, 0.5, 0.9])
     func damaged(_ place: Double) async throws {
         let scene = try VaultScene()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Vaults left in need of a decision by a crash, a power cut or a restored backup.
-@Suite("Vaults that need a person")
+@Suite("Vaults that need a user's decision")
 struct VaultMendingTests {
     /// Restores a folder from a copy.
     private func restore(_ folder: BytePath, from copy: BytePath, in scene: VaultScene) throws {
@@ -15,7 +15,7 @@ struct VaultMendingTests {
         try scene.steward.shell(["cp", "-a", copy.text, folder.text]).check()
     }
 
-    @Test("Objects that no record names wait in the quarantine: the archive is adopted, the rest discarded")
+    @Test("Unrecorded objects wait in quarantine: the archive is adopted, the rest discarded")
     func quarantine() throws {
         let scene = try VaultScene()
         let manifest = scene.path.appending("manifest")
@@ -67,7 +67,7 @@ struct VaultMendingTests {
         #expect(try scene.vault("verify").check().output.contains("nothing is wrong"))
     }
 
-    @Test("An incomplete last record is dropped where this host's mark proves that it was never finished, and said")
+    @Test("An incomplete last record is dropped and reported if this host's mark proves it unfinished")
     func tornTail() throws {
         let scene = try VaultScene()
         try scene.deposit("A.cbz")
@@ -85,7 +85,7 @@ struct VaultMendingTests {
         #expect(again.output.contains("C.cbz") && again.errors.isEmpty, "\(again.errors)")
     }
 
-    @Test("Where the mark is lost as well a person has to say so, at the agent's unlock, too")
+    @Test("If the mark is lost as well, a user must decide, even when the agent unlocks")
     func tornTailWithoutMark() async throws {
         let scene = try VaultScene()
         try scene.deposit("A.cbz")
@@ -131,7 +131,7 @@ struct VaultMendingTests {
         try Durable.replaceOwn(path, with: Descriptor(path).readAll().prefix(Int(length)).map { $0 })
     }
 
-    @Test("What is read slowly out of an unlocked vault comes whole; a lock does not wait for it, and ends it")
+    @Test("Slow reads from an unlocked vault are complete; locking does not wait for them, and ends them")
     func slowReader() async throws {
         let scene = try VaultScene()
         try await scene.steward.start()

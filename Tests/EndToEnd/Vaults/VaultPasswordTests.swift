@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 
 /// Where passwords come from, and where they never appear.
-@Suite("Passwords of vaults")
+@Suite("Vault passwords")
 struct VaultPasswordTests {
-    @Test("At a terminal a new password is asked for twice, an old one until it is right, and nothing typed is shown")
+    @Test("On a terminal a new password is asked for twice, an old one until it is right, and typing is not shown")
     func terminal() async throws {
         let scene = try VaultScene(made: false)
         let first = try TerminalSession(scene.steward, ["vault", "init"])
@@ -42,7 +42,7 @@ struct VaultPasswordTests {
         }
     }
 
-    @Test("Where nobody can be asked that is said at once")
+    @Test("If nobody can be asked, that is reported at once")
     func nobodyThere() throws {
         let scene = try VaultScene()
         let result = try scene.steward.shell(["setsid", "--wait", AgentFixture.binary, "vault", "list"])
@@ -50,7 +50,7 @@ struct VaultPasswordTests {
         #expect(result.errors.contains("--password-fd or --key-file"))
     }
 
-    @Test("A credential of systemd unlocks the vault when the agent starts, a password or a key file")
+    @Test("A systemd credential unlocks the vault when the agent starts, as a password or a key file")
     func credential() async throws {
         let scene = try VaultScene()
         let folder = scene.steward.home.path.appending("credentials")
@@ -68,7 +68,7 @@ struct VaultPasswordTests {
         #expect(try await scene.steward.stop() == 0)
     }
 
-    @Test("An unlocked vault that nobody uses is locked, and says so")
+    @Test("An unused vault is locked after a while, which is reported")
     func idle() async throws {
         let scene = try VaultScene(made: false)
         let file: BytePath = ".config/steward/steward.yaml"
@@ -83,7 +83,7 @@ struct VaultPasswordTests {
         #expect(try !scene.isUnlocked())
     }
 
-    @Test("The password is in no argument, no variable, no file and no log, and no other process may look at the keys")
+    @Test("The password is in no argument, variable, file or log, and no other process may inspect the keys")
     func nowhere() async throws {
         let scene = try VaultScene()
         try await scene.steward.start()
@@ -113,7 +113,7 @@ struct VaultPasswordTests {
         for secret in [VaultScene.password, "the next one"] { #expect(!written.contains(secret)) }
     }
 
-    @Test("A password that is soon guessed is taken, and said to be one, wherever a new one is given")
+    @Test("A weak password is accepted with a warning, wherever a new one is set")
     func shortPasswords() throws {
         let scene = try VaultScene(made: false)
         let first = try scene.vault("init", password: "x").check()
@@ -124,7 +124,7 @@ struct VaultPasswordTests {
         #expect(third.errors.contains("that password has 4 characters"), "\(third.errors)")
     }
 
-    @Test("The agent may not be looked into before it has a key, and names of comics do not outlast the vault's lock")
+    @Test("The agent cannot be inspected before it has a key, and names of comics do not outlast the lock")
     func memory() async throws {
         let scene = try VaultScene()
         try await scene.steward.start()
@@ -140,7 +140,7 @@ struct VaultPasswordTests {
         try await scene.steward.until("the name is gone from memory") { try !self.holds(name, agent, scene) }
     }
 
-    @Test("Of what a locked agent deposits its memory holds no title and no page's name, not even while it is at it")
+    @Test("A locked agent's memory contains no title and no page name of a deposit, not even during it")
     func memoryWhileDepositing() async throws {
         if geteuid() != 0 { try Test.cancel("only root may look into the agent's memory") }
         let scene = try VaultScene()
@@ -179,7 +179,7 @@ struct VaultPasswordTests {
         try await scene.steward.stop()
     }
 
-    @Test("What a locked agent deposits, and what it seals while unlocked, is not in its memory afterwards")
+    @Test("Comics deposited while locked or sealed while unlocked are not in the agent's memory afterwards")
     func memoryOfDeposits() async throws {
         if geteuid() != 0 { try Test.cancel("only root may look into the agent's memory") }
         let scene = try VaultScene()

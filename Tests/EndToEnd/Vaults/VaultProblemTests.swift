@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 /// Messages of the agent and its commands about vaults with problems.
-@Suite("Problems of vaults")
+@Suite("Vault problems")
 struct VaultProblemTests {
-    @Test("An older copy that the agent holds is in every status, and in the doctor's findings, until it is accepted")
+    @Test("An older copy found by the agent is in every status, and in the doctor's findings, until it is accepted")
     func rolledBack() async throws {
         let scene = try VaultScene()
         try scene.steward.shell(["cp", "-a", scene.path.text, scene.path.text + ".old"]).check()
@@ -28,7 +28,7 @@ struct VaultProblemTests {
         #expect(try !scene.steward.run(["doctor"]).output.contains(words))
     }
 
-    @Test("A vault that was added since the agent started hides no other, and its commands open it themselves")
+    @Test("A vault added since the agent started hides no other, and its commands open it themselves")
     func added() async throws {
         let scene = try VaultScene()
         try await scene.steward.start()

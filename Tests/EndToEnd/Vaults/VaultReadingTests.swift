@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Reading comics out of a vault.
-@Suite("Reading out of a vault")
+@Suite("Reading from a vault")
 struct VaultReadingTests {
     private func scene(pages: Int = 4) throws -> VaultScene {
         let scene = try VaultScene()
@@ -16,7 +16,7 @@ struct VaultReadingTests {
         return scene
     }
 
-    @Test("How far a comic was read is kept in the vault, with bookmarks, through a rename, and can be forgotten")
+    @Test("Reading progress is kept in the vault, with bookmarks, survives a rename, and can be cleared")
     func progress() async throws {
         let scene = try scene()
         #expect(try scene.vault("progress", "Saga.cbz").check().output == "Saga.cbz: not read yet\n")
@@ -47,7 +47,7 @@ struct VaultReadingTests {
         #expect(try scene.vault("bookmark", "S.cbz").check().output == "no bookmarks\n")
     }
 
-    @Test("Of what is killed while it is written nothing stays in the clear", arguments: ["extract", "page"])
+    @Test("A write that is killed leaves no plaintext", arguments: ["extract", "page"])
     func killed(_ command: String) throws {
         let scene = try scene()
         let out = scene.steward.home.path.appending("out")

@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 
 /// `steward vault rekey` on vaults that may be damaged.
-@Suite("New keys for a vault")
+@Suite("Rekeying a vault")
 struct VaultRekeyTests {
-    @Test("A manifest of before, put back, is refused, in a dry run too; nothing is destroyed, and the way out is said")
+    @Test("A restored older manifest is rejected, even in a dry run; nothing is destroyed, and the remedy is given")
     func rolledBack() throws {
         let scene = try VaultScene()
         let manifest = scene.path.appending("manifest")
@@ -27,7 +27,7 @@ struct VaultRekeyTests {
         #expect(listed.output.contains("A.cbz") && listed.output.contains("B.cbz"))
     }
 
-    @Test("A lost last log is refused; once the copy is accepted and its quarantine empty, the keys are renewed")
+    @Test("A lost last log is rejected; once the copy is accepted and its quarantine empty, the keys are renewed")
     func lostLog() throws {
         let scene = try VaultScene()
         try ingest("A.cbz", in: scene)
@@ -45,7 +45,9 @@ struct VaultRekeyTests {
         try rekey("--yes", in: scene).check()
     }
 
-    @Test("A dry run measures the disk that the copy is made on", .enabled(if: geteuid() == 0, "only root may mount"))
+    @Test(
+        "A dry run checks the space on the disk that gets the copy", .enabled(if: geteuid() == 0, "only root may mount")
+    )
     func measuredDisk() throws {
         let scene = try VaultScene(made: false)
         let disk = scene.steward.path("disk")
@@ -64,7 +66,7 @@ struct VaultRekeyTests {
         #expect(free > 0 && free <= Double(24 << 20), "\(free)")
     }
 
-    @Test("Keys that were exported before open nothing any more, and rekey says so before and afterwards")
+    @Test("Previously exported keys stop working, and rekey says so before and afterwards")
     func exportedKeys() throws {
         let scene = try VaultScene()
         try ingest("A.cbz", in: scene)

@@ -55,7 +55,7 @@ struct VaultVerifyTests {
         try Durable.replaceOwn(path, with: bytes)
     }
 
-    @Test("What is wrong with deposits, slots, the public key and foreign objects is found, and not a byte is changed")
+    @Test("Damage to deposits, slots and the public key, and foreign objects are found, and not a byte is changed")
     func parts() throws {
         let scene = try scene()
         let vault = scene.path
@@ -95,7 +95,7 @@ struct VaultVerifyTests {
         try Durable.replaceOwn(slot, with: kept)
     }
 
-    @Test("An older copy of the vault and a log that was cut where a record ends are found, with the agent, too")
+    @Test("An older copy of the vault and a log cut at a record boundary are found, also by the agent")
     func older() async throws {
         let scene = try scene()
         let log = try only(scene.path.appending("manifest")) { $0.hasPrefix("log-") }
@@ -121,7 +121,7 @@ struct VaultVerifyTests {
         #expect(lost.status == 2 && lost.output.contains("an older copy"), "\(lost.output)\(lost.errors)")
     }
 
-    @Test("Bytes behind an earlier log are found by the check, said at the next unlock, and then gone")
+    @Test("Bytes after an earlier log are found by the check, reported at the next unlock, and then removed")
     func junk() throws {
         let scene = try scene()
         let manifest = scene.path.appending("manifest")
