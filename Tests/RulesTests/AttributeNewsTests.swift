@@ -49,8 +49,7 @@ import Testing
         return lines.sorted()
     }
 
-    @Test("A tag that is set later is an arrival for the rules that look for it, once") func tagSetLater() async throws
-    {
+    @Test("A tag set later is an arrival for rules that test it, once") func tagSetLater() async throws {
         try bench.write("inbox/a.txt", "A")
         #expect(try await process() == [])
         try tag("read later")
@@ -64,7 +63,7 @@ import Testing
         #expect(try await bench.jobs().count == Set(bench.jobs().map(\.id)).count)
     }
 
-    @Test("What no condition of a rule looks at is no news for it") func othersAttributes() async throws {
+    @Test("Attributes that a rule does not test are not news for it") func othersAttributes() async throws {
         try bench.write("inbox/a.txt", "A")
         try tag("later")
         #expect(try await process() == ["perform marked a.txt arrived"])
@@ -80,7 +79,7 @@ import Testing
         #expect(try await process() == ["perform executable a.txt changed"])
     }
 
-    @Test("Content and tag that change together are one change") func contentToo() async throws {
+    @Test("Content and tag changed together are one change") func contentToo() async throws {
         try bench.write("inbox/a.txt", "A")
         #expect(try await process() == [])
         try folder.write("inbox/a.txt", "B")
@@ -91,7 +90,7 @@ import Testing
             ])
     }
 
-    @Test("What changed while the agent was not there is found once, by the next one") func restart() async throws {
+    @Test("Changes made while the agent was off are found once, at the next start") func restart() async throws {
         try bench.write("inbox/a.txt", "A")
         #expect(try await process() == [])
         try bench.ledger.close()
@@ -102,7 +101,7 @@ import Testing
         #expect(try await process(Bench(folder.path, rules: Self.rules)) == [])
     }
 
-    @Test("What lay there before the place was watched counts from then on") func baseline() async throws {
+    @Test("Files present before the place was watched count from then on") func baseline() async throws {
         try bench.write("inbox/a.txt", "A")
         try bench.write("inbox/b.txt", "B")
         try tag("later", of: "inbox/b.txt")
@@ -115,7 +114,7 @@ import Testing
         #expect(Bench.rules(try await bench.see("b.txt")).isEmpty)
     }
 
-    @Test("A rule that is new compares with nothing, so that the first touch counts as a change") func newRule()
+    @Test("A new rule has nothing to compare with, so the first touch counts as a change") func newRule()
         async throws
     {
         try bench.setRules("- { rule: any, in: inbox, on: changed, do: { probe: { name: any } } }")
@@ -141,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("What the agent sets itself starts no rule, neither at once nor later", arguments: [true, false])
+    @Test("Attributes set by the agent start no rule, neither at once nor later", arguments: [true, false])
     func ownTag(_ saysWhich: Bool) async throws {
         setsOwnTag("later, by the agent", "executable", saysWhich: saysWhich)
         try bench.write("inbox/a.txt", "A")
@@ -152,7 +151,7 @@ import Testing
         #expect(try await process() == ["perform retagged a.txt changed"])
     }
 
-    @Test("A rule that sets the tag that it looks at does not start itself") func noCircle() async throws {
+    @Test("A rule that sets the tag it tests does not start itself") func noCircle() async throws {
         setsOwnTag("seen", "retagged")
         try bench.write("inbox/a.txt", "A")
         #expect(try await process() == [])
@@ -162,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("What a person has set beside the agent is news, also where the agent was last") func besideTheAgent()
+    @Test("Attributes set by a person at the same time are news, even if the agent wrote last") func besideTheAgent()
         async throws
     {
         setsOwnTag("by the agent", "executable")

@@ -6,7 +6,7 @@ import Testing
 
 /// The verdict on a rule whose conditions hold, by what happened to the file and what the ledger knows of it. Reads no
 /// file: everything a verdict depends on is a value.
-@Suite("What is done about a rule whose conditions hold") struct ClassificationTests {
+@Suite("Decisions about a rule whose conditions hold") struct ClassificationTests {
     /// What the ledger knows of the file.
     enum Past {
         /// Nothing.
@@ -145,7 +145,7 @@ import Testing
         Case(on: "arrived", past: .unknown, news: .unread, event: .arrived, expected: nil),
     ]
 
-    @Test("By what has happened, what is known, and what the rule is about", arguments: cases)
+    @Test("By event, by what is known, and by the subject of the rule", arguments: cases)
     func verdict(_ row: Case) throws {
         let folder = try TemporaryFolder()
         let bench = try Bench(folder.path, rules: "[]")

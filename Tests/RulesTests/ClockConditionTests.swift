@@ -22,7 +22,7 @@ import Testing
     private static let hour = 3_600.0
 
     @Test(
-        "A condition holds at a time",
+        "A condition holds at a given time",
         arguments: [
             ("weekday: monday", 0.0, true), ("weekday: [sat, Sunday]", 0, false), ("weekday: [sat, Sunday]", -1, true),
             ("weekday: tue", 24, true), ("time: \"22:00-06:00\"", 0, true), ("time: \"22:00-06:00\"", 5.9, true),
@@ -38,7 +38,7 @@ import Testing
         #expect(try holds(condition, Self.monday + hours * Self.hour) == expected)
     }
 
-    @Test("The time at which the content last changed may be asked for instead") func modified() throws {
+    @Test("The time of the last change can be used instead") func modified() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("a.txt", "x")
         let time = timespec(tv_sec: Int(Self.monday) + 3_600, tv_nsec: 0)
@@ -54,7 +54,7 @@ import Testing
         #expect(try !holds("time: { of: modified, is: \"01:30-02:30\" }"))
     }
 
-    @Test("What is no day or no time is reported at its place") func complaint() {
+    @Test("An invalid day or time is reported at its position") func complaint() {
         #expect(
             complaints("rule: R\nin: other\nwhere:\n  weekday: [mon, sundae]\n  time: \"22-6\"\ndo: trash\n") == [
                 "4:18 `sundae` is no day of the week; did you mean `sunday`?",
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "The next change is the first moment with another answer, also where the clock is set",
+        "The next change is the first moment with a different result, even when the clock is set",
         arguments: ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/Santiago"])
     func nextChange(_ zone: String) throws {
         let timeZone = try #require(Zone(identifier: zone))

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "A letter and its accent are the same in one character as in two, in the rule and in the file",
+        "A precomposed letter equals a decomposed one, in the rule and in the file",
         arguments: [
             ("name: \"?é.md\"", "né/né.md"), ("name: \"[é-ü]*.md\"", "né/éa.md"), ("stem: né", "né/né.md"),
             ("path: \"né/*.md\"", "né/a.md"), ("extension: é", "a.é"), ("name-like: \"né.{end}\"", "né.md"),
@@ -162,14 +162,14 @@ import Testing
         #expect(try !holds("xattr: { user.tag: absent }", "note.md"))
     }
 
-    @Test("Age is counted from the time passed in") func ageCountedTime() throws {
+    @Test("Age is measured from the given time") func ageCountedTime() throws {
         let rule = try rule(where: "age: [\"> 7d\", \"< 9d\"]", places: known)
         let set = RuleSet([rule])
         #expect(try set.match(facts("note.md", now: .now().adding(seconds: 8 * 86_400))).count == 1)
         #expect(try set.match(facts("note.md", now: .now().adding(seconds: 10 * 86_400))).isEmpty)
     }
 
-    @Test("A time farther than nanoseconds can tell has an age") func timeFartherNanoseconds() throws {
+    @Test("A time outside the range of nanoseconds has an age") func timeFartherNanoseconds() throws {
         for (seconds, condition) in [(-10_000_000_000, "age: \"> 7d\""), (10_000_000_000, "age: \"< 7d\"")] {
             let time = timespec(tv_sec: seconds, tv_nsec: 0)
             // A file system that cannot store such a time uses the nearest.
@@ -193,7 +193,7 @@ import Testing
         #expect(try !holds("text: { contains: x }", "pipe.md"))
     }
 
-    @Test("An anchor holds once for each gained block") func anchorHoldsOnce() throws {
+    @Test("An anchor holds once for each new block") func anchorHoldsOnce() throws {
         func block(_ prefix: String, _ time: String) -> BlockFacts {
             BlockFacts(prefix: prefix, time: time, text: "t", heading: "h", token: "^\(prefix)-\(time)")
         }
@@ -209,7 +209,7 @@ import Testing
         #expect(blocks[0].values["block.token"] == .text("^jrnl-0930"))
     }
 
-    @Test("A pattern without end is given up") func patternWithoutEnd() throws {
+    @Test("An endless pattern match is abandoned") func patternWithoutEnd() throws {
         try folder.write("other/bad.txt", String(repeating: "a", count: 40) + "!")
         let set = RuleSet([try rule(where: "text: { matches: \"^(a+)+$\" }", places: known)])
         #expect(try set.match(facts("bad.txt")).isEmpty)
@@ -217,7 +217,7 @@ import Testing
         #expect(seen?.contains("given up") == true, "\(seen ?? "")")
     }
 
-    @Test("Named groups of a pattern are values where the condition holds") func groupsAreValues() throws {
+    @Test("Named groups of a pattern are values if the condition holds") func groupsAreValues() throws {
         try folder.write("other/invoice.txt", "Invoice INV-0042 of ACME\n")
         func found(_ condition: String) throws -> [Values]? {
             let set = RuleSet([try rule(where: condition, places: known)])
@@ -237,7 +237,7 @@ import Testing
         #expect(template("not: { \(number) }").contains { $0.contains("unknown value `match.number`") })
     }
 
-    @Test("Invalid patterns are reported at their place") func invalidPatternsReported() {
+    @Test("Invalid patterns are reported at their position") func invalidPatternsReported() {
         #expect(
             complaints("rule: R\nin: other\nwhere:\n  text: { matches: \"(\" }\n  kind: [note, pfd]\ndo: trash\n") == [
                 "4:20 `(` is no valid regular expression",
@@ -261,7 +261,7 @@ import Testing
         #expect(Set(values.keys.filter { !$0.hasPrefix("front.") }) == named)
     }
 
-    @Test("A title stands behind front matter of any length") func titleBehindLongFrontMatter() throws {
+    @Test("A title is found after front matter of any length") func titleBehindLongFrontMatter() throws {
         let entries = (0..<400).map { "key\($0): some value\n" }.joined()
         try folder.write("other/long.md", "---\n\(entries)---\n\n# Behind it\n")
         #expect(try BuiltInValues.values(of: facts("long.md"))["file.title"] == .text("Behind it"))

@@ -24,7 +24,7 @@ import Testing
         try await bench.ledger.read { try $0.nextNumber(of: name) }
     }
 
-    @Test("Each job has a number of its own, and all of its steps see the same")
+    @Test("Each job has its own number, and all its steps see the same one")
     func oneForEach() async throws {
         let bench = try Bench(folder.path, rules: rules(Self.four, "again \(Self.four) {{ counter:invoices }}"))
         for name in ["a", "b"] {
@@ -38,7 +38,7 @@ import Testing
         #expect(try await next(bench) == 3)
     }
 
-    @Test("Judged again, a file draws nothing; dealt with again when asked for, it has another number")
+    @Test("Judging a file again draws no number; reprocessing on request gets a new one")
     func judgedAgain() async throws {
         let bench = try Bench(folder.path, rules: rules(Self.four))
         try bench.write("inbox/a", "a")
@@ -53,7 +53,7 @@ import Testing
         #expect(try await next(bench) == 3, "a job that is there already draws nothing")
     }
 
-    @Test("A step that is tried again, in another life too, has the number that it had")
+    @Test("A retried step has the same number, even after a restart")
     func triedAgain() async throws {
         let yaml = rules(Self.four)
         let first = try Bench(folder.path, rules: yaml)
@@ -78,7 +78,7 @@ import Testing
         #expect(try await next(second) == 3)
     }
 
-    @Test("A number whose job is not committed is drawn by the next one")
+    @Test("A number whose job is not committed is used for the next one")
     func takenBack() async throws {
         let bench = try Bench(folder.path, rules: rules(Self.four))
         _ = try? await bench.ledger.write { transaction in
@@ -88,7 +88,7 @@ import Testing
         #expect(try await next(bench) == 1)
     }
 
-    @Test("Undo gives no number back")
+    @Test("Undo returns no number")
     func undone() async throws {
         let bench = try Bench(folder.path, rules: rules(Self.four))
         try bench.write("inbox/a", "a")
@@ -97,7 +97,7 @@ import Testing
         #expect(try await next(bench) == 2)
     }
 
-    @Test("A file that gets another name before it was dealt with keeps its number")
+    @Test("A file renamed before it was processed keeps its number")
     func renamed() async throws {
         let yaml = "- { rule: R, in: inbox, do: { probe: { name: take, text: \"{{ counter:invoices }}\" } } }"
         let bench = try Bench(folder.path, rules: yaml)
@@ -117,7 +117,7 @@ import Testing
         #expect(try await next(bench) == 2)
     }
 
-    @Test("A counter with a period begins anew in each, by the day of arrival in the agent's time zone")
+    @Test("A counter with a period restarts in each, by day of arrival in the agent's time zone")
     func periods() async throws {
         let bench = try Bench(folder.path, rules: rules("{{ counter:invoices@%Y }}-{{ counter:invoices }}"))
         try bench.write("inbox/a", "a")
@@ -134,7 +134,7 @@ import Testing
         #expect(name.counter(arrival: midnight, timeZone: berlin) == "invoices@2027-01")
     }
 
-    @Test("What would come next is shown without drawing it")
+    @Test("The next number is shown without drawing it")
     func preview() async throws {
         let bench = try Bench(folder.path, rules: rules(Self.four))
         let rule = try #require(bench.planner.ruleSet.rules.first)
@@ -146,7 +146,7 @@ import Testing
         #expect(try await next(bench) == 1)
     }
 
-    @Test("Of many files that are judged at once each has its own number")
+    @Test("Of many files judged concurrently each has its own number")
     func manyAtOnce() async throws {
         let bench = try Bench(folder.path, rules: rules("{{ counter:invoices }}"))
         for number in 0..<60 { try bench.write(BytePath("inbox/\(number)"), "\(number)") }
@@ -161,7 +161,7 @@ import Testing
         #expect(given.sorted() == Array(1...60))
     }
 
-    @Test("The values of look-ups are the job's from the time it was planned")
+    @Test("A job keeps the looked-up values from when it was planned")
     func lookupsStay() async throws {
         let bench = try Bench(
             folder.path,

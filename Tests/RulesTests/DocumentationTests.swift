@@ -3,8 +3,8 @@ import Platform
 import Rules
 import Testing
 
-@Suite("The documents that are made from the rules' declarations") struct DocumentationTests {
-    @Test("The schema is JSON and names everything") func theSchemaIsJSONAndNamesEverything() throws {
+@Suite("Documents generated from rule declarations") struct DocumentationTests {
+    @Test("The schema is valid JSON and mentions everything") func theSchemaIsJSONAndNamesEverything() throws {
         let text = RuleSchema.json(registry: registry).indented
         let schema = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
@@ -21,7 +21,7 @@ import Testing
         #expect(Set(keys.keys) == Set(RuleKey.all.map(\.name)))
     }
 
-    @Test("The manual names everything") func manualNamesEverything() {
+    @Test("The manual mentions everything") func manualNamesEverything() {
         let manual = RuleManual.markdown(registry: registry)
         let names =
             RuleKey.all.map(\.name) + ConditionSpec.keys + TemplateFilter.all.map(\.name)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "Each condition's example loads in rules about folders, where it can be asked of one",
+        "Each condition's example loads in folder rules, if it applies to folders",
         arguments: ConditionSpec.all.filter { $0.takes.contains(.folders) }.map(\.example))
     func eachFolderConditionExample(_ example: String) throws {
         let text = "rule: R\nin: [comics, other]\nmatch: folders\nwhere:\n  \(example)\ndo: trash\n"
@@ -58,7 +58,7 @@ import Testing
         #expect(try rules((others + [example]).joined(separator: "\n")).count == (key == "otherwise" ? 2 : 1))
     }
 
-    @Test("Each filter's example is read", arguments: TemplateFilter.all.map(\.example))
+    @Test("Each filter's example is valid", arguments: TemplateFilter.all.map(\.example))
     func eachFilterExample(_ example: String) throws {
         #expect(try Template(example).references.count == 1)
     }

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "Empty is a file without a byte, blank also a text of white space",
+        "`empty` is a file without bytes, `blank` also one with only white space",
         arguments: [
             ("", "empty: true", true, "0 bytes"), ("", "empty: false", false, "0 bytes"),
             ("", "empty: blank", true, "0 bytes"), (" \n\t\n", "empty: true", false, "4 bytes"),
@@ -49,8 +49,7 @@ import Testing
         #expect(found.seen == seen)
     }
 
-    @Test("Whether a text is blank is not told without reading it, but where its size tells") func emptyUnread() throws
-    {
+    @Test("Whether a text is blank needs reading, unless its size decides") func emptyUnread() throws {
         try folder.write("a.txt", "x")
         try folder.write("long.txt", String(repeating: " ", count: FileFacts.textLimit + 1))
         #expect(try look("empty: blank", isRead: false).held == nil)
@@ -64,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "Permission bits are compared as find does",
+        "Permission bits are compared as by find",
         arguments: [
             ("0640", true), ("640", true), ("0644", false), ("-0600", true), ("-0444", false), ("/0111", false),
             ("/0022", false), ("/0044", true), ("private", false), ("executable", false), ("[0644, 0640]", true),
@@ -77,7 +76,7 @@ import Testing
         #expect(found.seen == "0640")
     }
 
-    @Test("Words stand for permission bits, and what is none is refused") func modeWords() throws {
+    @Test("Words name permission bits, and invalid ones are rejected") func modeWords() throws {
         let path = try folder.write("a.txt", "x")
         #expect(chmod(path.text, 0o700) == 0)
         #expect(try look("mode: private").held == true)
@@ -103,7 +102,7 @@ import Testing
         #expect(diagnostics.map(\.severity) == [.warning])
     }
 
-    @Test("Where a file was downloaded from is compared by host, or as a whole") func downloadedFrom() throws {
+    @Test("The origin of a download is compared by host, or as a whole") func downloadedFrom() throws {
         let path = try folder.write("a.txt", "x")
         let file = try Descriptor(path)
         #expect(try look("downloaded-from: \"*\"").seen == "nothing says where from")
@@ -129,7 +128,7 @@ import Testing
         #expect(values["download.host"] == .text("cdn.example.org"))
     }
 
-    @Test("What is mounted is told by its folder") func mounted() throws {
+    @Test("Mounts are recognised by their folder") func mounted() throws {
         let set = RuleSet([try rule(where: "mounted: [/, /proc]", places: [place])])
         let none = RuleSet([try rule(where: "mounted: \"\(folder.path)\"", places: [place])])
         let facts = FileFacts(

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "Text is changed",
+        "Text filters",
         arguments: [
             ("{{ name | trim }}", "Ärger_mit der STRASSE 7"), ("{{ name | trim | lower }}", "ärger_mit der strasse 7"),
             ("{{ polish | upper }}", "ŁÓDŹ"), ("{{ name | trim | title }}", "Ärger_mit Der STRASSE 7"),
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Letters of any script have plain ones",
+        "Letters of any script have plain equivalents",
         arguments: [
             ("{{ polish | ascii }}", "Lodz"), ("{{ 'Straße Ä' | ascii }}", "Strasse A"),
             ("{{ 'Straße Ärger Öl' | ascii: de }}", "Strasse Aerger Oel"),
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "Numbers are calculated with exactly",
+        "Arithmetic on numbers is exact",
         arguments: [
             ("{{ count | plus: 1 }}", "8"), ("{{ count | minus: 10 }}", "-3"), ("{{ count | times: 2.5 }}", "17.5"),
             ("{{ net | times: tax }}", "19.019"), ("{{ net | times: tax | round: 2 }}", "19.02"),
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "Dates are moved by the calendar of the agent's time zone",
+        "Dates are shifted by the calendar in the agent's time zone",
         arguments: [
             ("{{ arrived | date: '%F %H:%M' }}", "2026-11-23 00:30"),
             ("{{ due | plus: 30d | date: %F }}", "2026-12-31"),
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "Dates are written as a language writes them",
+        "Dates are formatted in a given language",
         arguments: [
             ("{{ arrived | format: \"d. MMMM yyyy\", locale: de }}", "23. November 2026"),
             ("{{ due | format: \"EEEE, d. MMMM\", locale: de }}", "Dienstag, 1. Dezember"),
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(
-        "What is no number or date, or leads to none, is refused and named",
+        "Anything but a number or date, as input or result, is rejected and named",
         arguments: [
             ("{{ word | plus: 1 }}", "`word` holds no number but `abc`"),
             ("{{ count | times: word }}", "`word` holds no number"),
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test(
-        "What is wrong with a filter is found when the rule is loaded",
+        "Invalid filters are found when the rule is loaded",
         arguments: [
             ("{{ a | plus }}", "needs an argument"), ("{{ a | plus: 1x }}", "needs a number"),
             ("{{ a | times: 30d }}", "needs a number"), ("{{ a | round: 13 }}", "from 0 to 12"),
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test("A filter that names another value makes it known, and counters and look-ups are values too")
+    @Test("A filter can reference other values, including counters and look-ups")
     func references() throws {
         let template = try Template(
             "{{ a | plus: b.c }}{{ d | plus: 3 }}{{ e | days-since: f }}{{ counter:n@%Y | pad: 4 }}{{ lookup:t.c d[k.l] }}"
@@ -209,7 +209,7 @@ import Testing
             template.references.map(\.name) == ["a", "b.c", "d", "e", "f", "counter:n@%Y", "lookup:t.c d[k.l]", "k.l"])
     }
 
-    @Test("No value makes a filter trap, and what a filter makes is one of its kind")
+    @Test("No value makes a filter trap, and each result has the declared type")
     func hostile() throws {
         var random = SeededGenerator(for: "Filters")
         let alphabet = Array(
@@ -245,7 +245,7 @@ import Testing
         }
     }
 
-    @Test("Whole numbers are calculated with as the machine does")
+    @Test("Integer arithmetic matches the machine's")
     func wholeNumbers() throws {
         var random = SeededGenerator(for: "Whole numbers")
         for _ in 0..<2_000 {

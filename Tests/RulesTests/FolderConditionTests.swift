@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Conditions on what lies beside a file") struct FolderConditionTests {
+@Suite("Conditions on a file's surroundings") struct FolderConditionTests {
     private let folder: TemporaryFolder
     private let bench: Bench
 
@@ -33,7 +33,7 @@ import Testing
         #expect(utimensat(AT_FDCWD, bench.path(path).text, [time, time], 0) == 0)
     }
 
-    @Test("The files of its folder are counted, but neither hidden ones nor those below") func count() async throws {
+    @Test("The files of its folder are counted, except hidden ones and those in subfolders") func count() async throws {
         for name in ["a/1", "a/2", "a/.hidden", "a/below/3", "4"] {
             try bench.write(BytePath("inbox/\(name)"), "12345")
         }
@@ -46,7 +46,7 @@ import Testing
         #expect(try await wants("count: 0", "gone/x"))
     }
 
-    @Test("The first of its folder is told by name, time or size") func first() async throws {
+    @Test("The first of its folder is determined by name, time or size") func first() async throws {
         let files: [(name: BytePath, size: Int, time: Int)] = [
             ("b.jpg", 30, 100), ("a.jpg", 20, 300), ("c.jpg", 10, 200), ("x.txt", 1, 400), ("y.txt", 1, 400),
         ]
@@ -72,7 +72,7 @@ import Testing
         #expect(try await order("by: name, matching: [\"*.gif\", \"*.png\"]").isEmpty)
     }
 
-    @Test("What `first-of` cannot be asked is reported") func complaint() {
+    @Test("Invalid uses of `first-of` are reported") func complaint() {
         #expect(
             complaints("rule: R\nin: other\nwhere:\n  first-of: { by: age, count: 0 }\ndo: trash\n") == [
                 "4:19 `by` must be one of `name`, `modified`, `size`, not `age`",
@@ -84,7 +84,7 @@ import Testing
             ])
     }
 
-    @Test("Without a look around, nothing is told of it") func unread() throws {
+    @Test("Without access to the surroundings, nothing is known about them") func unread() throws {
         try bench.write("inbox/a", "x")
         let facts = FileFacts(
             place: places()[4], path: "a", status: try FileStatus.of(bench.path("inbox/a")), event: .arrived,
@@ -123,7 +123,7 @@ import Testing
         return bench.script.lines
     }
 
-    @Test("The second with a content is the duplicate, the first never") func second() async throws {
+    @Test("The second file with a content is the duplicate, the first never") func second() async throws {
         for name in ["b.txt", "a.txt", "other.txt"] { try bench.write(BytePath("inbox/\(name)"), "same") }
         try bench.write("inbox/other.txt", "some")
         #expect(try await process("b.txt", "other.txt", "a.txt") == ["perform p a.txt inbox:b.txt"])
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("A file that gets the content of another later is the duplicate, and the other stays the original")
+    @Test("A file that later gets another's content is the duplicate, and the other stays the original")
     func laterContent() async throws {
         try bench.write("inbox/a.txt", "once")
         try bench.write("inbox/b.txt", "same")
@@ -144,7 +144,7 @@ import Testing
         #expect(try await process("a.txt") == ["perform p a.txt inbox:b.txt"])
     }
 
-    @Test("A new name makes nothing a duplicate") func renamed() async throws {
+    @Test("A rename makes nothing a duplicate") func renamed() async throws {
         try bench.write("inbox/a.txt", "same")
         try bench.write("inbox/b.txt", "same")
         #expect(try await process("a.txt", "b.txt") == ["perform p b.txt inbox:a.txt"])
@@ -152,7 +152,7 @@ import Testing
         #expect(try await process("z.txt") == [])
     }
 
-    @Test("Another name of the same file is no duplicate, nor is a file without a byte") func ownNames() async throws {
+    @Test("A hard link is not a duplicate, nor is an empty file") func ownNames() async throws {
         try bench.write("inbox/a.txt", "same")
         #expect(link(bench.path("inbox/a.txt").text, bench.path("inbox/b.txt").text) == 0)
         try bench.write("inbox/c.txt", "")
@@ -160,7 +160,7 @@ import Testing
         #expect(try await process("a.txt", "b.txt", "c.txt", "d.txt") == [])
     }
 
-    @Test("An original that is gone, or holds something else by now, is none") func originalGone() async throws {
+    @Test("An original that is gone or has changed does not count") func originalGone() async throws {
         for name in ["a.txt", "b.txt", "c.txt"] { try bench.write(BytePath("inbox/\(name)"), "same") }
         #expect(try await process("a.txt") == [])
         try Durable.remove(bench.path("inbox/a.txt"))
@@ -169,7 +169,7 @@ import Testing
         #expect(try await process("c.txt") == [], "the ledger has yet to learn what it holds")
     }
 
-    @Test("Where another place is asked for, what lies there is always the original") func otherPlace() async throws {
+    @Test("If another place is given, files there are always the original") func otherPlace() async throws {
         try bench.setRules(Self.rule("duplicate-of: out"))
         for path in ["inbox/a.txt", "inbox/b.txt", "out/kept.txt"] { try bench.write(BytePath(path), "same") }
         #expect(try await process("a.txt") == [], "nothing is known of the other place")
@@ -185,7 +185,7 @@ import Testing
         #expect(try await process("aa.txt", in: "in") == ["perform p aa.txt inbox:a.txt"])
     }
 
-    @Test("A file that no rule has read is read where its size is the same") func neverRead() async throws {
+    @Test("A file that no rule has read is read if its size is the same") func neverRead() async throws {
         try bench.setRules(
             """
             - { rule: twin, in: inbox, where: { duplicate-of: everywhere }, do: { probe: { text: "{{ duplicate.name }}" } } }
@@ -199,7 +199,7 @@ import Testing
         #expect(try await process("a.txt") == ["perform p a.txt unread.txt"])
     }
 
-    @Test("Of two that are judged at the same time, one is the other's duplicate") func atTheSameTime() async throws {
+    @Test("Of two judged concurrently, one is the other's duplicate") func atTheSameTime() async throws {
         for round in 0..<8 {
             for name in ["a", "b"] { try bench.write(BytePath("inbox/\(name)\(round).txt"), "same \(round)") }
             let bench = bench
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test("What `duplicate-of` cannot be asked is reported") func complaint() {
+    @Test("Invalid uses of `duplicate-of` are reported") func complaint() {
         #expect(
             complaints("rule: R\nin: other\nwhere: { duplicate-of: othr }\ndo: trash\n") == [
                 "3:24 unknown place `othr`; did you mean `other`?"

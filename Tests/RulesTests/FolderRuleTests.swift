@@ -5,16 +5,16 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Rules about folders, as they are read") struct FolderRuleTests {
+@Suite("Loading folder rules") struct FolderRuleTests {
     private static func rule(_ keys: String) -> String { "- rule: R\n  in: other\n  match: folders\n\(keys)" }
 
-    @Test("A rule says that it is about folders, and others are about files") func subject() throws {
+    @Test("A rule declares that it is about folders; others are about files") func subject() throws {
         #expect(try rules(Self.rule("  do: trash\n")).map(\.subject) == [.folders])
         #expect(try rules("- { rule: R, in: other, do: trash }").map(\.subject) == [.files])
         #expect(complaints("- { rule: R, in: other, match: things, do: trash }").count == 1)
     }
 
-    @Test("An action that takes files only is refused where it stands, with what may be used instead") func actions() {
+    @Test("An action for files only is rejected at its position, with alternatives") func actions() {
         let found = complaints(Self.rule("  do:\n    - import-comic: { into: main }\n"))
         #expect(
             found == [
@@ -23,7 +23,7 @@ import Testing
             ])
     }
 
-    @Test("A condition on a file is refused, and one on folders in a rule about files") func conditions() {
+    @Test("A condition on files is rejected, and one on folders in a file rule") func conditions() {
         let found = complaints(Self.rule("  where: { kind: image }\n  do: trash\n"))
         #expect(found.count == 1 && found[0].hasPrefix("4:12 `kind` cannot be asked of a folder"), "\(found)")
         let other = complaints("- rule: R\n  in: other\n  where: { holds: \"*.jpg\" }\n  do: trash\n")
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "What happens to no folder is refused",
+        "Events that folders do not have are rejected",
         arguments: [
             ("on: [arrived, removed]", "4:17"), ("every: 7d", "4:10"), ("at: every day 03:00", "4:7"),
             ("refused: quarantine", "4:12"),
@@ -41,13 +41,13 @@ import Testing
         #expect(found.count == 1 && found[0].hasPrefix(position), "\(found)")
     }
 
-    @Test("Values of files are unknown in it, and those of folders elsewhere") func values() {
+    @Test("File values are unknown in it, and folder values elsewhere") func values() {
         let file = complaints("- { rule: R, in: other, do: { append-block: { text: \"{{ folder.name }}\" } } }")
         #expect(file.count == 1 && file[0].contains("`folder.*` needs `match: folders`"), "\(file)")
         #expect(complaints(Self.rule("  do: [{ append-block: { text: \"{{ file.name }}\" } }]\n")).count == 1)
     }
 
-    @Test("Without a depth it is about the folders directly in the place, and `otherwise` too") func depth() throws {
+    @Test("Without a depth it is about folders directly in the place, and so is `otherwise`") func depth() throws {
         func takes(_ rule: Rule, _ path: BytePath) throws -> Bool {
             let folder = try TemporaryFolder()
             let contents = try FolderContents(Folder(try Descriptor(folder.path)))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "Conditions look at what is in it, all the way down, hidden files apart",
+        "Conditions examine everything inside, at any depth, except hidden files",
         arguments: [
             ("count: 3", true), ("count: \"> 3\"", false), ("total-size: 6 B", true), ("empty: true", false),
             ("holds: \"*.jpg\"", true), ("holds: [\"*.png\", \"below/*\"]", true), ("holds: \"*.png\"", false),
@@ -87,7 +87,7 @@ import Testing
         #expect(try !RuleSet([rule]).match(facts).isEmpty == expected)
     }
 
-    @Test("What it holds is told apart by names, sizes and times, not by where it lies or by litter") func digest()
+    @Test("Contents are identified by names, sizes and times, not by location or litter") func digest()
         throws
     {
         let home = try TemporaryFolder()
@@ -107,7 +107,7 @@ import Testing
         #expect(try digest("b") != changed)
     }
 
-    @Test("A folder with too many names is refused as one thing") func tooMany() throws {
+    @Test("A folder with too many names is refused as a whole") func tooMany() throws {
         let folder = try TemporaryFolder()
         for number in 0..<5 { try folder.write(BytePath("\(number)"), "") }
         let opened = Folder(try Descriptor(folder.path))
@@ -115,7 +115,7 @@ import Testing
         #expect(try FolderContents(opened, most: 5).files.count == 5)
     }
 
-    @Test("A rule about folders says to a file that it is none, and the other way round") func explained() throws {
+    @Test("A folder rule says that a file is not a folder, and vice versa") func explained() throws {
         let set = RuleSet(
             try rules(Self.rule("  where: { count: 1 }\n  do: trash\n") + "- { rule: F, in: other, do: trash }\n"))
         let folder = try TemporaryFolder()

@@ -40,7 +40,7 @@ struct ForEachTests {
 
     // MARK: - What is done
 
-    @Test("All steps are done with the first line, then with the second, between what stands before and after")
+    @Test("All steps run for the first line, then for the second, between the steps before and after")
     func order() async throws {
         let bench = try await process(Self.lines, "\u{FEFF}one\r\n\n  \nfour")
         #expect(
@@ -55,19 +55,19 @@ struct ForEachTests {
             steps.allSatisfy { $0.state == .done && $0.item == nil }, "what a line held is forgotten once it is done")
     }
 
-    @Test("A file without lines has nothing done for each, and the rest all the same") func none() async throws {
+    @Test("For a file without lines nothing is repeated, and the other steps run") func none() async throws {
         let bench = try await process(Self.lines, "\n \n")
         #expect(script.lines == ["perform first x", "perform last x x"])
         #expect(try await bench.onlyJob().state == .done)
     }
 
-    @Test("What a line holds is no template, and lines at the beginning may be passed over") func data() async throws {
+    @Test("Lines are not read as templates, and initial lines can be skipped") func data() async throws {
         let rule = Self.rule("of: lines, skip: 1, do: { probe: { text: \"{{ line | upper }}\" } }")
         try await process(rule, "name\n{{ file.name }}\n")
         #expect(script.lines == ["perform p x {{ FILE.NAME }}"])
     }
 
-    @Test("The ledger keeps of a line what the step uses") func kept() async throws {
+    @Test("Of each line the ledger keeps what the step uses") func kept() async throws {
         let rule = Self.rule("of: lines, do: [{ probe: { text: \"{{ line.number }}\" } }, probe]")
         let bench = try Bench(folder.path, script, rules: rule)
         try bench.write("inbox/x", "secret\n")
@@ -75,7 +75,7 @@ struct ForEachTests {
         #expect(try await steps(bench).map(\.item) == [#"{"line.number":1}"#, "{}"])
     }
 
-    @Test("Steps for each page know its number and its text") func pages() async throws {
+    @Test("Steps for each page have its number and its text") func pages() async throws {
         let text = "Page 1\nPäge 2\n\n"
         let found = ContentFindings(text: text, pageEnds: [6, 14, 15])
         let rule = Self.rule("of: pages, do: { probe: { text: \"{{ page.number }}: {{ page.text }}\" } }")
@@ -84,7 +84,7 @@ struct ForEachTests {
         #expect(try await bench.onlyJob().state == .done)
     }
 
-    @Test("A table is looked up for each line") func lookups() async throws {
+    @Test("A table is consulted for each line") func lookups() async throws {
         let places = places(in: folder.path)
         try folder.write("rules/customers.csv", "id,mail\n17,a@x\n18,b@x\n")
         try folder.write(
@@ -118,7 +118,7 @@ struct ForEachTests {
     // MARK: - What is refused
 
     @Test(
-        "A file with too many lines, or with none that could be gone through, is refused before anything is done",
+        "A file with too many lines, or none that can be read, is refused before anything is done",
         arguments: [
             ("of: lines, most: 2, do: probe", "a\n\nb\nc\n", "has 3 lines, and `for-each` takes 2"),
             (
@@ -138,7 +138,7 @@ struct ForEachTests {
         #expect(job.problem?.contains(message) == true, "\(job.problem ?? "")")
     }
 
-    @Test("A document that cannot be read is a person's to look at") func unreadable() async throws {
+    @Test("A document that cannot be read needs a person") func unreadable() async throws {
         let found = ContentFindings(trouble: "the PDF is damaged")
         let bench = try await process(
             Self.rule("of: pages, do: probe"), "%PDF-1.7\n", inspector: KnownFindings(found))
@@ -148,7 +148,7 @@ struct ForEachTests {
     }
 
     @Test(
-        "What cannot stand in a rule is complained about where it stands",
+        "Invalid keys are reported at their position",
         arguments: [
             ("{ for-each: { of: lines, do: trash } }", "4:36 `trash` cannot stand in `for-each`"),
             (
@@ -174,7 +174,7 @@ struct ForEachTests {
         #expect(found.contains { $0.contains(message) }, "\(found)")
     }
 
-    @Test("Steps for each line cannot follow a failure") func onFailure() {
+    @Test("Steps for each line are not allowed after a failure") func onFailure() {
         let found = complaints(
             "- rule: R\n  in: other\n  do: trash\n"
                 + "  on-failure: { for-each: { of: lines, do: { append-block: { text: x } } } }\n")
@@ -183,7 +183,7 @@ struct ForEachTests {
 
     // MARK: - Once
 
-    @Test("Where the step of one line fails, the lines before stay done and are not done again") func failed()
+    @Test("If the step for one line fails, the earlier lines stay done and are not repeated") func failed()
         async throws
     {
         script.perform("b") { [script] intent, _ in
@@ -204,7 +204,7 @@ struct ForEachTests {
         #expect(try await bench.onlyJob().state == .done)
     }
 
-    @Test("Undo takes the steps back, the last line's first") func undone() async throws {
+    @Test("Undo reverses the steps, the last line first") func undone() async throws {
         let bench = try await process(Self.lines, "one\ntwo\n")
         script.forget()
         let lines = try await bench.executor.undo(try await bench.onlyJob().id)
@@ -251,7 +251,7 @@ struct ForEachTests {
         #expect(try await bench.see("x") == .known)
     }
 
-    @Test("Killed before what is done with one line: each line is dealt with once") func killedBefore() async throws {
+    @Test("Killed before the effect for one line: each line is processed once") func killedBefore() async throws {
         let path: String = folder.path.text
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             try await ForEachTests.live(path, killed: "before")
@@ -259,7 +259,7 @@ struct ForEachTests {
         try await check()
     }
 
-    @Test("Killed after what is done with one line: each line is dealt with once") func killedAfter() async throws {
+    @Test("Killed after the effect for one line: each line is processed once") func killedAfter() async throws {
         let path: String = folder.path.text
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             try await ForEachTests.live(path, killed: "after")

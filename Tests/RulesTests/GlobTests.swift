@@ -28,7 +28,7 @@ import Testing
         #expect(try !Glob("f[a-z]o.txt").matches(name))
     }
 
-    @Test("A fault names its character", arguments: [("a{b", 1), ("x[ab", 1), ("[z-a]", 1), ("a\\", 1)])
+    @Test("An error names its position", arguments: [("a{b", 1), ("x[ab", 1), ("[z-a]", 1), ("a\\", 1)])
     func faultNamesCharacter(_ pattern: String, _ offset: Int) {
         do throws(Glob.Fault) {
             _ = try Glob(pattern)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("Choices cannot explode") func choicesCannotExplode() {
+    @Test("Alternatives cannot explode") func choicesCannotExplode() {
         #expect(throws: Glob.Fault.self) { try Glob(String(repeating: "{a,b}", count: 40)) }
         #expect(throws: Glob.Fault.self) {
             try Glob(String(repeating: "{", count: 400) + "a" + String(repeating: "}", count: 400))

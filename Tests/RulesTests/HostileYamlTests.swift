@@ -9,13 +9,13 @@ import Testing
         RuleDirectories.parse(file: "x.yaml", bytes: bytes, registry: registry, places: places(), timeZone: utc).1
     }
 
-    @Test("Bytes that are no text are named by position") func bytesTextNamed() {
+    @Test("Bytes that are not text are reported with their position") func bytesTextNamed() {
         #expect(diagnostics(Array("- a\n  b".utf8) + [0xFF]).map(\.position) == [SourcePosition(line: 2, column: 4)])
         #expect(diagnostics(Array("é\u{0}".utf8)).map(\.position) == [SourcePosition(line: 1, column: 2)])
         #expect(diagnostics(Array("a\r\nb\u{1B}[2J".utf8)).map(\.position) == [SourcePosition(line: 2, column: 2)])
     }
 
-    @Test("Depth size and aliases have limits") func depthSizeAliases() {
+    @Test("Depth, size and aliases have limits") func depthSizeAliases() {
         for depth in [50, 900, 100_000] {
             #expect(diagnostics(Array(repeating: UInt8(ascii: "["), count: depth)).hasErrors)
             #expect(diagnostics(Array(String(repeating: "- ", count: depth).utf8)).hasErrors)
@@ -53,7 +53,7 @@ import Testing
         #expect(try rules(text).count == 2)
     }
 
-    @Test("No mutation of a good file crashes and every complaint has a place") func mutationGoodFile() {
+    @Test("No mutation of a good file crashes, and every error has a position") func mutationGoodFile() {
         var random = SeededGenerator(for: "noMutationOfAGoodFileCrashes")
         let good = Array(RuleFileTests.whole.utf8)
         let splinters = [

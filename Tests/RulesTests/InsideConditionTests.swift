@@ -22,7 +22,7 @@ final class KnownFindings: ContentInspector {
     }
 }
 
-@Suite("Conditions on what a parser finds") struct InsideConditionTests {
+@Suite("Conditions on parsed content") struct InsideConditionTests {
     private let folder: TemporaryFolder
     private let known: [PlaceInfo]
 
@@ -88,7 +88,7 @@ final class KnownFindings: ContentInspector {
     }
 
     @Test(
-        "A letter and its accent are the same in one character as in two, in the rule and in what is found",
+        "A precomposed letter equals a decomposed one, in the rule and in the content",
         arguments: [
             ("contains: NÉ", "a.pdf"), ("contains: { text: né, case: match }", "a.pdf"),
             ("contains: { matches: \"^né$\" }", "a.pdf"), ("archive: { holds: \"?é.*\" }", "a.zip"),
@@ -115,7 +115,7 @@ final class KnownFindings: ContentInspector {
         #expect(found.first?.hits.first?.values["match.number"] == .text("INV-42"))
     }
 
-    @Test("A named group takes the text as it is written", arguments: ["n\u{E9}", "ne\u{301}"])
+    @Test("A named group captures the text as written", arguments: ["n\u{E9}", "ne\u{301}"])
     func writtenGroups(_ word: String) throws {
         let rule = try rule(where: "contains: { matches: \"^(?<word>.+)$\" }", in: "[other, drafts]", places: known)
         let found = try RuleSet([rule]).match(facts("a.pdf", KnownFindings(ContentFindings(text: word))))
@@ -126,7 +126,7 @@ final class KnownFindings: ContentInspector {
         #expect(Array(taken.utf8) == Array(word.utf8))
     }
 
-    @Test("A file that cannot be read holds for nothing, and explain says why")
+    @Test("A file that cannot be read matches nothing, and explain says why")
     func trouble() throws {
         let rule = try rule(where: "exif: { model: present }", in: "[other, drafts]", places: known)
         let facts = try facts("a.jpg", KnownFindings(ContentFindings(trouble: "reading it takes longer than it may")))
@@ -135,7 +135,7 @@ final class KnownFindings: ContentInspector {
         #expect(explained.conditions.last?.seen == "reading it takes longer than it may")
     }
 
-    @Test("Several rules ask once; what has no markup takes no parser, nor does what is nothing of the kind")
+    @Test("Several rules parse once; plain text and unrelated files need no parser")
     func once() throws {
         let rules = try ["contains: invoice", "contains: total", "exif: gps"].map {
             try rule(where: $0, in: "[other, drafts]", places: known)
@@ -147,7 +147,7 @@ final class KnownFindings: ContentInspector {
         #expect(inspector.questions == [.document])
     }
 
-    @Test("What is not opened is not looked into: it might hold") func unread() throws {
+    @Test("Unopened content might match") func unread() throws {
         let rule = try rule(where: "contains: invoice", in: "[other, drafts]", places: known)
         let inspector = KnownFindings(Self.findings)
         let closed = FileFacts(
@@ -158,7 +158,7 @@ final class KnownFindings: ContentInspector {
     }
 
     @Test(
-        "A mistake is told",
+        "An error is reported",
         arguments: [
             ("contains: { case: match }", "needs `text` or `matches`"), ("contains: { matches: \"(\" }", "regular"),
             ("exif: { colour: red }", "colour"), ("media: { duration: long }", "comparison"),
@@ -169,7 +169,7 @@ final class KnownFindings: ContentInspector {
         #expect(diagnostics.contains { $0.contains(complaint) }, "\(diagnostics)")
     }
 
-    @Test("Values of what is inside are read only where they are named") func values() throws {
+    @Test("Content values are read only if a rule uses them") func values() throws {
         let inspector = KnownFindings(
             ContentFindings(values: ["photo.model": .text("R5"), "photo.make": .text("Canon")]))
         let file = try facts("a.jpg", inspector)

@@ -4,12 +4,12 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Tables for look-ups") struct LookupTableTests {
+@Suite("Lookup tables") struct LookupTableTests {
     private func table(_ text: String, isTabbed: Bool = false) throws -> LookupTable {
         try LookupTable(Array(text.utf8), isTabbed: isTabbed)
     }
 
-    @Test("A key gives the fields of its row")
+    @Test("A key returns the fields of its row")
     func fields() throws {
         let table = try table(
             "id,name,mail\n17,Ada Lovelace,ada@example.org\n 18 ,\"Hopper, \"\"Amazing\"\" Grace\",\n")
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "Tables come as programs write them",
+        "Tables are accepted as programs write them",
         arguments: [
             ("\u{FEFF}id;name\r\n1;a, b\r\n", "a, b"), ("id,name\r\n1,\"a\r\nb\"\r\n", "a\r\nb"),
             ("id,name\n\n1,x", "x"),
@@ -34,18 +34,18 @@ import Testing
         #expect(try table(text).value("name", of: "1") == expected)
     }
 
-    @Test("In a table of tabs quotes are text")
+    @Test("In a tab-separated table quotes are text")
     func tabs() throws {
         #expect(try table("id\tname\n1\t5\" disk, old\n", isTabbed: true).value("name", of: "1") == "5\" disk, old")
     }
 
-    @Test("A key is the same however its accents are put together")
+    @Test("A key is the same regardless of Unicode composition")
     func keys() throws {
         #expect(try table("id,name\nA\u{308}rzte,x\n").value("name", of: "Ärzte") == "x")
     }
 
     @Test(
-        "A fault names its line, its column and what is wrong",
+        "An error names its line, its column and the problem",
         arguments: [
             ("", 1, 1, "empty"), ("\n \n", 1, 1, "empty"), ("id,\n", 1, 1, "column 2 has no name"),
             ("id,a,a\n", 1, 1, "two columns `a`"), ("id,a\n1,x\n2\n", 3, 1, "1 fields, and there are 2 columns"),
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("What is not UTF-8 names its line, and what is too large is not read")
+    @Test("Invalid UTF-8 is reported with its line, and an oversized table is not read")
     func bytes() {
         #expect(throws: LookupTable.Fault.self) { try LookupTable([0x69, 0x0A, 0xFF], isTabbed: false) }
         do throws(LookupTable.Fault) {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("What was written as RFC 4180 has it is read as it was")
+    @Test("Tables written as in RFC 4180 are read back unchanged")
     func written() throws {
         var random = SeededGenerator(for: "Tables")
         let alphabet = Array("ab,;\"\n\r\t é東🎉'\\{}".unicodeScalars)
@@ -125,7 +125,7 @@ import Testing
         """
     }
 
-    @Test("A table beside the rule file is read with it, and a changed one leaves the rule what it was")
+    @Test("A table beside the rule file is read with it, and changing it does not change the rule")
     func beside() throws {
         let folder = try TemporaryFolder()
         let mail = "{{ lookup:customers.mail[file.stem] | default: nobody }}"
@@ -144,7 +144,7 @@ import Testing
         #expect(PlannedValues.lookups(of: again, in: ["file.stem": .text("19")]).isEmpty)
     }
 
-    @Test("A table that cannot be used is named with its line, once, and no rule with it is taken")
+    @Test("An invalid table is reported with its line, once, and no rule that uses it is accepted")
     func faulty() throws {
         let folder = try TemporaryFolder()
         try folder.write("10-a.yaml", rule("x") + rule("y", name: "S"))
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(
-        "A table of the machine's that cannot be used is a warning for other agents, and its rules stay what they were")
+        "An invalid system table is a warning for other agents, and its rules stay as they were")
     func others() throws {
         let folder = try TemporaryFolder()
         func loaded(_ before: [BytePath: [Rule]]?) -> LoadedRules {
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test(
-        "A look-up that could never give anything is complained about",
+        "A look-up that can never match is reported",
         arguments: [
             ("{{ lookup:customers.name[file.stem] }}", "customers.csv", "no column `name`"),
             ("{{ lookup:clients.mail[file.stem] }}", "customers.csv", "no table `clients`"),
@@ -199,7 +199,7 @@ import Testing
         #expect(loaded.diagnostics.contains { $0.message.contains(message) }, "\(loaded.diagnostics)")
     }
 
-    @Test("A key that a step provides comes too late")
+    @Test("A key provided by a step comes too late")
     func tooLate() throws {
         let folder = try TemporaryFolder()
         try folder.write(

@@ -3,7 +3,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("What a name is made of") struct NamePatternTests {
+@Suite("Name patterns") struct NamePatternTests {
     /// The values of a name; nil if it does not match.
     private func match(_ pattern: String, _ name: BytePath) throws -> Values? {
         let set = RuleSet([try rule(where: "name-like: \"\(pattern)\"")])
@@ -14,7 +14,7 @@ import Testing
 
     private func date(_ seconds: Double) -> Value { .date(Timestamp(seconds: seconds)) }
 
-    @Test("Each field is a value, and a date is one") func fields() throws {
+    @Test("Each field is a value, and dates are parsed") func fields() throws {
         #expect(
             try match("{vendor}_{date:yyyy-MM-dd}_{number:0000}.pdf", "ACME Ltd._2026-11-23_0042.pdf") == [
                 "match.vendor": .text("ACME Ltd."), "match.date": date(1_795_392_000), "match.number": .text("0042"),
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "The whole name must be so",
+        "The whole name must match",
         arguments: [
             ("IMG_{n:0000}.jpg", "IMG_0001.jpg", true), ("IMG_{n:0000}.jpg", "IMG_001.jpg", false),
             ("IMG_{n:0000}.jpg", "IMG_00001.jpg", false), ("IMG_{n:0000}.jpg", "img_0001.jpg", false),
@@ -41,23 +41,25 @@ import Testing
         #expect(try (match(pattern, BytePath(name)) != nil) == expected)
     }
 
-    @Test("Text takes no more than it needs, and digits as many as there are") func shortestText() throws {
+    @Test("Text matches as little as possible, and digits as much") func shortestText() throws {
         #expect(try match("{a}-{b}", "x-y-z") == ["match.a": .text("x"), "match.b": .text("y-z")])
         #expect(try match("{a}{n:#}.txt", "scan 12.txt") == ["match.a": .text("scan "), "match.n": .text("12")])
         #expect(try match("{n:#}{m:00}.txt", "12345.txt") == ["match.n": .text("123"), "match.m": .text("45")])
     }
 
-    @Test("A name that no pattern fits takes no longer than its length times the pattern's") func hostileName() throws {
+    @Test("A name that matches no pattern takes time proportional to its length times the pattern's") func hostileName()
+        throws
+    {
         let pattern = (0..<20).map { "{a\($0)}a" }.joined() + "b"
         #expect(try match(pattern, BytePath(String(repeating: "a", count: 255))) == nil)
     }
 
-    @Test("A name that is no UTF-8 is like no pattern") func notText() throws {
+    @Test("A name that is not UTF-8 matches no pattern") func notText() throws {
         #expect(try match("{a}.pdf", BytePath(bytes: [0xFF] + Array(".pdf".utf8))) == nil)
     }
 
     @Test(
-        "What cannot be read is reported at its character",
+        "An invalid pattern is reported at its character",
         arguments: [
             ("{a", "4:19", "`{` is not closed; write `{{` for the brace itself"),
             ("xa}", "4:21", "`}` closes nothing; write `}}` for the brace itself"),
@@ -96,7 +98,7 @@ import Testing
         #expect(steps("match.number").contains { $0.contains("unknown value `match.number`") })
     }
 
-    @Test("The index leaves out what does not end as the pattern does") func index() throws {
+    @Test("The index excludes names with another ending") func index() throws {
         let set = RuleSet([try rule(where: "name-like: \"{a}_{n:00}.pdf\"")])
         func candidates(_ name: String) -> [Int] {
             set.index.candidates(place: "other", event: .arrived, name: Array(name.utf8))

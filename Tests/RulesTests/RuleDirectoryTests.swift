@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Folders of rules") struct RuleDirectoryTests {
+@Suite("Rule directories") struct RuleDirectoryTests {
     private func text(_ name: String) -> String { "- rule: \(name)\n  in: other\n  do: [trash]\n" }
 
     private let files = RuleFileReader(names: ConfigurationFiles.names) {
@@ -21,7 +21,7 @@ import Testing
             reader ?? files, registry: registry, places: places(), timeZone: utc)
     }
 
-    @Test("Files are read by name across directories and later ones replace") func filesReadName() throws {
+    @Test("Files are read by name across directories, and later ones replace") func filesReadName() throws {
         let folder = try TemporaryFolder()
         try folder.write("usr/20-b.yaml", text("usr b"))
         try folder.write("usr/30-c.yaml", text("usr c"))
@@ -35,7 +35,7 @@ import Testing
         #expect(loaded.files[1].replacedBy == folder.path.appending("home/20-b.yaml"))
     }
 
-    @Test("An empty file or a link to null masks") func emptyFileLink() throws {
+    @Test("An empty file or a link to /dev/null masks") func emptyFileLink() throws {
         let folder = try TemporaryFolder()
         try folder.write("usr/10-a.yaml", text("a"))
         try folder.write("usr/20-b.yaml", text("b"))
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "A rule of the machine's that names what only its own agent has is passed over with a warning",
+        "A system rule that needs what only the system's agent has is skipped with a warning",
         arguments: [
             ("in: [other, box]\n  do: [trash]", "2:15", "unknown place `box`"),
             ("in: other\n  where: { not: { place: box } }\n  do: [trash]", "3:26", "unknown place `box`"),
@@ -95,7 +95,7 @@ import Testing
         #expect(load(folder).diagnostics.hasErrors && load(folder, others: "home").diagnostics.hasErrors)
     }
 
-    @Test("A file of the machine's that cannot be used stops its own agent alone, and all others do without all of it")
+    @Test("An invalid system file stops only the system's agent; all others run without it")
     func othersMistake() throws {
         let folder = try TemporaryFolder()
         try folder.write("usr/10-a.yaml", text("usr a"))
@@ -116,7 +116,7 @@ import Testing
         #expect(load(folder).diagnostics.hasErrors && load(folder, others: "home").diagnostics.hasErrors)
     }
 
-    @Test("A file of the machine's that has been valid is kept to until it is so again, or gone")
+    @Test("A previously valid system file stays in force until it is valid again, or gone")
     func othersBefore() throws {
         let folder = try TemporaryFolder()
         try folder.write("etc/10-a.yaml", text("a"))
@@ -143,7 +143,7 @@ import Testing
         #expect(loaded.rules.map(\.name) == ["mended", "c"])
     }
 
-    @Test("A folder of the machine's that cannot be read takes along what it may replace, unless that is known")
+    @Test("An unreadable system folder removes the rules it might replace, unless they are known")
     func othersClosed() throws {
         let folder = try TemporaryFolder()
         try folder.write("usr/10-a.yaml", text("usr a"))
@@ -167,7 +167,7 @@ import Testing
         #expect(load(folder, reader: reader).diagnostics.hasErrors)
     }
 
-    @Test("A rule of the machine's gives way to another of its name, with what it does with other files")
+    @Test("A system rule is replaced by another with its name, including its `otherwise` steps")
     func othersName() throws {
         let folder = try TemporaryFolder()
         let same = "- { rule: same, in: other, where: { extension: pdf }, do: [trash], otherwise: [trash] }\n"
@@ -183,7 +183,7 @@ import Testing
         #expect(load(folder).diagnostics.hasErrors)
     }
 
-    @Test("Two rules of one name are an error that names both") func twoRulesName() throws {
+    @Test("Two rules with one name are an error that names both") func twoRulesName() throws {
         let folder = try TemporaryFolder()
         try folder.write("usr/10-a.yaml", text("same"))
         try folder.write("etc/20-b.yaml", "\n" + text("same"))
@@ -196,7 +196,7 @@ import Testing
         #expect(complaint.message.hasSuffix("10-a.yaml:1:3"))
     }
 
-    @Test("Circles and own places are warned of") func circlesPlacesWarned() throws {
+    @Test("Cycles and own places cause a warning") func circlesPlacesWarned() throws {
         let circle = try rules(
             """
             - { rule: A, in: other, do: [{ move: { to: drafts } }] }
@@ -210,7 +210,7 @@ import Testing
         #expect(warnings[1].message == "rules feed each other in a circle: `A` (other → drafts), `B` (drafts → other)")
     }
 
-    @Test("A schedule closes a circle, whatever else its rule is about") func circlesOfSchedules() throws {
+    @Test("A schedule closes a cycle, whatever else its rule is about") func circlesOfSchedules() throws {
         let circle = try rules(
             """
             - { rule: A, in: other, do: [{ move: { to: drafts } }] }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Examples beside a rule") struct RuleExampleTests {
     private static let rule = "- rule: R\n  in: other\n  do: [trash]\n"
 
-    @Test("They are read with what they expect, and where that stands")
+    @Test("They are read with their expectations and positions")
     func reading() throws {
         let example = try #require(
             try rules(
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("A rule with another example is the same rule")
+    @Test("A rule with a different example is the same rule")
     func digest() throws {
         let bare = try #require(try rules(Self.rule).first)
         let examples = "  examples: [{ file: { name: a }, expect: { stays: true } }]\n"
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "What cannot be an example is complained of at its place",
+        "An invalid example is reported at its position",
         arguments: [
             ("{ file: { name: a } }", "an example needs `file` and `expect`"),
             ("{ file: { name: ../a }, expect: { stays: true } }", "is no path below a place"),

@@ -4,7 +4,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Files of rules") struct RuleFileTests {
+@Suite("Rule files") struct RuleFileTests {
     static let whole = """
         # Comics go to the vault.
         - rule: Import comics
@@ -29,7 +29,7 @@ import Testing
           do: trash
         """
 
-    @Test("A rule says everything that its file says") func ruleSaysEverything() throws {
+    @Test("A rule has everything its file says") func ruleSaysEverything() throws {
         let rules = try rules(Self.whole)
         #expect(rules.map(\.name) == ["Import comics", "Clean up"])
         let comics = rules[0]
@@ -46,7 +46,7 @@ import Testing
         #expect(comics.valueNames == ["comic.title", "comic.pages", "front.series"])
     }
 
-    @Test("What a rule does not say follows from the place") func ruleSayFollows() throws {
+    @Test("Defaults of a rule come from the place") func ruleSayFollows() throws {
         let rule = try rules(Self.whole)[1]
         let (dropbox, other) = (places()[3], places()[4])
         #expect(rule.events == [.arrived])
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "An action without parameters may be written short",
+        "An action without parameters can be abbreviated",
         arguments: ["- trash", "- trash:", "- trash: {}", "- trash: ~"])
     func actionWithoutParameters(_ step: String) throws {
         #expect(try rules("rule: R\nin: other\ndo:\n  \(step)\n").first?.steps.count == 1)
@@ -99,7 +99,7 @@ import Testing
         #expect(throws: Fault.self) { try arguments.text("nothing", values: values) }
     }
 
-    @Test("The digest knows content only") func digestKnowsContent() throws {
+    @Test("The digest depends on content only") func digestKnowsContent() throws {
         let plain = try rules("- rule: R\n  in: other\n  where: { size: '> 1', name: 'a*' }\n  do: [trash]\n")[0]
         let dressed = try rules(
             """
@@ -119,7 +119,7 @@ import Testing
         #expect(plain.digest != changed.digest)
     }
 
-    @Test("All complaints come at once with their places") func allComplaintsCome() {
+    @Test("All errors are reported at once with their positions") func allComplaintsCome() {
         let text = """
             - rule: Import comics
               in: comix
@@ -174,7 +174,7 @@ import Testing
             ])
     }
 
-    @Test("A complaint shows its line and a caret") func complaintShowsLine() {
+    @Test("An error shows its line and a caret") func complaintShowsLine() {
         let (_, diagnostics) = parse("- rule: R\n  in: other\n  do:\n    - imort-comic:\n")
         #expect(
             diagnostics.map(\.description) == [
@@ -186,7 +186,7 @@ import Testing
             ])
     }
 
-    @Test("Complaints survive JSON") func complaintsSurviveJSON() throws {
+    @Test("Errors survive JSON") func complaintsSurviveJSON() throws {
         let diagnostic = try #require(parse("- 1").1.first)
         let coded = try JSONEncoder().encode(diagnostic)
         #expect(try JSONDecoder().decode(Diagnostic.self, from: coded) == diagnostic)
@@ -217,7 +217,7 @@ import Testing
         #expect(complaint("{{ file.name") == ["5:30 `{{` is never closed; add `}}`"])
     }
 
-    @Test("A place in a folded or literal block is found") func placeFoldedLiteral() {
+    @Test("A position in a folded or literal block is found") func placeFoldedLiteral() {
         let text = """
             - rule: R
               in: other
@@ -230,7 +230,7 @@ import Testing
         #expect(complaints(text) == ["7:18 unknown value `nope`"])
     }
 
-    @Test("Duplicate keys do not hide other complaints") func duplicateKeysHide() {
+    @Test("Duplicate keys do not hide other errors") func duplicateKeysHide() {
         let text = "- rule: R\n  in: other\n  in: notes\n  do: [trash]\n  do: [trash]\n  zzzzzzzz: 1\n"
         #expect(
             complaints(text).map { $0.prefix(44) } == [

@@ -3,7 +3,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("The index of rules") struct RuleIndexTests {
+@Suite("The rule index") struct RuleIndexTests {
     /// Evaluates every rule directly, without the index.
     private func naive(_ set: RuleSet, _ facts: FileFacts) throws -> [String] {
         var names: [String] = []
@@ -15,7 +15,7 @@ import Testing
         return names
     }
 
-    @Test("The index finds what asking every rule finds") func indexFindsAsking() throws {
+    @Test("The index finds the same as asking every rule") func indexFindsAsking() throws {
         var random = SeededGenerator(for: "theIndexFindsWhatAskingEveryRuleFinds")
         let ends = ["cbz", "CBZ", "md", "txt", "tar.gz", "gz", "ü", "u\u{308}", "K"]
         func pick(_ words: [String]) -> String { words.randomElement(using: &random) ?? "" }
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("Other extensions places and events are not looked at") func otherExtensionsPlaces() throws {
+    @Test("Other extensions, places and events are not examined") func otherExtensionsPlaces() throws {
         let text = (0..<1_000).map { "- { rule: R\($0), in: other, where: { extension: e\($0) }, do: trash }\n" }
             .joined()
         let set = RuleSet(try rules(text))
@@ -83,7 +83,7 @@ import Testing
         #expect(set.index.candidates(place: "notes", event: .arrived, name: Array("x.e7".utf8)) == [])
     }
 
-    @Test("Of a thousand rules that name different files few are looked at") func fewOfMany() throws {
+    @Test("Of a thousand rules for different files few are examined") func fewOfMany() throws {
         let text = (0..<1_000).map {
             "- { rule: R\($0), in: other, where: { name: \"invoice-\($0)-*.pdf\" }, do: trash }\n"
         }.joined()

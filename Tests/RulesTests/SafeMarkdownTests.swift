@@ -20,7 +20,7 @@ struct SafeMarkdownTests {
     }
 
     @Test(
-        "A value is shown as it was typed: what may be markup is escaped, what a sentence and an address need is not",
+        "A value is displayed as typed: possible markup is escaped, but not plain sentences and addresses",
         arguments: [
             ("a <img src=x onerror=y>", "a \\<img src=x onerror=y\\>"),
             ("a </b> <!-- c", "a \\<\\/b\\> \\<\\!\\-\\- c"),
@@ -49,7 +49,7 @@ struct SafeMarkdownTests {
     }
 
     @Test(
-        "Sentences, names, times and addresses stand as they were typed",
+        "Sentences, names, times and addresses are unchanged",
         arguments: [
             "Hello, world (so it is): it's \"fine\"!", "snake_case a.b-c 12:30 10% of a/b, and/or 5%a.",
             "see https://a.example/x_y?c=1&d=2#e, or HTTP://b.example/.", "me@a.example: really?! Yes.",
@@ -61,7 +61,7 @@ struct SafeMarkdownTests {
     }
 
     @Test(
-        "Neither values side by side nor a value beside the template's text make a comment or a command of a plugin's")
+        "Adjacent values, or a value next to template text, form no comment and no plugin command")
     func plugins() throws {
         #expect(try render("x {{ a }}{{ b }}", ["a": "<", "b": "% y %>"]) == "x \\<\\% y \\%\\>")
         #expect(try render("x {{ a }}% y", ["a": "<"]) == "x \\<\\% y")
@@ -74,7 +74,7 @@ struct SafeMarkdownTests {
         #expect(try render("---\nt: {{ a }}\n---\nx", ["a": "<% y %>"], as: .file) == "---\nt: < % y %>\n---\nx")
     }
 
-    @Test("A value that begins what a list or a quotation of the template's holds begins no block")
+    @Test("A value at the start of a template's list item or quotation begins no block")
     func containers() throws {
         #expect(try render("- {{ v }}\n> {{ v }}\n1. {{ v }}", ["v": "# a"]) == "- \\# a\n> \\# a\n1. \\# a")
         #expect(try render("- {{ v }}", ["v": "[ ] a"]) == "- \\[ \\] a")
@@ -87,7 +87,7 @@ struct SafeMarkdownTests {
         #expect(try render("| {{ v }} | b |", ["v": "a | c"]) == "| a \\| c | b |")
     }
 
-    @Test("What only a value and its neighbour would make together is not made")
+    @Test("A value and its neighbour cannot combine into markup")
     func neighbours() throws {
         #expect(try render("x {{ a }}[b](c)", ["a": "Ho!"]) == "x Ho\\![b](c)")
         #expect(try render("Ho!{{ a }}", ["a": "[b](http://e/p.png)"]) == "Ho!\\[b\\]\\(http://e/p.png)")
@@ -99,7 +99,7 @@ struct SafeMarkdownTests {
     }
 
     @Test(
-        "No code begins in one value and ends in another, with the template's markup in it, nor in the template's code")
+        "No code span begins in one value and ends in another, nor in the template's code")
     func code() throws {
         #expect(
             try render("x {{ a }} ![{{ b }}](<c.png>)", ["a": "`", "b": "d`"]) == "x \\` ![d\\`](<c.png>)")
@@ -107,7 +107,7 @@ struct SafeMarkdownTests {
         #expect(try render("x `{{ a }}` {{ a }}", ["a": "b` <i>"]) == "x `b' \\<i\\>` b\\` \\<i\\>")
     }
 
-    @Test("A value cannot leave the template's own link or picture, nor lead it to a script or a picture to the web")
+    @Test("A value cannot leave the template's link or picture, nor make it a script or a remote picture")
     func ownLinks() throws {
         let link = "x [{{ t }}](<{{ u }}>)"
         #expect(
@@ -127,7 +127,7 @@ struct SafeMarkdownTests {
     }
 
     @Test(
-        "`raw` keeps the lines and the markup of one's own file's body, but makes no anchor; in a block it is one line")
+        "`raw` keeps lines and markup of the file's own body, but makes no anchor; in a block it is one line")
     func raw() throws {
         let body = "# Title\n\n- <b>one</b>\n^todo-0930\r^cap-0931 x\n![p](http://e/p.png)\n"
         #expect(
@@ -150,7 +150,7 @@ struct SafeMarkdownTests {
     }
 
     @Test(
-        "A template's front matter has the fences that every note's may have, and Markdown begins below it",
+        "A template's front matter has the same fences as a note's, and Markdown begins below it",
         arguments: ["\n", "\r\n", "\r", " \n", "\t\r\n"])
     func frontMatterFences(lineEnd: String) throws {
         for closing in ["---", "..."] {
@@ -160,7 +160,7 @@ struct SafeMarkdownTests {
         }
     }
 
-    @Test("Values that stand side by side make no fence in a template's front matter")
+    @Test("Adjacent values make no fence in a template's front matter")
     func fenceInPieces() throws {
         for (template, mark) in [("{{ v }}{{ w }}", "-"), ("{{ w }}{{ v }}", "."), ("{{ v }}{{ v }}{{ v }}", ".")] {
             let note = try render(
@@ -171,7 +171,7 @@ struct SafeMarkdownTests {
         }
     }
 
-    @Test("A heading's value is one line")
+    @Test("A value in a heading is one line")
     func heading() throws {
         let arguments = Arguments(
             action: "probe", timeZone: .gmt, all: ["text": .template(try Template("{{ v }}\nx"))], given: ["text"])
@@ -207,7 +207,7 @@ struct SafeMarkdownTests {
         "({{ v }})[{{ w }}]({{ v }})",
     ]
 
-    @Test("Nothing in a value changes the blocks of a text, adds HTML, fetches a picture or leads to a script")
+    @Test("No value changes the blocks of a text, adds HTML, fetches a picture or leads to a script")
     func random() throws {
         var random = SeededGenerator(for: "SafeMarkdownTests.random")
         for round in 0..<8_000 {
@@ -237,7 +237,7 @@ struct SafeMarkdownTests {
         }
     }
 
-    @Test("What is shown is exactly the value, and nothing but text; `md` says so, too")
+    @Test("The displayed text is exactly the value; `md` agrees")
     func escaped() throws {
         var random = SeededGenerator(for: "SafeMarkdownTests.escaped")
         for _ in 0..<4_000 {

@@ -39,7 +39,7 @@ import Testing
         #expect(try render(template) == expected)
     }
 
-    @Test("Dates are shown in the zone that is passed in") func datesShownZone() throws {
+    @Test("Dates are shown in the given zone") func datesShownZone() throws {
         let zone = try #require(Zone(identifier: "America/New_York"))
         #expect(
             try render("{{ when | date: %H:%M%z }} {{ when }}", zone: zone) == "04:30-05:00 2025-11-21T04:30:45-05:00")
@@ -47,12 +47,12 @@ import Testing
         #expect(try render("{{ when }}") == "2025-11-21T09:30:45Z")
     }
 
-    @Test("Text that is no date is refused") func textDateRefused() {
+    @Test("Text that is not a date is rejected") func textDateRefused() {
         #expect(throws: Fault.self) { try render("{{ name | date: %Y }}") }
     }
 
     @Test(
-        "A fault names its place",
+        "An error names its position",
         arguments: [
             ("a {{ name", 0, 0), ("{{ a }} {{ | }}", 1, 3), ("{{ name | slugg }}", 0, 10),
             ("{{ name | truncate }}", 0, 10),

@@ -14,12 +14,12 @@ import Testing
         "list": .list([.text("a"), .integer(2), .boolean(false), .list([]), .date(Timestamp(nanoseconds: 5))]),
     ]
 
-    @Test("Each is read as what was written") func readBack() throws {
+    @Test("Each is read back as written") func readBack() throws {
         let text = try LedgerJSON.encode(Self.values)
         #expect(try LedgerJSON.decode(Values.self, from: text) == Self.values)
     }
 
-    @Test("They are written as JSON has them") func written() throws {
+    @Test("They are encoded as plain JSON") func written() throws {
         let values: Values = [
             "a": .text("x"), "b": .integer(2), "c": .boolean(true), "d": .list([.text("y")]),
             "e": .date(Timestamp(nanoseconds: 7)),
@@ -30,7 +30,7 @@ import Testing
                 == #"{"a":"x","b":2,"c":true,"d":["y"],"e":{"date":7},"f":{"local":[7,60]}}"#)
     }
 
-    @Test("What versions before wrote is read") func former() throws {
+    @Test("Values from earlier versions can be read") func former() throws {
         let text = """
             {"a":{"text":{"_0":"x"}},"b":{"integer":{"_0":2}},"c":{"boolean":{"_0":true}},
             "d":{"list":{"_0":[{"text":{"_0":"y"}}]}},"e":{"date":{"_0":"2026-11-26T01:17:37.080406784Z"}}}
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "What is no value is an error", arguments: ["null", "1.5", "{}", #"{"later":{"_0":1}}"#, #"{"text":{"_0":1}}"#])
+        "An invalid value is an error", arguments: ["null", "1.5", "{}", #"{"later":{"_0":1}}"#, #"{"text":{"_0":1}}"#])
     func noValue(text: String) {
         let fault = #expect(throws: Fault.self) { try LedgerJSON.decode(Values.self, from: "{\"a\":\(text)}") }
         #expect(fault?.kind == .failed)

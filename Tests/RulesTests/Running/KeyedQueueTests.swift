@@ -2,14 +2,14 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Queue by key, of what is no job: lanes of the outbox, places where something is due")
+@Suite("Keyed queue: lanes of the outbox, places with due work")
 struct KeyedQueueTests {
     private typealias Keys = KeyedQueue<String>
 
     /// How a turn ends, how it was requested meanwhile, and whether it is ready again: at once, after its wait, or on
     /// request.
     @Test(
-        "Who asks for what is at work gets another turn, however this one ends",
+        "A request for running work gets another turn, however this one ends",
         arguments: [
             (.done, nil, false, true, true), (.done, .afterWait, true, false, false), (.done, .now, true, false, false),
             (.again, nil, true, false, false), (.again, .afterWait, true, false, false),
@@ -35,7 +35,7 @@ struct KeyedQueueTests {
         #expect(asked == (afterWait, now))
     }
 
-    @Test("In any history each key is in one state, no question is lost, and each wait has its timer")
+    @Test("In any history each key is in one state, no request is lost, and each wait has its timer")
     func histories() {
         var random = SeededGenerator(for: "KeyedQueueTests")
         for _ in 0..<2_000 {

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Places that one agent looks after")
+@Suite("Places claimed by one agent")
 struct PlaceClaimTests {
     private let temporary: TemporaryFolder
 
@@ -41,7 +41,7 @@ struct PlaceClaimTests {
         }
     }
 
-    @Test("The second is told of the first, once, and gets the place when that one lets go")
+    @Test("The second agent is told about the first, once, and takes over when that one releases the place")
     func inTurn() async throws {
         let one = try claimant("one", "a")
         let two = try claimant("two", "a")
@@ -56,7 +56,7 @@ struct PlaceClaimTests {
         #expect(try one.other() == PlaceHolder(state: "/two"))
     }
 
-    @Test("The lock is that of the folder which stands there now: one that was moved away keeps nobody out")
+    @Test("The lock is on the current folder: one that was moved away blocks nobody")
     func moved() throws {
         let one = try claimant("one", "a")
         let two = try claimant("two", "a")
@@ -70,7 +70,7 @@ struct PlaceClaimTests {
         #expect(try third.other() == nil)
     }
 
-    @Test("A lock file that somebody removes is made and locked anew, by one of two")
+    @Test("A lock file that somebody removes is created and locked again, by one of two agents")
     func removed() throws {
         let one = try claimant("one", "a")
         let two = try claimant("two", "a")
@@ -80,7 +80,7 @@ struct PlaceClaimTests {
         #expect(try one.other() == PlaceHolder(state: "/two"))
     }
 
-    @Test("A place within a place of one agent is that agent's, and within another's it waits for that one")
+    @Test("A nested place belongs to the agent of the outer one; another agent waits for it")
     func nested() async throws {
         let one = try claimant("one", "a", "a/b/c")
         #expect(try one.other("p0") == nil && one.other("p1") == nil)
@@ -94,7 +94,7 @@ struct PlaceClaimTests {
         try await waitUntil("the inner one waits") { try two.other() == PlaceHolder(state: "/three") }
     }
 
-    @Test("A place that cannot be locked is looked after all the same, and that is told")
+    @Test("A place that cannot be locked is watched anyway, and that is reported")
     func unlockable() throws {
         let one = try claimant("one", "a")
         try Durable.makeDirectory(temporary.path.appending("a").appending(name: PlaceLock.name))

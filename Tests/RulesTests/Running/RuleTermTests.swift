@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Rules that were in force for a moment")
+@Suite("Rules that were in force briefly")
 struct RuleTermTests {
     private static let one =
         "- { rule: One, in: inbox, on: [arrived, changed], where: { name: \"*.txt\" }, do: { probe: {} } }\n"
@@ -46,7 +46,7 @@ struct RuleTermTests {
         return files.map(\.path).sorted()
     }
 
-    @Test("What came meanwhile arrives for the rules that have not had it, and nothing is planned twice")
+    @Test("Files that came meanwhile arrive for rules that have not had them, and nothing is planned twice")
     func arrived() async throws {
         for name in ["a.txt", "b.bin"] as [BytePath] {
             try bench.write(BytePath("inbox").appending(name), name.text)
@@ -57,7 +57,7 @@ struct RuleTermTests {
         #expect(try await planned() == ["One arrived a.txt", "Two arrived a.txt", "Two arrived b.bin"])
     }
 
-    @Test("A rule that was edited does not run again on what it has had")
+    @Test("An edited rule does not run again on files it has had")
     func edited() async throws {
         try bench.write("inbox/a.txt", "a")
         try await bench.see("a.txt")
@@ -70,7 +70,7 @@ struct RuleTermTests {
         #expect(try await planned() == ["One arrived a.txt", "Two arrived a.txt"])
     }
 
-    @Test("What was known before and changed meanwhile has changed for them, and what did not is left alone")
+    @Test("Known files changed meanwhile are changes for them, and unchanged ones are left alone")
     func changed() async throws {
         for name in ["a.txt", "b.txt"] as [BytePath] {
             try bench.write(BytePath("inbox").appending(name), name.text)
@@ -86,7 +86,7 @@ struct RuleTermTests {
             ])
     }
 
-    @Test("A judgement that was begun under the rules of before is not committed under the next ones")
+    @Test("A judgement begun under the previous rules is not committed under the next ones")
     func inFlight() async throws {
         let script = Script()
         let other = try TemporaryFolder()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Thousands of backlog files do not delay new ones.
-@Suite("Jobs of what lay there, and of what arrives", .timeLimit(.minutes(30)))
+@Suite("Jobs for existing files and for arrivals", .timeLimit(.minutes(30)))
 struct RunningBacklogTests {
     private let folder: TemporaryFolder
     private let script = Script()
@@ -37,7 +37,7 @@ struct RunningBacklogTests {
     /// How many were begun before the last of these.
     private func last(_ prefix: String) -> Int { script.lines.lastIndex { $0.contains(prefix) } ?? .max }
 
-    @Test("What arrives comes first, also where it is more than is in memory, and nothing is done twice or not at all")
+    @Test("Arrivals come first, even beyond what is in memory, and nothing is repeated or skipped")
     func first() async throws {
         let bench = try await paused()
         for number in 0..<20 { try await see(BytePath("new\(number)"), "new", isBacklog: false, bench) }
@@ -48,7 +48,7 @@ struct RunningBacklogTests {
         #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": backlog + 20])
     }
 
-    @Test("In the next life as well")
+    @Test("After a restart too")
     func nextLife() async throws {
         let first = try await paused()
         for number in 0..<20 { try await see(BytePath("new\(number)"), "new", isBacklog: false, first) }
@@ -60,7 +60,7 @@ struct RunningBacklogTests {
         #expect(last(" new") < 60)
     }
 
-    @Test("Jobs of one file keep their order: those that it has in the backlog come with it", arguments: [0, 50, 99])
+    @Test("Jobs of one file keep their order, including those in the backlog", arguments: [0, 50, 99])
     func sameFile(number: Int) async throws {
         let bench = try await paused()
         let name = BytePath("old\(number)")

@@ -54,7 +54,7 @@ private struct Stamp: RuleAction {
     }
 }
 
-@Suite("A crash at the worst moment", .timeLimit(.minutes(30)))
+@Suite("Crashes at the worst moment", .timeLimit(.minutes(30)))
 struct RunningCrashTests {
     static func bench(_ folder: BytePath, killed: String, _ script: Script = Script()) throws -> Bench {
         try Bench(
@@ -105,7 +105,7 @@ struct RunningCrashTests {
         try await check(folder)
     }
 
-    @Test("Killed after the effect and before the receipt: the effect does not happen again")
+    @Test("Killed after the effect and before the receipt: the effect is not repeated")
     func beforeReceipt() async throws {
         let folder = try TemporaryFolder("steward-crash")
         let path: String = folder.path.text
@@ -116,7 +116,7 @@ struct RunningCrashTests {
         try await check(folder)
     }
 
-    @Test("Killed before the job ran at all: it runs in the next life")
+    @Test("Killed before the job ran at all: it runs after the restart")
     func beforeIntent() async throws {
         let folder = try TemporaryFolder("steward-crash")
         let path: String = folder.path.text
@@ -134,7 +134,7 @@ struct RunningCrashTests {
         #expect(try folder.read("effects").split(separator: "\n").count == 1)
     }
 
-    @Test("What was begun is recovered before `start` returns, while the rest of the job may still run")
+    @Test("Begun steps are recovered before `start` returns, while the rest of the job may still run")
     func recoveredFirst() async throws {
         let folder = try TemporaryFolder("steward-crash")
         let path: String = folder.path.text
@@ -165,7 +165,7 @@ struct RunningCrashTests {
         return folder
     }
 
-    @Test("An undo that was killed before it was recorded is finished at the next start")
+    @Test("An undo killed before it was recorded is completed at the next start")
     func undoing() async throws {
         let folder = try await killedUndo()
         let bench = try Self.bench(folder.path, killed: "")
@@ -179,7 +179,7 @@ struct RunningCrashTests {
         #expect(try await states(job) == [.undone, .undone])
     }
 
-    @Test("What tells of a hidden file is forgotten with the end of its job, or neither is done")
+    @Test("Traces of a hidden file are removed together with the end of its job, or neither happens")
     func forgetsWithItsEnd() async throws {
         let folder = try TemporaryFolder("steward-crash")
         let bench = try Self.bench(folder.path, killed: "")
@@ -198,7 +198,7 @@ struct RunningCrashTests {
         #expect(try await bench.onlyJob().state == .undoing, "it has not ended")
     }
 
-    @Test("Where its file's hidden name is not known at that start, it is finished when it is")
+    @Test("If its file's hidden name is unknown at that start, it is completed later")
     func undoingHidden() async throws {
         let folder = try await killedUndo(hidden: true)
         let bench = try Self.bench(folder.path, killed: "")
@@ -215,7 +215,7 @@ struct RunningCrashTests {
     }
 
     @Test(
-        "An undo that was killed is given up where its file is gone, and kept where it can still be finished",
+        "A killed undo is abandoned if its file is gone, and kept if it can still be completed",
         arguments: ["gone", "locked"])
     func undoGivenUp(why: String) async throws {
         let folder = try await killedUndo()
@@ -228,7 +228,7 @@ struct RunningCrashTests {
         #expect(try await bench.ledger.read { try $0.jobsBeingUndone() } == (why == "gone" ? [] : [job.id]))
     }
 
-    @Test("An undo that was killed is finished by asking for it again")
+    @Test("A killed undo is completed by requesting it again")
     func undoneAgain() async throws {
         let folder = try await killedUndo()
         let bench = try Self.bench(folder.path, killed: "")
@@ -236,7 +236,7 @@ struct RunningCrashTests {
         #expect(try await bench.onlyJob().state == .undone)
     }
 
-    @Test("An undo that cannot be done leaves the step done, as it was")
+    @Test("An undo that cannot be done leaves the step done")
     func undoRefused() async throws {
         let folder = try TemporaryFolder("steward-crash")
         let bench = try Self.bench(folder.path, killed: "")

@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("What follows where conditions do not hold, or a step fails")
+@Suite("Steps after unmet conditions or a failure")
 struct RunningFailureStepsTests {
     let folder: TemporaryFolder
     let script = Script()
@@ -26,7 +26,7 @@ struct RunningFailureStepsTests {
         try await bench.process(BytePath(name))
     }
 
-    @Test("Steps for other files run for those that do not meet the conditions, and for no others")
+    @Test("`otherwise` steps run for files that do not meet the conditions, and for no others")
     func otherwise() async throws {
         let bench = try bench(
             """
@@ -44,7 +44,7 @@ struct RunningFailureStepsTests {
         #expect(try await bench.jobs().map(\.rule) == ["R", "R, otherwise", "S"])
     }
 
-    @Test("Steps for other files run once for a file, however often it is looked at")
+    @Test("`otherwise` steps run once for a file, however often it is examined")
     func otherwiseOnce() async throws {
         let yaml = "- { rule: R, in: inbox, where: { size: 1 }, do: probe, otherwise: { probe: { name: o } } }"
         for _ in 0..<2 {
@@ -56,7 +56,7 @@ struct RunningFailureStepsTests {
         #expect(script.lines == ["perform o x"])
     }
 
-    @Test("A rule whose other steps could never run, or could not know which block is meant, is refused")
+    @Test("A rule whose `otherwise` steps could never run, or could not know their block, is rejected")
     func otherwiseRefused() {
         let never = complaints("- { rule: R, in: comics, do: trash, otherwise: trash }\n")
         #expect(never.first?.contains("would never run: without `where` every file is meant") == true)
@@ -65,7 +65,7 @@ struct RunningFailureStepsTests {
         #expect(blocks.first?.contains("`anchor` asks for blocks") == true)
     }
 
-    @Test("Where a step fails for good, what follows is told of it; the failed job stays for a person to see")
+    @Test("After a permanent failure the following steps get the reason; the failed job stays for a person")
     func failed() async throws {
         let bench = try bench(Self.failing)
         script.perform("b") { _, _ in throw Fault(.failed, "no ink") }
@@ -77,7 +77,7 @@ struct RunningFailureStepsTests {
         #expect(jobs.first?.problem == "no ink")
     }
 
-    @Test("Where what follows a failure fails as well, both wait for a person")
+    @Test("If the steps after a failure fail as well, both jobs wait for a person")
     func failedTwice() async throws {
         let bench = try bench(Self.failing)
         script.perform("b") { _, _ in throw Fault(.failed, "no ink") }
@@ -86,7 +86,7 @@ struct RunningFailureStepsTests {
         #expect(try await bench.jobs().map(\.state) == [.parked, .parked])
     }
 
-    @Test("A file that a step refuses stays where it is for what follows")
+    @Test("A file refused by a step stays in place for the following steps")
     func refused() async throws {
         let bench = try bench(Self.failing)
         script.decide("a") { _ in throw Fault(.refused, "not a comic") }
@@ -96,7 +96,7 @@ struct RunningFailureStepsTests {
         #expect(try bench.read("inbox/x") == "X")
     }
 
-    @Test("What follows a failure comes once, however often the job is tried again")
+    @Test("Steps after a failure run once, however often the job is retried")
     func once() async throws {
         let bench = try bench(Self.failing)
         script.perform("b") { _, _ in throw Fault(.failed, "no ink") }
@@ -113,7 +113,7 @@ struct RunningFailureStepsTests {
         #expect(try await bench.jobs().map(\.state) == [.parked, .done])
     }
 
-    @Test("Nothing follows what will be tried again, or what has gone well")
+    @Test("Nothing follows a transient failure, or a success")
     func noFailure() async throws {
         let bench = try bench(Self.failing)
         try await process(bench, "well")
@@ -123,7 +123,7 @@ struct RunningFailureStepsTests {
         #expect(try await bench.jobs().map(\.state) == [.done, .waiting])
     }
 
-    @Test("What follows a failure that the next start finds is carried out then")
+    @Test("If the next start finds the failure, the following steps run then")
     func afterCrash() async throws {
         let first = try bench(Self.failing)
         try first.write("inbox/x", "X")

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Jobs that fail", .timeLimit(.minutes(30)))
+@Suite("Failing jobs", .timeLimit(.minutes(30)))
 struct RunningFailureTests {
     private let folder: TemporaryFolder
     private let script = Script()
@@ -40,7 +40,7 @@ struct RunningFailureTests {
         await bench.runner.idle()
     }
 
-    @Test("What may pass waits, its next try in the ledger, and goes on in the next life with the step that failed")
+    @Test("A transient failure waits, with its retry in the ledger, and resumes at that step after a restart")
     func transient() async throws {
         script.perform("b") { _, _ in throw Fault(.transient, "the disk is full") }
         let before = Timestamp.now()
@@ -67,7 +67,7 @@ struct RunningFailureTests {
         #expect(try await second.onlyJob().problem == nil)
     }
 
-    @Test("A job that is tried again waits no more, so that nobody takes its step for one that was cut off")
+    @Test("A retried job no longer waits, so that its step is not mistaken for an interrupted one")
     func atWork() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: a } } }")
         let ledger = bench.ledger
@@ -85,7 +85,7 @@ struct RunningFailureTests {
         #expect(step?.receipt?.contains("it is ready") == true)
     }
 
-    @Test("What waits is tried at once where a person asks for it")
+    @Test("A waiting job is retried at once on request")
     func askedFor() async throws {
         let isBusy = Flag()
         script.decide("a") { _ in
@@ -98,7 +98,7 @@ struct RunningFailureTests {
         #expect(try await bench.onlyJob().state == .done)
     }
 
-    @Test("In the same life it is tried again by itself, when its time has come")
+    @Test("Without a restart it is retried automatically at its time")
     func again() async throws {
         let first = Flag()
         script.perform("a") { _, _ in
@@ -111,7 +111,7 @@ struct RunningFailureTests {
         #expect(script.lines == ["perform a x", "recover a x", "perform a x", "perform b x"])
     }
 
-    @Test("In the next life a try whose time has not come waits")
+    @Test("After a restart a retry waits for its time")
     func notYet() async throws {
         script.decide("a") { _ in throw Fault(.transient, "busy") }
         let first = try bench()
@@ -129,7 +129,7 @@ struct RunningFailureTests {
         await second.runner.drain()
     }
 
-    @Test("A refused file goes into quarantine with the reason in words and as data, and comes back when asked for")
+    @Test("A refused file is quarantined with the reason as text and data, and comes back on request")
     func refused() async throws {
         let bench = try bench()
         script.decide("a") { input in throw Fault(.refused, "not a comic", path: input.file.absolute) }
@@ -157,7 +157,7 @@ struct RunningFailureTests {
         #expect(try await bench.ledger.read { try $0.quarantine(in: [.restored]).count } == 1)
     }
 
-    @Test("A restored file takes another name where its own is taken")
+    @Test("A restored file takes another name if its own is taken")
     func restoreTaken() async throws {
         let bench = try bench()
         script.decide("a") { _ in throw Fault(.refused, "no") }
@@ -168,7 +168,7 @@ struct RunningFailureTests {
         #expect(try bench.read("inbox/x") == "new")
     }
 
-    @Test("A dropped file is gone with its reason")
+    @Test("A dropped file is removed with its reason")
     func drop() async throws {
         let bench = try bench()
         script.decide("a") { _ in throw Fault(.refused, "no") }
@@ -179,7 +179,7 @@ struct RunningFailureTests {
         #expect(try await bench.ledger.read { try $0.quarantine() } == [])
     }
 
-    @Test("A refused file that is called as the reason is keeps its bytes", arguments: ["reason.txt", "reason.json"])
+    @Test("A refused file with the name of a reason file keeps its bytes", arguments: ["reason.txt", "reason.json"])
     func reasonName(name: String) async throws {
         let bench = try bench()
         script.decide("a") { _ in throw Fault(.refused, "no") }
@@ -190,7 +190,7 @@ struct RunningFailureTests {
         #expect(try bench.read(BytePath("inbox/\(name)")) == "X")
     }
 
-    @Test("With `refused: leave` the file stays where it is")
+    @Test("With `refused: leave` the file stays in place")
     func leave() async throws {
         let bench = try bench("- { rule: R, in: inbox, refused: leave, do: { probe: { name: a } } }")
         script.decide("a") { _ in throw Fault(.refused, "no") }
@@ -199,7 +199,7 @@ struct RunningFailureTests {
         #expect(try await bench.ledger.read { try $0.quarantine(in: [.moving, .held]) } == [])
     }
 
-    @Test("A quarantine that a crash interrupted is finished at the next start")
+    @Test("A quarantine interrupted by a crash is completed at the next start")
     func quarantineCrash() async throws {
         let bench = try bench()
         try bench.write("inbox/x", "X")
@@ -215,7 +215,7 @@ struct RunningFailureTests {
         }
     }
 
-    @Test("Anything else is parked with the reason; a retry goes on with the step that failed")
+    @Test("Other failures park the job with the reason; a retry resumes at the failed step")
     func parked() async throws {
         struct Odd: Error, CustomStringConvertible { let description = "odd" }
         let bench = try bench()
@@ -240,7 +240,7 @@ struct RunningFailureTests {
         #expect(try bench.read("inbox/x") == "X")
     }
 
-    @Test("One job's failure does not keep the file's next job from running")
+    @Test("One job's failure does not prevent the file's next job")
     func nextJob() async throws {
         let bench = try bench(
             "- { rule: R, in: inbox, do: { probe: { name: a } } }\n- { rule: S, in: inbox, do: { probe: { name: c } } }"
@@ -251,7 +251,7 @@ struct RunningFailureTests {
         #expect(try await bench.jobs().map(\.state) == [.parked, .done])
     }
 
-    @Test("An outcome that nobody knows is parked, unless the rule says that repeating is safe")
+    @Test("An unknown outcome is parked, unless the rule says that repeating is safe")
     func unknown() async throws {
         script.recover("p") { _, _ in .unknown("cut off") }
         for (name, repeats) in [("once", ""), ("safe", "repeat: safe, ")] {
@@ -282,7 +282,7 @@ struct RunningFailureTests {
         }
     }
 
-    @Test("An action that this version no longer has parks the job, and says which")
+    @Test("An action removed in this version parks the job, and is named")
     func unknownAction() async throws {
         let bench = try bench()
         try bench.write("inbox/x", "X")

@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Folders that are judged as one thing") struct RunningFolderTests {
+@Suite("Judging folders as a whole") struct RunningFolderTests {
     private let folder: TemporaryFolder
     private let script = Script()
 
@@ -35,7 +35,7 @@ import Testing
         try await bench.ledger.write { try $0.registerRuleSet(set.id, rules: set.arrivalIdentities) }
     }
 
-    @Test("A folder arrives once, and is known from then on, also to the next life of the agent") func once()
+    @Test("A folder arrives once, and is known from then on, even after a restart") func once()
         async throws
     {
         let bench = try bench()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "One that came under half of a rule file arrives for the other half as well, and once; one of before does not")
+        "One that came under half a rule file arrives for the other half too, once; an earlier one does not")
     func passing() async throws {
         let half = "- { rule: Boxes, in: inbox, match: folders, do: { probe: { name: b } } }\n"
         let bench = try bench(half)
@@ -75,7 +75,7 @@ import Testing
         #expect(script.lines == ["perform b Met", "perform b Lisbon", "perform a Lisbon 1"])
     }
 
-    @Test("What comes into it later is a change, and no arrival") func changes() async throws {
+    @Test("Later additions are changes, not arrivals") func changes() async throws {
         let bench = try bench(
             Self.albums
                 + "\n- { rule: Changes, in: inbox, match: folders, on: changed, do: { probe: { name: c } } }")
@@ -102,7 +102,7 @@ import Testing
         #expect(script.lines == ["perform b Lisbon"])
     }
 
-    @Test("A folder that goes and comes back has arrived anew") func again() async throws {
+    @Test("A folder that goes and comes back has arrived again") func again() async throws {
         let bench = try bench()
         try bench.write("inbox/Lisbon/1.jpg", "one")
         try await see("Lisbon", bench)
@@ -114,7 +114,7 @@ import Testing
         #expect(Set(try await bench.jobs().map(\.id)).count == 2)
     }
 
-    @Test("One that a person renames is the same folder") func renamed() async throws {
+    @Test("A folder renamed by a person is the same folder") func renamed() async throws {
         let bench = try bench()
         try bench.write("inbox/Lisbon/1.jpg", "one")
         try await see("Lisbon", bench)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "What lay there before the rule follows `existing`",
+        "Folders from before the rule follow `existing`",
         arguments: [("existing: skip", 0), ("existing: process", 1), ("settle: 1s", 1)])
     func existing(_ key: String, _ count: Int) async throws {
         let bench = try bench("- { rule: R, in: inbox, match: folders, \(key), do: { probe: { name: r } } }")
@@ -135,7 +135,7 @@ import Testing
         #expect(script.lines.count == count)
     }
 
-    @Test("A rule that is new follows `existing` with folders that other rules know", arguments: ["skip", "process"])
+    @Test("A new rule follows `existing` for folders known to other rules", arguments: ["skip", "process"])
     func newRule(_ existing: String) async throws {
         let bench = try bench()
         try await forgetRules(bench)
@@ -150,7 +150,7 @@ import Testing
         #expect(script.lines.filter { $0.hasPrefix("perform n") }.count == (existing == "skip" ? 0 : 1))
     }
 
-    @Test("It waits while a job of something in it is to be done, or the agent is at work there") func waits()
+    @Test("It waits while a job on its contents is pending, or the agent works there") func waits()
         async throws
     {
         let bench = try bench(Self.albums + "\n- { rule: Files, in: inbox, do: { probe: { name: f } } }")
@@ -166,7 +166,7 @@ import Testing
         #expect(script.lines == ["perform f 1.jpg", "perform a Lisbon 1"])
     }
 
-    @Test("A job that comes to nothing because it has changed is done with what is there now") func overdue()
+    @Test("A job superseded by a change is done with the current contents") func overdue()
         async throws
     {
         let bench = try bench()
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("What rules hand to each other ends after one round, and hinders no job from being forgotten")
+    @Test("Rules that feed each other end after one round, and no job is kept from being pruned")
     func circle() async throws {
         let bench = try bench(
             """
@@ -211,7 +211,7 @@ import Testing
         #expect(pruned == 2)
     }
 
-    @Test("What a rule puts into a folder of its own place does not make that folder the rule's next one")
+    @Test("A folder created by a rule in its own place does not start that rule")
     func shelf() async throws {
         let bench = try bench()
         let target = bench.path("inbox/Shelf/Lisbon")
@@ -230,7 +230,7 @@ import Testing
         #expect(script.lines == ["perform a Lisbon 1"])
     }
 
-    @Test("Rules about files do not see folders, nor the other way round") func apart() async throws {
+    @Test("File rules do not see folders, and vice versa") func apart() async throws {
         let bench = try bench("- { rule: Files, in: inbox, do: { probe: { name: f } } }")
         try bench.write("inbox/Lisbon/1.jpg", "one")
         try await see("Lisbon", bench)
@@ -240,7 +240,7 @@ import Testing
         #expect(script.lines == [])
     }
 
-    @Test("An age that is yet to come is entered as due") func due() async throws {
+    @Test("An age not yet reached is entered as due") func due() async throws {
         let bench = try bench(
             "- { rule: Old, in: inbox, match: folders, where: { age: \"> 30d\" }, do: { probe: { name: o } } }")
         try await bench.ledger.write { [set = bench.planner.ruleSet] in
@@ -251,7 +251,7 @@ import Testing
         #expect(try await bench.ledger.read { try $0.due("inbox", "Lisbon") }.count == 1)
     }
 
-    @Test("A repository, old versions and the like are no nothing, though nobody watches for them")
+    @Test("Repositories, old versions and the like count as contents, though nobody watches them")
     func empty() async throws {
         let bench = try bench(
             "- { rule: Empty, in: inbox, match: folders, where: { empty: true }, do: { probe: { name: e } } }")
@@ -265,7 +265,7 @@ import Testing
         #expect(script.lines == ["perform e Lisbon"])
     }
 
-    @Test("What is not there, or is no folder, is not judged") func missing() async throws {
+    @Test("A missing path, or one that is not a folder, is not judged") func missing() async throws {
         let bench = try bench()
         #expect(try await see("nowhere", bench) == .known)
         try bench.write("inbox/a", "a file")

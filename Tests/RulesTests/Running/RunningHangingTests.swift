@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Each in a separate process: a hanging call affects everything that runs beside it.
-@Suite("What was begun where nothing answers any more", .timeLimit(.minutes(30)))
+@Suite("Steps begun where nothing responds any more", .timeLimit(.minutes(30)))
 struct RunningHangingTests {
     private static let rules = """
         - { rule: Far, in: inbox, where: { name: far }, do: { probe: { name: far } } }
@@ -16,7 +16,7 @@ struct RunningHangingTests {
         """
 
     @Test(
-        "A step keeps neither the start nor other files waiting, whoever's call hangs, and goes on when that returns",
+        "A hanging step blocks neither the start nor other files, and continues when its call returns",
         arguments: [false, true])
     func step(isNotes: Bool) async throws {
         let folder = try TemporaryFolder()
@@ -55,7 +55,7 @@ struct RunningHangingTests {
     }
 
     @Test(
-        "An undo keeps neither the start, nor a place that is there again, nor other files waiting, and is finished once",
+        "A hanging undo blocks neither the start, a place that is back, nor other files, and is completed once",
         arguments: [false, true])
     func undo(isLater: Bool) async throws {
         let folder = try TemporaryFolder()

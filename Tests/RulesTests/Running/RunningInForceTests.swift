@@ -7,7 +7,7 @@ import Testing
 
 /// A job's next step follows the rule files and the configuration at the time it runs. The ledger only says which step
 /// of which rule it is.
-@Suite("Steps by the rules in force")
+@Suite("Steps follow the rules in force")
 struct RunningInForceTests {
     let folder: TemporaryFolder
     let script = Script()
@@ -56,7 +56,7 @@ struct RunningInForceTests {
         await bench.runner.idle()
     }
 
-    @Test("What somebody has written into a waiting step is not done: the rule's step is")
+    @Test("Changes made to a waiting step by others are ignored: the rule's step runs")
     func forged() async throws {
         _ = try await wait(Self.first)
         try forge("UPDATE step SET arguments = replace(arguments, 'one', 'evil'), repeatSafe = 1")
@@ -64,7 +64,7 @@ struct RunningInForceTests {
         #expect(script.lines == ["perform a x one x"])
     }
 
-    @Test("Another action in a waiting step, or a step that its rule does not have, is parked")
+    @Test("Another action in a waiting step, or a step its rule does not have, is parked")
     func forgedAction() async throws {
         for (sql, name) in [
             ("UPDATE step SET action = 'for-each'", "for-each"), ("UPDATE step SET arguments = '7 {}'", "probe"),
@@ -88,7 +88,7 @@ struct RunningInForceTests {
         }
     }
 
-    @Test("A step that an earlier version of steward has planned is found in its rule")
+    @Test("A step planned by an earlier version of steward is found in its rule")
     func earlierVersion() async throws {
         _ = try await wait(Self.rule("{ probe: { name: a } }, { probe: { name: b, text: two } }"))
         // In that version's format: the arguments alone.
@@ -98,7 +98,7 @@ struct RunningInForceTests {
         #expect(script.lines == ["perform a x", "perform b x two"])
     }
 
-    @Test("A changed rule is followed as it is now; values stay those that were read when the job was planned")
+    @Test("A changed rule is followed in its current form; values stay as read when the job was planned")
     func changed() async throws {
         _ = try await wait(Self.first)
         let bench = try await next(Self.rule("{ probe: { name: a, text: \"two {{ file.name }}\" } }"))
@@ -106,7 +106,7 @@ struct RunningInForceTests {
         #expect(script.lines == ["perform a x two x"])
     }
 
-    @Test("A job whose rule is gone is parked with that reason, and goes on when the rule is back")
+    @Test("A job whose rule is gone is parked with that reason, and continues when the rule is back")
     func gone() async throws {
         _ = try await wait(Self.first)
         let bench = try await next("- { rule: Other, in: inbox, do: probe }")
@@ -117,7 +117,7 @@ struct RunningInForceTests {
         #expect(script.lines.filter { $0.contains("one") } == ["perform a x one x"])
     }
 
-    @Test("A job whose rule has another step in the place of the next one, or asks for what was not read, is parked")
+    @Test("A job is parked if the rule's next step is another one, or needs values that were not read")
     func anotherStep() async throws {
         let cases: [(String, String)] = [
             (Self.rule("{ probe: { name: a, text: \"{{ file.size }}\" } }"), "uses `file.size` now"),
@@ -140,7 +140,7 @@ struct RunningInForceTests {
         }
     }
 
-    @Test("A waiting job's file is looked for where its place lies now, whatever the ledger says")
+    @Test("A waiting job's file is searched where its place is now, whatever the ledger says")
     func anotherPlace() async throws {
         _ = try await wait(Self.first)
         // In the format of earlier versions, with a folder chosen by somebody else.
@@ -150,7 +150,7 @@ struct RunningInForceTests {
         #expect(script.lines == ["perform a x one x"])
     }
 
-    @Test("A job whose place is configured no more is parked with that reason")
+    @Test("A job whose place is no longer configured is parked with that reason")
     func placeGone() async throws {
         _ = try await wait(Self.first)
         try forge("UPDATE job SET file = replace(file, '\"inbox\"', '\"attic\"')")
@@ -160,7 +160,7 @@ struct RunningInForceTests {
         #expect(script.lines.isEmpty)
     }
 
-    @Test("What a step has done is taken back also where its rule is gone")
+    @Test("A step can be undone even if its rule is gone")
     func undone() async throws {
         let bench = try await wait(Self.first)
         try await bench.runner.start()
@@ -170,7 +170,7 @@ struct RunningInForceTests {
         #expect(script.lines.last == "undo a")
     }
 
-    @Test("While nobody knows the rules nothing is begun, and nothing waits for it")
+    @Test("While the rules are unknown nothing is begun, and nothing waits for it")
     func unread() async throws {
         _ = try await wait(Self.first)
         let bench = try bench(Self.first)

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("What a settled file is")
+@Suite("Judging settled files")
 struct RunningJudgeTests {
     private let folder: TemporaryFolder
     private let bench: Bench
@@ -35,7 +35,7 @@ struct RunningJudgeTests {
         #expect(try await bench.ledger.read { try $0.file("inbox", "a.txt")?.hash } == ContentHash(of: Array("A".utf8)))
     }
 
-    @Test("Other content under the same name is a change, whether written in place or renamed over")
+    @Test("New content under the same name is a change, whether written in place or renamed over")
     func change() async throws {
         try bench.write("inbox/a.txt", "A")
         try await bench.see("a.txt")
@@ -46,7 +46,7 @@ struct RunningJudgeTests {
         #expect(try await bench.jobs().map(\.event) == ["arrived", "changed", "changed"])
     }
 
-    @Test("The same content saved again is a touch: no job, and known from then on")
+    @Test("Saving the same content again is a touch: no job, and known from then on")
     func touch() async throws {
         try bench.write("inbox/a.txt", "A")
         try await bench.see("a.txt")
@@ -79,7 +79,7 @@ struct RunningJudgeTests {
         #expect(event(try await bench.see("b.txt")) == .arrived)
     }
 
-    @Test("A removal is told once, with what the file was")
+    @Test("A removal is reported once, with what the file was")
     func removal() async throws {
         try bench.write("inbox/a.txt", "A")
         try await bench.see("a.txt")
@@ -91,7 +91,7 @@ struct RunningJudgeTests {
         #expect(try await bench.jobs().last?.hash == ContentHash(of: Array("A".utf8)))
     }
 
-    @Test("The same content that vanishes and comes back is another version, and another job")
+    @Test("The same content that disappears and comes back is another version, and another job")
     func returning() async throws {
         for _ in 0..<3 {
             try bench.write("inbox/a.txt", "A")
@@ -104,7 +104,7 @@ struct RunningJudgeTests {
         #expect(Set(jobs.map(\.id)).count == 6)
     }
 
-    @Test("Going back to earlier content is a change with a job of its own")
+    @Test("Going back to earlier content is a change with its own job")
     func backAndForth() async throws {
         for text in ["A", "B", "A", "B"] {
             try bench.write("inbox/a.txt", text)
@@ -113,7 +113,7 @@ struct RunningJudgeTests {
         #expect(try await bench.jobs().count == 4)
     }
 
-    @Test("A link, a folder and a pipe are no files, and one in a file's place is its removal")
+    @Test("Links, folders and pipes are not files, and one in a file's place is its removal")
     func noFiles() async throws {
         symlink("/etc/passwd", bench.path("inbox/link").text)
         mkdir(bench.path("inbox/folder").text, 0o700)
@@ -126,7 +126,7 @@ struct RunningJudgeTests {
         #expect(event(try await bench.see("a")) == .removed)
     }
 
-    @Test("Where something is at work, the answer is to look again")
+    @Test("If something is being worked on, the answer is to look again")
     func inWork() async throws {
         try bench.write("inbox/a", "A")
         bench.inWork.begin([bench.path("inbox/a")])
@@ -135,7 +135,7 @@ struct RunningJudgeTests {
         #expect(event(try await bench.see("a")) == .arrived)
     }
 
-    @Test("A name that is not UTF-8 is judged and worked on like any other")
+    @Test("A name that is not UTF-8 is judged and processed like any other")
     func bytes() async throws {
         let name = BytePath(bytes: [0xFF, 0x0A, 0x2E, 0xC3])
         try folder.write(BytePath("inbox").appending(name), "A")
@@ -166,7 +166,7 @@ struct RunningJudgeTests {
         #expect(try await bench.see("silent") == .known)
     }
 
-    @Test("After a rule that says `then: stop` later rules do not see the file")
+    @Test("After a rule with `then: stop`, later rules do not see the file")
     func stop() async throws {
         try bench.setRules(
             """
@@ -180,7 +180,7 @@ struct RunningJudgeTests {
         #expect(Bench.rules(try await bench.see("a.txt")) == ["one", "three"])
     }
 
-    @Test("A rule that asks for blocks runs once for each that a note has gained, and never for one seen before")
+    @Test("A rule about blocks runs once for each new block of a note, and never for one seen before")
     func blocks() async throws {
         try bench.setRules(
             """
@@ -205,7 +205,7 @@ struct RunningJudgeTests {
         #expect(bench.script.lines == [])
     }
 
-    @Test("A job's id is the same for the same work, and another for any other")
+    @Test("A job's id is the same for the same work, and different for any other")
     func ids() async throws {
         try bench.write("inbox/a", "A")
         try await bench.see("a")
@@ -225,7 +225,7 @@ struct RunningJudgeTests {
         #expect(ids.allSatisfy { $0.count == 32 })
     }
 
-    @Test("What the ledger has learnt of a file while it was judged is not overwritten: it is judged anew")
+    @Test("Facts the ledger learns while a file is judged are not overwritten: it is judged again")
     func learntMeanwhile() async throws {
         try bench.write("notes/a.md", "^cap-0900 one\n")
         let print = try #require(try FileStatus.of(bench.path("notes/a.md"))).fingerprint
@@ -242,7 +242,7 @@ struct RunningJudgeTests {
         #expect(try await bench.jobs().isEmpty)
     }
 
-    @Test("A file that came under the old name while the renamed one was judged is not taken for gone")
+    @Test("A file that takes the old name while the renamed one is judged does not count as gone")
     func oldNameTakenMeanwhile() async throws {
         try bench.write("notes/a.md", "^cap-0900 one\n")
         try await bench.see("a.md", in: "notes")
@@ -263,7 +263,7 @@ struct RunningJudgeTests {
         #expect(try await ledger.read { try $0.file("notes", "a.md")?.present } == true)
     }
 
-    @Test("A job's id is another wherever one part of the work is, however the parts would read together")
+    @Test("A job's id differs if any part of the work differs, however the parts would concatenate")
     func idsOfParts() async throws {
         func id(
             _ rule: String = "R", does: String = "probe: {}", in place: String = "inbox", _ path: BytePath = "a",

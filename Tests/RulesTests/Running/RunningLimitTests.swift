@@ -6,14 +6,15 @@ import TestSupport
 import Testing
 
 /// How many steps of one kind of work run at the same time.
-@Suite("Limits of each kind of work") struct RunningLimitTests {
+@Suite("Limits for each kind of work") struct RunningLimitTests {
     let folder: TemporaryFolder
     let script = Script()
 
     init() throws { folder = try TemporaryFolder() }
 
     @Test(
-        "However many files wait for slow work, quick work is done, and all goes on after a pause", arguments: [0, 1])
+        "However many files wait for slow work, quick work is done, and everything continues after a pause",
+        arguments: [0, 1])
     func slowWork(quickSteps: Int) async throws {
         // Slow from the beginning, or only after a quick step.
         let before = String(repeating: "{ probe: { name: first } }, ", count: quickSteps)
@@ -54,7 +55,7 @@ import Testing
         #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": slow + 1])
     }
 
-    @Test("In the stead of each call that hangs one more step is at work, and no more")
+    @Test("For each hanging call one more step may run, and no more")
     func hungCalls() async throws {
         let rules = """
             - { rule: Slow, in: inbox, do: { probe: { name: slow } } }

@@ -5,7 +5,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("What descends from a file")
+@Suite("Descendants of a file")
 struct RunningLineageTests {
     private let folder: TemporaryFolder
 
@@ -24,7 +24,7 @@ struct RunningLineageTests {
         return bench
     }
 
-    @Test("A rule runs at most once in a lineage, so a circle of rules ends")
+    @Test("A rule runs at most once in a lineage, so a cycle of rules ends")
     func circle() async throws {
         let bench = try bench(
             """
@@ -47,7 +47,7 @@ struct RunningLineageTests {
         #expect(try await bench.ledger.read { try $0.history(limit: 100).contains { $0.kind == "skipped" } })
     }
 
-    @Test("What a person puts there instead is not of the lineage")
+    @Test("A file put there by a person instead is not of the lineage")
     func otherContent() async throws {
         let bench = try bench(
             """
@@ -64,7 +64,7 @@ struct RunningLineageTests {
         #expect(jobs[0].firstJob != jobs[1].firstJob)
     }
 
-    @Test("Eight generations may start rules, the ninth does not")
+    @Test("Eight generations may start rules, the ninth may not")
     func depth() async throws {
         let bench = try Bench(folder.path, rules: "- { rule: any, in: inbox, do: { probe: {} } }")
         for depth in [8, 9] {
@@ -78,7 +78,7 @@ struct RunningLineageTests {
         }
     }
 
-    @Test("A product that its place has judged is forgotten, so that its jobs can be, too")
+    @Test("A product judged in its place is forgotten, so that its jobs can be pruned too")
     func judged() async throws {
         let bench = try bench("- { rule: there, in: inbox, do: { probe: { name: copy } } }") {
             $0.parent.parent.appending("out/product")
@@ -94,7 +94,7 @@ struct RunningLineageTests {
         #expect(try await bench.ledger.prune(before: before) == 1)
     }
 
-    @Test("What a step makes in its own place is judged already")
+    @Test("A step's product in its own place counts as judged")
     func ownPlace() async throws {
         let bench = try bench("- { rule: any, in: inbox, do: { probe: { name: copy } } }") {
             $0.parent.appending("product")
@@ -128,7 +128,7 @@ struct RunningLineageTests {
         #expect(try await bench.jobs().map(\.state) == [.done, .done])
     }
 
-    @Test("Our write moves what was judged forward only if nobody else wrote before it")
+    @Test("Our write advances the judged version only if nobody else wrote before it")
     func ownWrites() async throws {
         let bench = try Bench(folder.path, rules: "- { rule: any, in: notes, on: changed, do: { probe: {} } }")
         let note = bench.path("notes/n.md")

@@ -48,7 +48,7 @@ struct RunningMadeOnceTests {
             ])
     }
 
-    @Test("Are made once, when rules are loaded, for all files and for undoing")
+    @Test("Are created once, when rules are loaded, for all files and for undo")
     func once() async throws {
         let folder = try TemporaryFolder("steward-once")
         let count = Counted.Count()
@@ -67,7 +67,7 @@ struct RunningMadeOnceTests {
         #expect(count.all == 2)
     }
 
-    @Test("Of jobs that an earlier version of a rule has planned are those of the rule in force")
+    @Test("Of the rule in force are used for jobs planned by an earlier version of it")
     func earlier() async throws {
         let folder = try TemporaryFolder("steward-once")
         do {

@@ -36,7 +36,7 @@ struct RunningOverdueTests {
         try await bench.jobs().map { "\($0.rule) \($0.event) \($0.state)" }
     }
 
-    @Test("Changed and judged again before the job ran, the rule for arrivals takes the second version")
+    @Test("Changed and judged again before the job ran, the arrival rule gets the second version")
     func judgedBefore() async throws {
         let bench = try bench()
         try await bench.runner.setPaused(true)
@@ -53,7 +53,7 @@ struct RunningOverdueTests {
         #expect(receipts.count == 1 && receipts.allSatisfy { $0.contains("took two") })
     }
 
-    @Test("Renamed between two steps, the second is done under the new name with what the first has left")
+    @Test("Renamed between two steps, the second runs under the new name with the first one's result")
     func renamedBetween() async throws {
         let bench = try bench(
             "- { rule: R, in: inbox, do: [probe: { name: first }, probe: { name: take, text: \"{{ probe.out }}\" }] }")
@@ -72,7 +72,7 @@ struct RunningOverdueTests {
         #expect(try await ended(bench) == ["R arrived superseded", "R arrived done"])
     }
 
-    @Test("Cut off between the end of the job that came to nothing and the next one, the next start plans that")
+    @Test("Interrupted between a superseded job and the next one, the next start plans that")
     func cutOff() async throws {
         let first = try bench()
         try first.write("inbox/x", "one")
@@ -89,7 +89,7 @@ struct RunningOverdueTests {
         #expect(try await ended(next) == ["R arrived superseded", "R arrived done"])
     }
 
-    @Test("Where the file's hidden name is not known at that start, it is planned when it is")
+    @Test("If the file's hidden name is unknown at that start, it is planned later")
     func cutOffHidden() async throws {
         let first = try bench()
         first.hideNames()
@@ -112,7 +112,7 @@ struct RunningOverdueTests {
         #expect(try await ended(next) == ["R arrived superseded", "R arrived done"])
     }
 
-    @Test("Judged only after the job had come to nothing, it is an arrival for that rule and a change for others")
+    @Test("Judged only after the job was superseded, it is an arrival for that rule and a change for others")
     func judgedAfter() async throws {
         let bench = try bench(
             """
@@ -134,7 +134,7 @@ struct RunningOverdueTests {
         #expect(Bench.rules(try await bench.process("x")) == ["Both"], "it has been dealt with")
     }
 
-    @Test("A file that is gone is not planned anew")
+    @Test("A missing file is not planned again")
     func gone() async throws {
         let bench = try bench()
         try await bench.runner.setPaused(true)
@@ -160,7 +160,7 @@ struct RunningOverdueTests {
         #expect(try await ended(bench).count == Planner.deepest + 1)
     }
 
-    @Test("A better version that was saved before the file went into quarantine stays, and is dealt with")
+    @Test("A better version saved before the file was quarantined stays, and is processed")
     func refused() async throws {
         let bench = try bench()
         script.perform("take") { intent, _ in
@@ -177,7 +177,7 @@ struct RunningOverdueTests {
     }
 
     @Test(
-        "A change whose file gets another name before it was dealt with is dealt with under that name",
+        "A changed file renamed before it was processed is processed under its new name",
         arguments: [true, false])
     func changedAndRenamed(isJudgedFirst: Bool) async throws {
         let bench = try bench("- { rule: R, in: inbox, on: [arrived, changed], do: { probe: { name: take } } }")
@@ -210,7 +210,7 @@ struct RunningOverdueTests {
     }
 
     @Test(
-        "A file whose folder is renamed and another that comes under its old name are both dealt with, once each",
+        "A file whose folder is renamed and another under its old name are both processed, once each",
         arguments: Turn.orders)
     func replacedFolder(order: [Turn]) async throws {
         let bench = try bench()
@@ -237,7 +237,7 @@ struct RunningOverdueTests {
         #expect(try await bench.jobs().allSatisfy { [.done, .superseded].contains($0.state) })
     }
 
-    @Test("A file's other link is not taken for its new name when another file comes under the first")
+    @Test("A file's hard link is not mistaken for its new name when another file takes the first")
     func replacedLink() async throws {
         let bench = try bench()
         try bench.write("inbox/y", "one")
@@ -254,7 +254,7 @@ struct RunningOverdueTests {
         #expect(done == ["x", "y"])
     }
 
-    @Test("What a rule is told of a file's text is what was hashed, though a program writes into it meanwhile")
+    @Test("A rule sees exactly the text that was hashed, even if a program writes to the file meanwhile")
     func writtenInto() async throws {
         let bench = try bench(
             "- { rule: R, in: notes, on: [arrived, changed], do: { probe: { text: \"{{ file.text }}\" } } }")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rules
 
-@Suite("Jobs that begin as they were planned")
+@Suite("Running planned jobs")
 struct RunningPlannedTests {
     private let folder: TemporaryFolder
     private let bench: Bench
@@ -31,13 +31,13 @@ struct RunningPlannedTests {
         return bench.script.lines
     }
 
-    @Test("One that nothing has changed since does what was planned")
+    @Test("An unchanged job runs as planned")
     func unchanged() async throws {
         #expect(try await run { _, _ in } == ["perform p first.txt first.txt"])
         #expect(try await bench.onlyJob().state == .done)
     }
 
-    @Test("One whose values have changed since is carried out with those that it has now")
+    @Test("A job whose values have changed since runs with the current ones")
     func changedValues() async throws {
         let lines = try await run { transaction, job in
             var job = job
@@ -47,7 +47,7 @@ struct RunningPlannedTests {
         #expect(lines == ["perform p first.txt other.txt"])
     }
 
-    @Test("One whose file has been moved since is carried out where the file is")
+    @Test("A job whose file has been moved since runs where the file is")
     func moved() async throws {
         let lines = try await run { transaction, job in
             var job = job
@@ -58,7 +58,7 @@ struct RunningPlannedTests {
         #expect(lines == ["perform p second.txt first.txt"])
     }
 
-    @Test("One that has ended since is not carried out")
+    @Test("A job that has ended since is not run")
     func ended() async throws {
         let lines = try await run { transaction, job in
             var job = job
@@ -69,7 +69,7 @@ struct RunningPlannedTests {
         #expect(try await bench.onlyJob().state == .superseded)
     }
 
-    @Test("One of which a step was begun since is recovered first")
+    @Test("A job with a step begun since is recovered first")
     func begun() async throws {
         try bench.write("inbox/first.txt", "text")
         let verdict = try await bench.see("first.txt")
@@ -79,7 +79,7 @@ struct RunningPlannedTests {
         #expect(bench.script.lines == ["recover p first.txt", "perform p first.txt first.txt"])
     }
 
-    @Test("When nothing is left to do the ledger's log is folded")
+    @Test("When nothing is left to do, the ledger's log is checkpointed")
     func foldedAtRest() async throws {
         for number in 0..<40 {
             try bench.write(BytePath("inbox/\(number)"), "\(number)")

@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("A place that is away")
+@Suite("Unavailable places")
 struct RunningPresenceTests {
     private static let rules = "- { rule: R, in: inbox, on: [arrived, changed, removed], do: { probe: {} } }"
     private let folder: TemporaryFolder
@@ -40,7 +40,7 @@ struct RunningPresenceTests {
         }
     }
 
-    @Test("Of a folder that is missing nothing is concluded, nor of an empty one in its stead")
+    @Test("Nothing is concluded from a missing folder, nor from an empty one in its stead")
     func empty() async throws {
         #expect(try look() == "here")
         try rename("inbox", "away")
@@ -57,7 +57,7 @@ struct RunningPresenceTests {
         #expect(try await events() == ["arrived a.txt", "arrived b.txt"])
     }
 
-    @Test("What is removed from the place itself is gone, before it was away and after")
+    @Test("Files removed from the place itself are gone, before and after it was away")
     func removal() async throws {
         try Durable.remove(bench.path("inbox/a.txt"))
         try await bench.see("a.txt")
@@ -91,7 +91,7 @@ struct RunningPresenceTests {
         #expect(try await next.jobs().map(\.event).sorted() == events)
     }
 
-    @Test("A hidden file that is put back under its name by a job that knows its token is judged when that is done")
+    @Test("A hidden file restored under its name by a job that knows its token is judged afterwards")
     func putBack() async throws {
         bench.hideNames()
         let token = try bench.ledger.names.stored("inbox", "c.txt")
@@ -102,7 +102,7 @@ struct RunningPresenceTests {
         #expect(Bench.rules(try await bench.see("c.txt")) == ["R"])
     }
 
-    @Test("Files that come into the folder in its stead are news, and gone when they go")
+    @Test("Files added to the stand-in folder are news, and gone when removed")
     func others() async throws {
         try rename("inbox", "away")
         try bench.write("inbox/c.txt", "C")
@@ -114,7 +114,7 @@ struct RunningPresenceTests {
         #expect(try await events() == ["arrived a.txt", "arrived b.txt", "arrived c.txt", "removed c.txt"])
     }
 
-    @Test("A folder that holds one of the files is the place itself, restored: what it lacks is gone")
+    @Test("A folder with one of the files is the place itself, restored: missing files are gone")
     func restored() async throws {
         try rename("inbox", "away")
         try bench.write("inbox/b.txt", "b")
@@ -124,7 +124,7 @@ struct RunningPresenceTests {
         #expect(try await events() == ["arrived a.txt", "arrived b.txt", "removed a.txt"])
     }
 
-    @Test("So is one that was taken for another, when a file of the place has come into it")
+    @Test("So is one considered a stand-in, once a file of the place is in it")
     func restoredLater() async throws {
         try rename("inbox", "away")
         try Durable.makeDirectory(bench.path("inbox"))
@@ -135,7 +135,7 @@ struct RunningPresenceTests {
         #expect(try look() == "here")
     }
 
-    @Test("A file of the same name with another content does not make another folder the place")
+    @Test("A file with the same name but different content does not make another folder the place")
     func sameName() async throws {
         try rename("inbox", "away")
         try bench.write("inbox/a.txt", "another")
@@ -143,7 +143,7 @@ struct RunningPresenceTests {
         #expect(try look(anew: true) == "other")
     }
 
-    @Test("A person can say that it is meant to be another")
+    @Test("A person can declare that it is another")
     func accepted() async throws {
         try rename("inbox", "away")
         try Durable.makeDirectory(bench.path("inbox"))
@@ -154,7 +154,7 @@ struct RunningPresenceTests {
         #expect(try await events() == ["arrived a.txt", "arrived b.txt", "removed a.txt"])
     }
 
-    @Test("What the next life finds is compared with what the one before knew")
+    @Test("A start compares its findings with what the previous run knew")
     func nextLife() async throws {
         try rename("inbox", "away")
         try Durable.makeDirectory(bench.path("inbox"))
@@ -166,7 +166,7 @@ struct RunningPresenceTests {
         #expect(try await next.jobs().map(\.event) == ["arrived", "arrived"])
     }
 
-    @Test("A place without files is away only where its disk was mounted just there")
+    @Test("An empty place is away only if its disk was mounted exactly there")
     func withoutFiles() throws {
         let out = try bench.place("out")
         #expect(try isHere(out))
@@ -182,7 +182,7 @@ struct RunningPresenceTests {
         try (presence ?? bench.journal.presence).isHere(place.root.appending("new"))
     }
 
-    @Test("A job that does not find the folder of another place waits for it as well")
+    @Test("A job that does not find another place's folder waits for it as well")
     func waitingForAnother() async throws {
         let out = try bench.place("out")
         #expect(rmdir(out.root.text) == 0)
@@ -196,7 +196,7 @@ struct RunningPresenceTests {
         }
     }
 
-    @Test("A job whose file is not found waits while the place is away, and goes on when it is back")
+    @Test("A job whose file is not found waits while the place is away, and continues when it is back")
     func waiting() async throws {
         try bench.write("inbox/c.txt", "C")
         bench.script.perform("p") { intent, _ in

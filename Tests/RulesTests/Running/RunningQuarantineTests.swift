@@ -8,7 +8,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Moves into quarantine that were cut off", .timeLimit(.minutes(30)))
+@Suite("Interrupted moves into quarantine", .timeLimit(.minutes(30)))
 struct RunningQuarantineTests {
     private let folder: TemporaryFolder
     private let script = Script()
@@ -48,7 +48,7 @@ struct RunningQuarantineTests {
     }
 
     @Test(
-        "Once the copy has its name, nothing is left of the file but that, and it is refused once",
+        "Once the copy has its name, only the copy is left, and the file is refused once",
         arguments: ["renamed:1", "renamed:2", "removed:1"])
     func copied(point: String) async throws {
         let far = try elsewhere()
@@ -65,7 +65,7 @@ struct RunningQuarantineTests {
         #expect(try await bench.ledger.read { try $0.staged() }.isEmpty)
     }
 
-    @Test("Another file that has come to the name meanwhile stays, and is news")
+    @Test("Another file that takes the name meanwhile stays, and is news")
     func another() async throws {
         let far = try elsewhere()
         await killed(at: "renamed:1", far)
@@ -78,7 +78,7 @@ struct RunningQuarantineTests {
         #expect(Bench.rules(try await bench.see("x")) == ["R"])
     }
 
-    @Test("Of a file that went there and came back no temporary file stays noted")
+    @Test("No temporary file stays recorded of a file that went there and came back")
     func staged() async throws {
         let far = try elsewhere()
         let bench = try Self.refusing(folder.path, far.path)
@@ -116,7 +116,7 @@ struct RunningQuarantineTests {
         try await bench.ledger.write { try $0.setQuarantine(record) }
     }
 
-    @Test("A refusal is followed by what its rule says once the file is in quarantine")
+    @Test("After a refusal the rule's `on-failure` runs once the file is in quarantine")
     func followed() async throws {
         let bench = try bench()
         script.decide("a") { _ in throw Fault(.refused, "not a comic") }
@@ -127,7 +127,7 @@ struct RunningQuarantineTests {
         #expect(try await bench.ledger.read { try $0.quarantine() }.count == 1)
     }
 
-    @Test("It is followed by that as well where the next start finds the file on its way")
+    @Test("It also runs if the next start finds the file on its way")
     func followedLater() async throws {
         try await begin()
         let next = try bench()
@@ -138,7 +138,7 @@ struct RunningQuarantineTests {
         #expect(try await next.jobs().map(\.state) == [.refused, .done])
     }
 
-    @Test("And where the file could go only when its place was there again, in the same life")
+    @Test("And if the file could be quarantined only when its place was back, in the same run")
     func followedWhenBack() async throws {
         try await begin()
         let next = try bench()

@@ -14,7 +14,7 @@ struct RunningRunnerTests {
 
     private func bench(_ yaml: String) throws -> Bench { try Bench(folder.path, script, rules: yaml) }
 
-    @Test("Steps run in their order, and what one gives the next can use")
+    @Test("Steps run in order, and each can use the results of earlier ones")
     func steps() async throws {
         let bench = try bench(
             """
@@ -51,7 +51,7 @@ struct RunningRunnerTests {
         #expect(script.lines == (1...5).flatMap { ["perform a\($0) x", "perform b\($0) x"] })
     }
 
-    @Test("Jobs of different files run side by side")
+    @Test("Jobs of different files run in parallel")
     func manyFiles() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: arrive } } }")
         let barrier = Barrier(4)
@@ -88,7 +88,7 @@ struct RunningRunnerTests {
         #expect(try await bench.ledger.read { try $0.jobCounts() } == ["done": 12])
     }
 
-    @Test("A step is told when its file arrived, however late it is carried out")
+    @Test("A step learns when its file arrived, however late it runs")
     func arrival() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: {} } }")
         let told = Mutex<[Timestamp]>([])
@@ -101,7 +101,7 @@ struct RunningRunnerTests {
         #expect(told.withLock { $0 } == [arrived])
     }
 
-    @Test("Of one kind of work there is as much at a time as its limit says, and no more, however many files there are")
+    @Test("Each kind of work runs up to its limit, and no further, however many files there are")
     func limitOfWork() async throws {
         let bench = try Bench(folder.path, script, rules: "- { rule: R, in: inbox, do: { probe: {} } }")
         let crowd = Crowd()
@@ -124,7 +124,7 @@ struct RunningRunnerTests {
     }
 
     @Test(
-        "However many files of one rule are at work or wait, those of others are done, and all in their order",
+        "However many files of one rule are running or waiting, those of others are processed, all in order",
         arguments: [1, 4])
     func shareOfRule(share: Int) async throws {
         let rules = """
@@ -163,7 +163,7 @@ struct RunningRunnerTests {
         if share == 1 { #expect(begun == (0..<60).map { "m\($0)" }) } else { #expect(Set(begun).count == 60) }
     }
 
-    @Test("Of many jobs few are in memory; all run, those of one file in their order, also in the next life")
+    @Test("Of many jobs few are in memory; all run, those of one file in order, even after a restart")
     func window() async throws {
         let yaml = "- { rule: R, in: inbox, on: [arrived, changed], do: { probe: { text: \"{{ file.size }}\" } } }"
         func bench() throws -> Bench {
@@ -199,7 +199,7 @@ struct RunningRunnerTests {
         #expect(try await second.ledger.read { try $0.jobCounts() }["ready"] == nil)
     }
 
-    @Test("A job that waits for its next try does not let two others of its file run at once")
+    @Test("A job waiting for its retry does not let two others of its file run at once")
     func orderAfterFailure() async throws {
         let bench = try bench("- { rule: R, in: inbox, on: [arrived, changed], do: { probe: {} } }")
         let inside = Crowd()
@@ -218,7 +218,7 @@ struct RunningRunnerTests {
         try await waitUntil("all are done") { try await bench.ledger.read { try $0.jobCounts() } == ["done": 30] }
     }
 
-    @Test("While paused nothing begins, also not in the next life, and everything begins when it ends")
+    @Test("While paused nothing begins, even after a restart, and everything begins when the pause ends")
     func pause() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: {} } }")
         try await bench.runner.setPaused(true)
@@ -237,7 +237,7 @@ struct RunningRunnerTests {
         #expect(try await next.onlyJob().state == .done)
     }
 
-    @Test("Draining ends after the step that runs; the next life goes on with the one after it")
+    @Test("Draining ends after the running step; the next start continues with the one after it")
     func drain() async throws {
         let yaml = """
             - { rule: R, in: inbox, do: [ { probe: { name: a } }, { probe: { name: b } } ] }
@@ -277,7 +277,7 @@ struct RunningRunnerTests {
         #expect(try await next.jobs().allSatisfy { $0.state == .done })
     }
 
-    @Test("A job runs as the rule says when it is carried out, with the values that were read when it was planned")
+    @Test("A job follows the rule as it is when it runs, with the values read when it was planned")
     func plannedArguments() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: { text: \"before {{ file.name }}\" } } }")
         try bench.write("inbox/x", "X")
@@ -289,7 +289,7 @@ struct RunningRunnerTests {
         #expect(script.lines == ["perform p x after x"])
     }
 
-    @Test("What a step is at work on is not judged until its receipt is in the ledger")
+    @Test("The file of a running step is not judged until its receipt is in the ledger")
     func inWork() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: work } } }")
         let seen = Crowd()
@@ -304,7 +304,7 @@ struct RunningRunnerTests {
         #expect(try await bench.see("x") == .known)
     }
 
-    @Test("A job that is submitted twice runs once")
+    @Test("A job submitted twice runs once")
     func twice() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: { probe: {} } }")
         try bench.write("inbox/x", "X")
@@ -317,7 +317,7 @@ struct RunningRunnerTests {
         #expect(script.lines == ["perform p x"])
     }
 
-    @Test("Undo takes the steps back, the last first")
+    @Test("Undo reverses the steps, the last one first")
     func undo() async throws {
         let bench = try bench("- { rule: R, in: inbox, do: [ { probe: { name: a } }, { probe: { name: b } } ] }")
         try bench.write("inbox/x", "X")

@@ -28,7 +28,7 @@ struct RunningSameFileTests {
     /// Which of two judgements of one file finishes first, when both have read the ledger before.
     enum Order: String, CaseIterable, Sendable { case oldNameFirst, newNameFirst }
 
-    @Test("A folder that is renamed exactly as its file is judged has its job once", arguments: Order.allCases)
+    @Test("A folder renamed exactly while its file is judged has its job once", arguments: Order.allCases)
     func renamedAsJudged(order: Order) async throws {
         let (bench, script) = (bench, bench.script)
         try bench.write("notes/old/a.md", "A")
@@ -69,7 +69,7 @@ struct RunningSameFileTests {
         #expect(try await bench.ledger.read { try $0.file("notes", "old/a.md")?.present } != true)
     }
 
-    @Test("Names of one file that are all there are files each, whatever happens to one of them")
+    @Test("Present names of one file are separate files, whatever happens to one of them")
     func hardLinks() async throws {
         func name(_ path: BytePath) -> String { bench.path(BytePath("inbox").appending(path)).text }
         try bench.write("inbox/a", "A")
@@ -87,7 +87,7 @@ struct RunningSameFileTests {
         #expect(try await bench.see("d") == .known)
     }
 
-    @Test("A name that another file is renamed over has changed at once, though nobody has missed the other name yet")
+    @Test("A name that another file is renamed over has changed at once, even before the other name is missed")
     func renamedOver() async throws {
         try bench.write("inbox/a", "A")
         try bench.write("inbox/x", "X")
@@ -98,7 +98,7 @@ struct RunningSameFileTests {
         for path: BytePath in ["a", "x"] { #expect(try await bench.see(path) == .known) }
     }
 
-    @Test("A new file on the inode of one that nobody has missed yet arrives, and the other is missed")
+    @Test("A new file on the inode of one not yet missed arrives, and the other is reported missing")
     func reusedInode() async throws {
         try bench.write("inbox/old", "old")
         try await bench.see("old")
@@ -116,7 +116,7 @@ struct RunningSameFileTests {
         #expect(try await bench.see("new") == .known)
     }
 
-    @Test("A file that counts as gone, and comes back under another name, has arrived")
+    @Test("A file considered gone that comes back under another name has arrived")
     func backAgain() async throws {
         for round in 0..<3 {
             let (old, new) = (BytePath("old \(round)"), BytePath("new \(round)"))
@@ -130,7 +130,7 @@ struct RunningSameFileTests {
         }
     }
 
-    @Test("A file that a job has moved out, and that comes back under another name, has arrived")
+    @Test("A file moved out by a job that comes back under another name has arrived")
     func backFromJob() async throws {
         let (inbox, out) = (bench.path("inbox"), bench.path("out"))
         bench.script.perform("out") { intent, _ in
@@ -149,7 +149,7 @@ struct RunningSameFileTests {
         #expect(bench.script.lines == ["perform out a", "perform out b"])
     }
 
-    @Test("A new rule takes a file under the name that it got while the rule was planned")
+    @Test("A new rule takes a file under the name it got while the rule was planned")
     func plannedWhileRenamed() async throws {
         try bench.write("inbox/a", "A")
         try await bench.see("a")

@@ -83,7 +83,7 @@ struct RunningTextTests {
 
     private func kept(_ bench: Bench) async throws -> [String] { try await bench.ledger.read(Self.kept) }
 
-    @Test("The ledger holds an intent that names its long texts; what only undo needs stays, until it was undone")
+    @Test("The ledger stores an intent that references its long texts; those for undo stay until it is undone")
     func named() async throws {
         let folder = try TemporaryFolder("steward-texts")
         let script = Script()
@@ -110,7 +110,7 @@ struct RunningTextTests {
         #expect(try await kept(bench) == [])
     }
 
-    @Test("Killed between intent and effect, the next life has the texts")
+    @Test("Killed between intent and effect, the next run has the texts")
     func killed() async throws {
         let folder = try TemporaryFolder("steward-texts")
         let path: String = folder.path.text
@@ -126,7 +126,7 @@ struct RunningTextTests {
         #expect(try await kept(bench) == [Scribe.old])
     }
 
-    @Test("Killed in the midst of undo, the next life has what that needs")
+    @Test("Killed in the middle of an undo, the next run has what it needs")
     func killedUndo() async throws {
         let folder = try TemporaryFolder("steward-texts")
         let path: String = folder.path.text

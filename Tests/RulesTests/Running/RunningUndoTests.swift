@@ -8,7 +8,7 @@ import Testing
 
 /// An undo is work like any other: it has a state, waits for transient obstacles, is shown, and finishes without a
 /// person.
-@Suite("Undoing as a job")
+@Suite("Undo as a job")
 struct RunningUndoTests {
     let folder: TemporaryFolder
     let script = Script()
@@ -38,7 +38,7 @@ struct RunningUndoTests {
         }
     }
 
-    @Test("What stands in the way and passes is waited for: the agent finishes it, and the job is never called done")
+    @Test("A temporary obstacle is waited for: the agent completes it, and the job is never reported as done")
     func retried() async throws {
         let (bench, job) = try await done()
         hinder("a", 2, Fault(.transient, "the note is leased by another process"))
@@ -54,7 +54,7 @@ struct RunningUndoTests {
         #expect(try await bench.ledger.read { try $0.meta("undo:\(job.id)") } == nil)
     }
 
-    @Test("One that waits when the agent ends is finished by the next")
+    @Test("One that waits when the agent ends is completed by the next")
     func nextLife() async throws {
         let (bench, job) = try await done()
         hinder("a", 1, Fault(.transient, "the note is open"))
@@ -65,7 +65,7 @@ struct RunningUndoTests {
         try await waitUntil("it is undone") { try await next.onlyJob().state == .undone }
     }
 
-    @Test("One of which nothing can be taken back leaves the job as it was; half of one waits for a person")
+    @Test("An impossible undo leaves the job as it was; a partial one waits for a person")
     func stopped() async throws {
         let (bench, job) = try await done()
         hinder("b", 1, Fault(.failed, "somebody has edited it"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rules
 
-@Suite("Values that come from outside")
+@Suite("Values from outside")
 struct RunningValueTests {
     private func arguments(_ template: String) throws -> Arguments {
         Arguments(action: "probe", timeZone: .gmt, all: ["text": .template(try Template(template))], given: ["text"])
@@ -19,7 +19,7 @@ struct RunningValueTests {
         try arguments(template).blockText("text", values: values.mapValues { .text($0) })
     }
 
-    @Test("In a path a value is one name, never a way elsewhere")
+    @Test("In a path a value is one name, and never leads elsewhere")
     func paths() throws {
         #expect(try path("{{ v }}", ["v": "../../etc/passwd"]) == "-..-etc-passwd")
         #expect(try path("a/{{ v }}/b", ["v": ".."]) == "a//b")
@@ -34,13 +34,13 @@ struct RunningValueTests {
         #expect(try path("x-{{ v }}.md", ["v": "Saga 1.5"]) == "x-Saga 1.5.md")
     }
 
-    @Test("The file's own path and folder stay paths")
+    @Test("The file's own path and folder remain paths")
     func ownPath() throws {
         #expect(try path("{{ file.folder }}/x", ["file.folder": "a/b"]) == "a/b/x")
         #expect(try path("{{ file.path }}", ["file.path": "a/.b"]) == "a/.b")
     }
 
-    @Test("In a line there is one line, whatever the value holds")
+    @Test("In a line a value stays one line, whatever it contains")
     func lines() throws {
         let hostile = "a\r\nb\u{2028}c\u{2029}d\u{85}e\u{0B}f\u{0}g\u{200E}h\u{FEFF}i"
         let text = try arguments("{{ v }}!").lineText("text", values: ["v": .text(hostile)])
@@ -49,7 +49,7 @@ struct RunningValueTests {
     }
 
     @Test(
-        "A value cannot begin an anchor, a heading, a list, a quotation, a fence or anything else of Markdown's",
+        "A value cannot begin an anchor, a heading, a list, a quotation, a fence or any other Markdown block",
         arguments: [
             "^jrnl-0930", "# Title", "- item", "+ item", "* item", "> quote", "```", "~~~", "===", "|a|b|", "___",
             "<!--",
@@ -70,7 +70,7 @@ struct RunningValueTests {
         }
     }
 
-    @Test("A value in the middle of a line shows as it was typed, and the template's own lines stay")
+    @Test("A value in the middle of a line is shown as typed, and the template's own lines are unchanged")
     func blockMiddle() throws {
         #expect(try block("Read #{{ v }}\n- {{ v }}", ["v": "# a\n^b"]) == "Read #\\# a \\^b\n- \\# a \\^b")
         #expect(try block("{{ v }}", ["v": "1.5 GB"]) == "1.5 GB")
@@ -78,12 +78,12 @@ struct RunningValueTests {
         #expect(try block("{{ v }}", ["v": ""]) == "")
     }
 
-    @Test("A template in a value is text: values are put in once")
+    @Test("A template inside a value is text: values are substituted once")
     func onePass() throws {
         #expect(try block("{{ v }}", ["v": "{{ secret }}", "secret": "x"]) == "\\{\\{ secret \\}\\}")
     }
 
-    @Test("A step's arguments come back from the ledger as they were")
+    @Test("A step's arguments are read back from the ledger unchanged")
     func stored() throws {
         let place = PlaceInfo(name: "out", kind: .folder, root: BytePath(bytes: [0x2F, 0xFF]))
         let arguments = Arguments(
@@ -119,7 +119,7 @@ struct RunningValueTests {
         #expect(throws: Fault.self) { try Arguments(json: "{\"all\": 1}", for: Probe.declaration, in: PlaceMap([])) }
     }
 
-    @Test("Waiting doubles from a second to ten minutes, a fifth more or less")
+    @Test("Waits double from a second to ten minutes, give or take a fifth")
     func backoff() {
         var backoff = Backoff.ofJobs
         backoff.generator = SeededGenerator(for: "Backoff")

@@ -8,7 +8,7 @@ import Testing
 @testable import Rules
 
 /// People answer, retry, undo and pause when their request is in the ledger but the job's thread has not returned yet.
-@Suite("Jobs that are asked for while their threads are on their way back", .timeLimit(.minutes(30)))
+@Suite("Requests while a job's threads return", .timeLimit(.minutes(30)))
 struct RunningWorstMomentTests {
     private let folder: TemporaryFolder
     private let script = Script()
@@ -88,7 +88,7 @@ struct RunningWorstMomentTests {
         }
     }
 
-    @Test("A retry that comes when a job has just failed is heard", arguments: [Fault.Kind.failed, .transient])
+    @Test("A retry is not missed when a job has just failed", arguments: [Fault.Kind.failed, .transient])
     func retried(kind: Fault.Kind) async throws {
         let (bench, moment) = try await bench()
         failOnce { _ in Fault(kind, "it does not work") }
@@ -99,7 +99,7 @@ struct RunningWorstMomentTests {
         try await requireAllDone(bench, moment)
     }
 
-    @Test("A yes that comes when a job has just asked is heard", arguments: [nil, 3_600.0])
+    @Test("A yes is not missed when a job has just asked", arguments: [nil, 3_600.0])
     func confirmed(timeout: Double?) async throws {
         let (bench, moment) = try await bench()
         failOnce { context in
@@ -122,7 +122,7 @@ struct RunningWorstMomentTests {
         try await requireAllDone(bench, moment)
     }
 
-    @Test("A pause and its end that come when a job has just failed, with a retry in between, lose nothing")
+    @Test("A pause and its end just after a failure, with a retry in between, lose nothing")
     func paused() async throws {
         let (bench, moment) = try await bench()
         failOnce { _ in Fault(.failed, "it does not work") }
@@ -135,7 +135,7 @@ struct RunningWorstMomentTests {
         try await requireAllDone(bench, moment)
     }
 
-    @Test("An undo that comes when a job has just been done, and cannot go on yet, is finished")
+    @Test("An undo that cannot continue yet, requested just after the job was done, is completed")
     func undone() async throws {
         let (bench, moment) = try await bench()
         let seen = Mutex(0)
@@ -163,7 +163,7 @@ struct RunningWorstMomentTests {
         }
     }
 
-    @Test("An undo of a job that waits for a person's word until some time, and cannot go on yet, is finished")
+    @Test("An undo that cannot continue yet, of a job waiting for an answer with a deadline, is completed")
     func undoneWhileAsking() async throws {
         let (bench, _) = try await bench()
         script.perform("b") { _, context in

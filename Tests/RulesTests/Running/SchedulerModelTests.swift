@@ -4,12 +4,12 @@ import Testing
 
 @testable import Rules
 
-@Suite("The scheduler in all orders of events")
+@Suite("The scheduler with events in any order")
 struct SchedulerModelTests {
     /// The number of histories: three thousand take a second on an idle core.
     private static let histories = Thoroughness.isWhole ? 1_000_000 : 100_000
 
-    @Test("Whoever asks for a job when is heard, no job is lost, and no limit or order is broken")
+    @Test("No request is missed, no job is lost, and no limit or order is violated")
     func histories() async throws {
         var generator = SeededGenerator(for: "SchedulerModelTests")
         let seed = generator.next()

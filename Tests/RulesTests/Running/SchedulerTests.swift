@@ -14,7 +14,7 @@ struct SchedulerTests {
         effects.compactMap { if case .begin(let job, _) = $0 { job.id } else { nil } }
     }
 
-    @Test("A job that is asked for while it runs is read again when it has ended, however it has ended")
+    @Test("A job requested while it runs is read again after it has ended, however it ended")
     func askedAgain() {
         let ends: [Scheduler.End] = [
             .over(then: []), .waits(.retry, seconds: 60), .waits(.answer, seconds: 60), .heldUp(by: []),

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Files that come to meet a rule by time alone")
+@Suite("Files that meet a rule through time alone")
 struct TimeDueTests {
     private let folder: TemporaryFolder
     private let clock: MovedClock
@@ -23,7 +23,7 @@ struct TimeDueTests {
         try await TimeBench(folder.path, clock, rules: rules)
     }
 
-    @Test("A file that nothing happens to runs the rule once, when it is as old as the rule says")
+    @Test("An unchanged file runs the rule once, when it is as old as the rule says")
     func becomesOld() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt", age: 10 * day)
@@ -40,7 +40,7 @@ struct TimeDueTests {
         #expect(try await time.bench.jobs().map(\.event) == ["arrived"])
     }
 
-    @Test("A file is not read before it is due, where no rule wants it yet")
+    @Test("A file is not read before it is due, if no rule wants it yet")
     func notRead() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -51,7 +51,7 @@ struct TimeDueTests {
         #expect(try await time.bench.onlyJob().hash == ContentHash(of: Array("x".utf8)))
     }
 
-    @Test("A file that can never match for its name has nothing to come")
+    @Test("A file whose name can never match has nothing due")
     func never() async throws {
         let time = try await bench(
             """
@@ -68,7 +68,7 @@ struct TimeDueTests {
         #expect(try await time.due().count == 2)
     }
 
-    @Test("A change before it is due begins the time anew")
+    @Test("A change before it is due restarts the time")
     func changedBefore() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -82,7 +82,7 @@ struct TimeDueTests {
         #expect(time.ran == ["perform old a.txt"])
     }
 
-    @Test("Times that are set begin the time anew, too, or have it over")
+    @Test("Setting a file's times restarts the time too, or ends it")
     func touched() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -99,7 +99,7 @@ struct TimeDueTests {
         #expect(time.ran == ["perform old a.txt"])
     }
 
-    @Test("A change that nobody has seen yet is judged before anything is done")
+    @Test("A change not yet seen is judged before anything is done")
     func unseenChange() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -114,7 +114,7 @@ struct TimeDueTests {
         #expect(time.ran == ["perform old a.txt"])
     }
 
-    @Test("A new name goes along, and a name that the rule does not want ends it")
+    @Test("A rename is followed, unless the rule does not match the new name")
     func renamed() async throws {
         let time = try await bench(
             "- { rule: Old, in: inbox, where: { extension: txt, age: \"> 30d\" }, do: { probe: { name: old } } }")
@@ -130,7 +130,7 @@ struct TimeDueTests {
         #expect(time.ran == ["perform old a2.txt"])
     }
 
-    @Test("A file that is removed has nothing to come, seen or not")
+    @Test("A removed file has nothing due, whether the removal was seen or not")
     func removed() async throws {
         let time = try await bench()
         for name in ["a.txt", "b.txt"] as [BytePath] {
@@ -147,7 +147,7 @@ struct TimeDueTests {
         #expect(try await time.due().isEmpty)
     }
 
-    @Test("A rule that is changed or new counts for files that were there, but not for those that meet it already")
+    @Test("A changed or new rule applies to existing files, except those that already meet it")
     func rulesChanged() async throws {
         let time = try await bench()
         try time.write("inbox/young.txt")
@@ -164,7 +164,7 @@ struct TimeDueTests {
         #expect(try await time.due().isEmpty)
     }
 
-    @Test("What became due while the agent was off is done once at its start")
+    @Test("Runs that became due while the agent was off are done once at its start")
     func restart() async throws {
         let script = Script()
         do {
@@ -184,7 +184,7 @@ struct TimeDueTests {
         }
     }
 
-    @Test("A clock that jumps makes each rule run once", arguments: [1.0, 3_653.0], [true, false])
+    @Test("A clock change makes each rule run once", arguments: [1.0, 3_653.0], [true, false])
     func jumps(days: Double, isForwardFirst: Bool) async throws {
         let time = try await bench(
             "- { rule: Hour, in: inbox, where: { age: \"> 1h\" }, do: { probe: { name: hour } } }")
@@ -200,7 +200,7 @@ struct TimeDueTests {
         #expect(time.ran == ["perform hour a.txt"])
     }
 
-    @Test("A file that changes after it was due and before its turn is due anew, once it is old again")
+    @Test("A file that changes after it was due and before its turn is due again once it is old enough")
     func superseded() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -220,7 +220,7 @@ struct TimeDueTests {
         #expect(time.ran == ["perform old a.txt"])
     }
 
-    @Test("What the agent has made itself is old in its time for other rules, and never for the one that made it")
+    @Test("A file made by the agent becomes due for other rules, and never for the one that made it")
     func ownProducts() async throws {
         let time = try await bench(
             """
@@ -248,7 +248,7 @@ struct TimeDueTests {
         #expect(time.ran == ["perform make a.txt", "perform other made.txt"])
     }
 
-    @Test("While its place is away a file waits, and is dealt with when the place is back")
+    @Test("While its place is away a file waits, and is processed when the place is back")
     func away() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -264,7 +264,7 @@ struct TimeDueTests {
         #expect(time.ran == ["perform old a.txt"])
     }
 
-    @Test("A rule that says stop keeps those behind it from what is due as from what arrives")
+    @Test("`then: stop` hides due files from later rules, just like arrivals")
     func stops() async throws {
         let time = try await bench(
             """
@@ -281,7 +281,7 @@ struct TimeDueTests {
     }
 
     @Test(
-        "Age counts from where the rule says",
+        "Age is measured from where the rule says",
         arguments: [
             ("arrived", "a.txt", 1.0), ("name", "2026-11-23 scan.txt", 0.5), ("name", "scan_20261123.txt", 0.5),
             ("name", "2026-02-30 20261123 x.txt", 0.5), ("front-matter:due", "due.md", 0.25),
@@ -300,7 +300,7 @@ struct TimeDueTests {
         #expect(time.ran == ["perform old \(name)"])
     }
 
-    @Test("A picture's age may count from when it was taken")
+    @Test("A picture's age can be measured from when it was taken")
     func taken() async throws {
         let inspector = KnownFindings(
             ContentFindings(values: ["photo.taken": .date(clock.now.adding(seconds: -0.5 * day))]))
@@ -318,7 +318,7 @@ struct TimeDueTests {
         #expect(time.ran == ["perform old a.jpg"])
     }
 
-    @Test("A file without such a date never becomes that old")
+    @Test("A file without such a date never reaches that age")
     func noDate() async throws {
         let time = try await bench(
             "- { rule: Old, in: inbox, where: { age: { since: name, is: \"> 1d\" } }, do: { probe: { name: old } } }")
@@ -330,7 +330,7 @@ struct TimeDueTests {
         #expect(time.ran == [])
     }
 
-    @Test("Rows of files that are gone, and of files that are not, are dealt with once each")
+    @Test("Rows of missing files and of present ones are handled once each")
     func many() async throws {
         let time = try await bench()
         let ledger = time.bench.ledger

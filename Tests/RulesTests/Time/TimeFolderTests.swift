@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Folders and what time brings them")
+@Suite("Folders and time")
 struct TimeFolderTests {
     private let folder: TemporaryFolder
     private let clock: MovedClock
@@ -46,7 +46,7 @@ struct TimeFolderTests {
     }
 
     @Test(
-        "One that no rule wants yet is looked at where time may bring that, though its name and status tell it all",
+        "A folder that no rule matches yet is examined if time may change that, even if name and status are known",
         arguments: [
             "age: { since: arrived, is: \"> 1h\" }", "age: { since: accessed, is: \"> 3000d\" }",
             "age: { since: name, is: \"> 1d\" }", "time: \"13:00-14:00\"", "weekday: tuesday",
@@ -60,7 +60,7 @@ struct TimeFolderTests {
         #expect(try await time.due().map(\.path) == ["Lisbon 2026-11-23"])
     }
 
-    @Test("It runs when its time has come")
+    @Test("The rule runs at its time")
     func arrives() async throws {
         let time = try await bench("age: { since: arrived, is: \"> 1h\" }")
         try time.write("inbox/Lisbon/1.jpg")
@@ -72,7 +72,7 @@ struct TimeFolderTests {
         #expect(try await rows("Lisbon", time).isEmpty)
     }
 
-    @Test("One whose name or status says no for ever is not looked at")
+    @Test("One that its name or status rules out forever is not examined")
     func unwanted() async throws {
         let time = try await bench("name: \"Porto*\", age: { since: arrived, is: \"> 1h\" }")
         try time.write("inbox/Lisbon/1.jpg")
@@ -80,7 +80,7 @@ struct TimeFolderTests {
     }
 
     @Test(
-        "What was to come for a rule that is there no more is forgotten, and wakes nobody again",
+        "Due times of a removed rule are forgotten, and wake nobody again",
         arguments: [
             "[]", "- { rule: F, in: inbox, do: { probe: { name: f } } }", rule("name: \"Porto*\""),
             rule("name: \"Porto*\", age: \"> 9d\""),
@@ -96,7 +96,7 @@ struct TimeFolderTests {
         #expect(time.alarm.time == nil)
     }
 
-    @Test("So is what was to come for a folder that is another place now, or holds one", arguments: ["", "/July"])
+    @Test("So are those of a folder that is now another place, or contains one", arguments: ["", "/July"])
     func nested(below: String) async throws {
         do {
             let time = try await bench("age: \"> 1h\"")
@@ -117,7 +117,7 @@ struct TimeFolderTests {
     }
 
     @Test(
-        "So is a time that has gone by while the agent was off",
+        "So are times that passed while the agent was off",
         arguments: ["age: [\"> 13h\", \"< 14h\"]", "age: { since: name, is: [\"> 13h\", \"< 14h\"] }"])
     func missed(_ conditions: String) async throws {
         let time = try await bench(conditions)

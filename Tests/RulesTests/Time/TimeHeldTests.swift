@@ -30,7 +30,7 @@ private struct Take: RuleAction {
     func summary(of intent: Intent) -> String { "take it" }
 }
 
-@Suite("A clock that goes ahead by itself, and rules that take files away by age")
+@Suite("A clock that jumps ahead, and rules that remove files by age")
 struct TimeHeldTests {
     private let folder: TemporaryFolder
     private let clock: MovedClock
@@ -68,7 +68,7 @@ struct TimeHeldTests {
         try await time.jump(seconds)
     }
 
-    @Test("For a moment: only what can be done again is done, and later the file goes when it is old enough")
+    @Test("Temporarily: only repeatable work is done, and the file is moved later when it is old enough")
     func moment() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt", age: day)
@@ -86,7 +86,7 @@ struct TimeHeldTests {
         #expect(try await time.due().isEmpty)
     }
 
-    @Test("For good: the file goes when a day of running has confirmed the clock")
+    @Test("Permanently: the file is moved when a day of running has confirmed the clock")
     func confirmed() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt", age: day)
@@ -98,7 +98,7 @@ struct TimeHeldTests {
         #expect(time.ran == ["perform told a.txt", "take a.txt"])
     }
 
-    @Test("A file that comes meanwhile waits as well, and explain says why")
+    @Test("A file that arrives meanwhile waits as well, and `explain` says why")
     func comes() async throws {
         let time = try await bench()
         try await setClock(100 * day, time)
@@ -118,7 +118,7 @@ struct TimeHeldTests {
         #expect(time.ran.contains("take old.txt"))
     }
 
-    @Test("A rule that asks for young files takes none that only seem young")
+    @Test("A rule about young files takes none that only seem young")
     func young() async throws {
         let time = try await bench("- { rule: Young, in: inbox, where: { age: \"< 10d\" }, do: take }")
         try await setClock(100 * day, time)
@@ -131,7 +131,7 @@ struct TimeHeldTests {
         #expect(time.ran == ["take b.txt"])
     }
 
-    @Test("A rule that waits for no more than an hour is not held back, unless it goes by a date that is written down")
+    @Test("A rule with an age of up to an hour is not held back, unless it uses a recorded date")
     func short() async throws {
         let time = try await bench(
             """
@@ -149,7 +149,7 @@ struct TimeHeldTests {
         #expect(time.ran == ["take soon.txt", "take 2027-01-01 plan.txt"])
     }
 
-    @Test("Many files that are held back hold up no other rule's")
+    @Test("Many files that are held back do not delay those of other rules")
     func many() async throws {
         let time = try await bench()
         for number in 0..<300 {

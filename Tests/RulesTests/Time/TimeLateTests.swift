@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Files whose time comes before anybody has asked when that is")
+@Suite("Files due before they were entered")
 struct TimeLateTests {
     private let folder: TemporaryFolder
     private let clock: MovedClock
@@ -42,7 +42,7 @@ struct TimeLateTests {
 
     // MARK: The agent's own
 
-    @Test("What a rule has made comes of age also where the agent is at work on it when it is first looked at")
+    @Test("A rule's product becomes due even if the agent works on it when it is first examined")
     func madeAndAtWork() async throws {
         let time = try await bench(Self.both)
         let made = time.bench.path("inbox/made.jpg")
@@ -55,7 +55,7 @@ struct TimeLateTests {
         #expect(time.ran == ["perform make a.raw", "perform old made.jpg"])
     }
 
-    @Test("So it does where it was made long before the ledger could be told")
+    @Test("So does one made long before the ledger was written")
     func toldLate() async throws {
         // No file system can store such a late time.
         let clock = MovedClock(Timestamp.now().adding(seconds: 365 * day))
@@ -66,7 +66,7 @@ struct TimeLateTests {
         #expect(time.ran == ["perform make a.raw", "perform old made.jpg"])
     }
 
-    @Test("What it met when it was made it has met: that has not come with time")
+    @Test("Conditions it met when it was made do not count as met by time")
     func metAtOnce() async throws {
         let time = try await bench(
             "\(Self.make)\n- { rule: Young, in: inbox, where: { extension: jpg, age: \"< 1d\" }, do: { probe: {} } }")
@@ -76,7 +76,7 @@ struct TimeLateTests {
         #expect(time.ran == ["perform make a.raw"])
     }
 
-    @Test("A file that comes of age while the agent is at work on it is taken under the name that it gets by that")
+    @Test("A file that becomes due while the agent works on it is processed under its new name")
     func movedAfterItsTime() async throws {
         let time = try await bench(
             "- { rule: Move, in: inbox, at: \"every month 1 03:00\", do: { probe: { name: move } } }\n\(Self.old)")
@@ -102,7 +102,7 @@ struct TimeLateTests {
         #expect(time.ran == ["perform move a.jpg", "perform old b.jpg"])
     }
 
-    @Test("What one rule replaces under its name stays due for the times of another's schedule")
+    @Test("A file replaced by one rule stays due for another rule's schedule")
     func replacedAfterItsTime() async throws {
         let time = try await bench(
             """
@@ -130,7 +130,7 @@ struct TimeLateTests {
         #expect(time.ran == ["perform mend a.jpg", "perform night a.jpg"])
     }
 
-    @Test("What a rule has made is taken though somebody changes it just before its turn")
+    @Test("A rule's product is processed even if somebody changes it just before its turn")
     func changedBeforeItsTurn() async throws {
         let time = try await bench(
             """
@@ -154,7 +154,7 @@ struct TimeLateTests {
 
     // MARK: Rules that are new
 
-    @Test("A new rule counts from when it is in force, however long it takes until a file's turn comes")
+    @Test("A new rule counts from when it came into force, however long a file waits for its turn")
     func newRule() async throws {
         let time = try await bench("- { rule: Other, in: inbox, where: { extension: pdf }, do: { probe: {} } }")
         try time.write("inbox/young.jpg", age: 30 * minute)
@@ -167,7 +167,7 @@ struct TimeLateTests {
         #expect(time.ran == ["perform old young.jpg"])
     }
 
-    @Test("To one that is newer than a file that has waited for its turn, what it found old is no news")
+    @Test("For a rule newer than a waiting file, an age already reached is not news")
     func newerRule() async throws {
         let time = try await bench(Self.both)
         let made = time.bench.path("inbox/made.jpg")
@@ -188,7 +188,7 @@ struct TimeLateTests {
 
     // MARK: When a file came
 
-    @Test("A file that has been there for long enough is taken when it gets the name that the rule wants")
+    @Test("A file that is already old enough is processed when it gets a matching name")
     func renamedLate() async throws {
         let time = try await bench(Self.arrived("extension: txt"))
         try time.write("inbox/a.bin")
@@ -201,7 +201,7 @@ struct TimeLateTests {
         #expect(time.ran == ["perform r a.txt"])
     }
 
-    @Test("And so it is when it grows to the size")
+    @Test("So is one that grows to a matching size")
     func grownLate() async throws {
         let time = try await bench(Self.arrived("size: \"> 1 KiB\""))
         try time.write("inbox/a.txt")
@@ -223,7 +223,7 @@ struct TimeLateTests {
 
     // MARK: Wake-ups
 
-    @Test("A place that comes back while it is being found away is dealt with, though its wake-up has passed it over")
+    @Test("A place that returns while being marked away is processed, even if its wake-up has passed")
     func backMeanwhile() async throws {
         let time = try await bench(
             """

@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Schedules and what rules have made")
+@Suite("Schedules and products of rules")
 struct TimeLineageTests {
     private let folder: TemporaryFolder
     private let clock: MovedClock
@@ -52,7 +52,7 @@ struct TimeLineageTests {
 
     private static let own = "- { rule: Daily, in: inbox, every: 1d, do: { probe: { name: here } } }"
 
-    @Test("A rule does not run on the copies that it has made in its own place")
+    @Test("A rule does not run on copies it made in its own place")
     func ownPlace() async throws {
         let time = try await bench(Self.own)
         try time.write("inbox/a")
@@ -64,7 +64,7 @@ struct TimeLineageTests {
         #expect(!history.contains { $0.kind == "skipped" }, "that would be said each time")
     }
 
-    @Test("Nor do two rules on what the one makes of what the other has made", arguments: ["inbox", "out"])
+    @Test("Nor do two rules on products made from each other's", arguments: ["inbox", "out"])
     func circle(second: String) async throws {
         let name = second == "inbox" ? "here" : "there"
         let time = try await bench(
@@ -84,7 +84,7 @@ struct TimeLineageTests {
         #expect(!deep.isEmpty, "a rule runs on what another has made")
     }
 
-    @Test("From what such copies were made is forgotten when there is no schedule any more")
+    @Test("The origin of such copies is forgotten when there is no schedule any more")
     func withoutTheSchedule() async throws {
         let time = try await bench(Self.own)
         try time.write("inbox/a")
@@ -103,7 +103,7 @@ struct TimeLineageTests {
         #expect(try await known() == 0)
     }
 
-    @Test("What a person has made of such a copy is run on, and another name makes no other file of it")
+    @Test("A copy edited by a person is processed, and a rename does not make it a different file")
     func persons() async throws {
         let time = try await bench(Self.own)
         try time.write("inbox/a")
@@ -121,7 +121,7 @@ struct TimeLineageTests {
 
     /// - Parameter place: where the copy is created: in its own place, where its birth time is unknown, or in another.
     @Test(
-        "A copy that nobody has read stays one under another name, and when it is touched", arguments: ["inbox", "out"])
+        "An unread copy remains a copy when it is renamed or touched", arguments: ["inbox", "out"])
     func renamedAndTouched(place: String) async throws {
         let name = place == "inbox" ? "here" : "there"
         let time = try await bench("- { rule: Daily, in: [inbox, out], every: 1d, do: { probe: { name: \(name) } } }")
@@ -147,7 +147,7 @@ struct TimeLineageTests {
         #expect(time.ran == ["perform \(name) a"])
     }
 
-    @Test("A file that rules have moved from one of its places to the next is run on as one that has always lain there")
+    @Test("A file moved by rules from place to place is processed like one that was always there")
     func moved() async throws {
         let time = try await bench(
             """
@@ -179,7 +179,7 @@ struct TimeLineageTests {
         }
     }
 
-    @Test("What was made from a file goes by that file's chain, also where its inode has been another file's")
+    @Test("A product follows its origin's chain, even if the inode was another file's before")
     func reusedInode() async throws {
         let time = try await bench(Self.own)
         try time.write("inbox/new", "made")
@@ -196,7 +196,7 @@ struct TimeLineageTests {
         #expect(try await time.bench.ledger.read { try $0.product(paths.1)?.firstJob } == "own")
     }
 
-    @Test("What was made is known as such after a restart")
+    @Test("Products are recognised after a restart")
     func restart() async throws {
         for life in 0..<3 {
             let time = try await bench(Self.own)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Rules
 
-@Suite("What is entered while a file is looked at of which something is due")
+@Suite("Entries made while a due file is examined")
 struct TimeMeanwhileTests {
     private let folder: TemporaryFolder
     private let clock: MovedClock
@@ -33,7 +33,7 @@ struct TimeMeanwhileTests {
 
     /// - Parameter ask: when it is entered: before the ledger is asked for the file's state, or after that.
     @Test(
-        "Of a file that is too large nothing stays due, but what is entered meanwhile is not lost",
+        "An oversized file has nothing due, but entries made meanwhile are not lost",
         arguments: Entry.allCases, [1, 2])
     func tooLarge(_ entry: Entry, _ ask: Int) async throws {
         let small = PlaceInfo(name: "small", kind: .folder, root: folder.path.appending("small"), sizeLimit: 8)

@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Rules that run by a schedule")
+@Suite("Scheduled rules")
 struct TimeRunTests {
     private let folder: TemporaryFolder
     private let clock: MovedClock
@@ -25,7 +25,7 @@ struct TimeRunTests {
         try await TimeBench(folder.path, clock, rules: rules)
     }
 
-    @Test("At its time a rule runs over all files that meet its conditions, once each, and at nothing else")
+    @Test("At its time a rule runs on all files that meet its conditions, once each, and on no other occasion")
     func nightly() async throws {
         let time = try await bench()
         for name in ["a.txt", "b.txt", "c.pdf", "deep/d.txt"] as [BytePath] {
@@ -44,7 +44,7 @@ struct TimeRunTests {
         #expect(try await time.bench.jobs().map(\.event) == Array(repeating: "scheduled", count: 6))
     }
 
-    @Test("A file that has got a further name, or another mode, has its turn at the time of all the others")
+    @Test("A file with an additional name, or another mode, has its turn with all the others")
     func furtherName() async throws {
         for rules in [Self.nightly, Self.nightly + "\n- { rule: Read, in: inbox, do: { probe: { name: read } } }"] {
             let (own, clock) = (try TemporaryFolder(), MovedClock(clock.now))
@@ -63,7 +63,7 @@ struct TimeRunTests {
         }
     }
 
-    @Test("With `on` it is started by what happens as well")
+    @Test("With `on` it is also started by events")
     func alsoArrivals() async throws {
         let time = try await bench(
             "- { rule: Both, in: inbox, on: arrived, at: \"every day 03:00\", do: { probe: { name: both } } }")
@@ -91,7 +91,7 @@ struct TimeRunTests {
     }
 
     @Test(
-        "What was missed is made up for once: while the machine slept, and while the agent was off",
+        "Missed runs are made up for once: after suspend, and after the agent was off",
         arguments: [true, false])
     func missed(isOff: Bool) async throws {
         let script = Script()
@@ -115,7 +115,7 @@ struct TimeRunTests {
     }
 
     @Test(
-        "A clock that jumps and jumps back neither runs a time twice nor loses those to come",
+        "A clock that jumps ahead and back neither repeats a run nor loses the next ones",
         arguments: [1.0, 3_653.0])
     func jumps(days: Double) async throws {
         let time = try await bench()
@@ -138,7 +138,7 @@ struct TimeRunTests {
     }
 
     @Test(
-        "Each day of the year in which the clock is put forward and back has one run",
+        "Each day of a year with clock changes has one run",
         arguments: [
             "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/Santiago",
         ])
@@ -163,7 +163,7 @@ struct TimeRunTests {
         #expect(abs(runs - 730) <= 1)
     }
 
-    @Test("What the rule makes of a file is not one of the files of the same time")
+    @Test("Products of the rule are not among the files of the same run")
     func products() async throws {
         let time = try await bench(
             "- { rule: Mark, in: inbox, at: \"every day 03:00\", do: { probe: { name: mark } } }")
@@ -185,7 +185,7 @@ struct TimeRunTests {
         #expect(time.ran.count == 4)
     }
 
-    @Test("A file that somebody renames before its turn has it under its new name, and a second name takes none away")
+    @Test("A file renamed before its turn keeps it under the new name, and a second name loses none")
     func renamed() async throws {
         let time = try await bench()
         let paths = ["a.txt", "b.txt", "c.txt", "d.txt"].map { time.bench.path("inbox").appending(BytePath($0)) }
@@ -204,7 +204,7 @@ struct TimeRunTests {
         #expect(time.ran.sorted() == ["perform night b.txt", "perform night c.txt"])
     }
 
-    @Test("A schedule that is new or another one begins with its next time")
+    @Test("A new or changed schedule begins with its next time")
     func changed() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -222,7 +222,7 @@ struct TimeRunTests {
         #expect(time.ran.count == 1)
     }
 
-    @Test("An interval is not run again where the machine boots with its clock far behind, and the clock is set then")
+    @Test("An interval is not repeated if the machine boots with its clock far behind and it is then set")
     func bootsBehind() async throws {
         let time = try await bench("- { rule: R, in: inbox, every: 7d, do: { probe: { name: r } } }")
         try time.write("inbox/a.txt")
@@ -244,7 +244,7 @@ struct TimeRunTests {
         #expect(time.ran.count == 4)
     }
 
-    @Test("A clock that was years ahead costs no time that the agent was off at, once it is right")
+    @Test("A clock that was years ahead loses no runs from when the agent was off, once it is right")
     func wasAhead() async throws {
         let (script, start) = (Script(), clock.now)
         var time = try await TimeBench(folder.path, clock, script: script, rules: Self.nightly)
@@ -262,7 +262,7 @@ struct TimeRunTests {
         }
     }
 
-    @Test("A rule that is edited while it runs goes on with the files that are left, as it is now")
+    @Test("A rule edited during a run continues with the remaining files, in its new form")
     func edited() async throws {
         let time = try await bench()
         for name in ["a.txt", "b.txt"] as [BytePath] {
@@ -281,7 +281,7 @@ struct TimeRunTests {
         #expect(time.ran.count == 4)
     }
 
-    @Test("One that is edited while its files are entered is entered as it is now")
+    @Test("A rule edited while its files are entered is entered in its new form")
     func editedAtEntry() async throws {
         let time = try await bench()
         for number in 0..<40 { try time.write(BytePath("inbox/\(number).txt")) }
@@ -302,7 +302,7 @@ struct TimeRunTests {
         #expect(try await time.due().isEmpty)
     }
 
-    @Test("One that gets another schedule does not run at the times of its old one, nor before the new one is taken up")
+    @Test("A rule with a changed schedule runs neither at the old times nor before the new one is in force")
     func anotherSchedule() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -320,7 +320,7 @@ struct TimeRunTests {
         #expect(time.ran == ["perform other a.txt"])
     }
 
-    @Test("Files whose names are not hidden wait for none that are")
+    @Test("Files with visible names do not wait for hidden ones")
     func besideHiddenOnes() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -330,7 +330,7 @@ struct TimeRunTests {
         #expect(time.ran == ["perform night a.txt"])
     }
 
-    @Test("Files of a place that is away run once when it is back, however often their time has come")
+    @Test("Files of a place that is away run once when it is back, however many times were missed")
     func away() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -345,7 +345,7 @@ struct TimeRunTests {
         #expect(time.ran.count == 1)
     }
 
-    @Test("A rule that has its schedule alone runs where it is asked for by name")
+    @Test("A rule with only a schedule can be run by name")
     func reprocess() async throws {
         let time = try await bench()
         try time.write("inbox/a.txt")
@@ -356,7 +356,7 @@ struct TimeRunTests {
     }
 
     @Test(
-        "What is wrong with a schedule is said where it stands",
+        "Errors in a schedule are reported at their position",
         arguments: [
             ("at: \"every dya 03:00\"", "`at` must be such as"), ("every: 7", "`every` must be a duration"),
             ("every: 5s", "`every` must be a minute at least"),

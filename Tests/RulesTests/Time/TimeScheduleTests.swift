@@ -4,7 +4,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Schedules and clocks on the wall")
+@Suite("Schedules and wall clocks")
 struct TimeScheduleTests {
     /// A UTC time: `2026-03-29 01:00`.
     private func utcTime(_ text: String) throws -> Timestamp {
@@ -14,7 +14,7 @@ struct TimeScheduleTests {
     private func zone(_ name: String) throws -> Zone { try #require(Zone(identifier: name)) }
 
     @Test(
-        "A time that the clock never shows is when it is put forward, and one that it shows twice is the first",
+        "A time skipped by the clock means the moment of the change, and a repeated one means the first",
         arguments: [
             // Put forward: 2026-03-29 02:00 becomes 03:00 in Berlin.
             ("Europe/Berlin", "2026-03-29", "02:30", "2026-03-29 01:00"),
@@ -41,7 +41,7 @@ struct TimeScheduleTests {
     }
 
     @Test(
-        "Every day of eleven years has one time, in order, whatever the clock is put to",
+        "Every day of eleven years has one time, in order, whatever the clock changes",
         arguments: [
             "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/Santiago",
         ], ["00:15", "01:45", "02:30", "23:30"])
@@ -66,7 +66,7 @@ struct TimeScheduleTests {
     }
 
     @Test(
-        "Days of the week and of the month are found, and a month that is too short counts on its last day",
+        "Weekdays and days of the month are found, and in a short month the last day counts",
         arguments: [
             ("every monday 03:00", "2026-11-23 04:00", "2026-11-30 03:00"),
             ("every Mon 3:00", "2026-11-23 02:00", "2026-11-23 03:00"),
@@ -81,14 +81,14 @@ struct TimeScheduleTests {
     }
 
     @Test(
-        "What is no schedule is refused",
+        "Invalid schedules are rejected",
         arguments: [
             "03:00", "every day", "every day 24:00", "every day 3", "every month 03:00", "every month 32 03:00",
             "every fortnight 03:00", "every day 03:60", "",
         ])
     func refused(_ text: String) { #expect(Schedule(at: text, timeZone: .gmt) == nil) }
 
-    @Test("An interval counts from where it began, over any gap")
+    @Test("An interval counts from its beginning, over any gap")
     func interval() throws {
         let schedule = Schedule(every: 7 * 86_400, text: "7d")
         let anchor = try utcTime("2026-11-02 10:00")
@@ -104,7 +104,7 @@ struct TimeScheduleTests {
         #expect(schedule.next(after: try utcTime("2026-10-26 10:00"), anchor: anchor) == anchor)
     }
 
-    @Test("Days and their numbers are one another's, as Foundation has them")
+    @Test("Days and day numbers convert both ways, as in Foundation")
     func civilDates() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -120,7 +120,7 @@ struct TimeScheduleTests {
     }
 
     @Test(
-        "A month is one of the calendar, by the clock on the wall",
+        "A month is a calendar month, by the wall clock",
         arguments: [
             ("1 month", "2026-01-31 09:00", "2026-02-28 09:00"), ("1 year", "2028-02-29 09:00", "2029-02-28 09:00"),
             // Berlin is an hour ahead in winter and two in summer.
@@ -133,7 +133,7 @@ struct TimeScheduleTests {
     }
 
     @Test(
-        "What is no length of time is refused",
+        "Invalid durations are rejected",
         arguments: ["", "30", "1.5 months", "month", "-1d", "1 moon", "99999 years"])
     func noSpans(_ text: String) { #expect(Span(text) == nil) }
 }
