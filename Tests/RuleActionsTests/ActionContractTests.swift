@@ -8,13 +8,13 @@ import TestSupport
 import Testing
 
 /// The contract of all actions, tested on every registered one (docs/design/exactly-once.md).
-@Suite("What every action promises") struct ActionContractTests {
+@Suite("The contract of every action") struct ActionContractTests {
     @Test("Every action has a sample here") func everyActionSample() throws {
         let names = try ActionScene().open().registry.names
         #expect(Set(names).subtracting(ActionSample.others) == Set(ActionSample.all.map(\.action)))
     }
 
-    @Test("Every action of the folder is registered") func everyActionFolder() throws {
+    @Test("Every action in the folder is registered") func everyActionFolder() throws {
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Sources/Rules/Actions")
         let files =
@@ -28,14 +28,14 @@ import Testing
         #expect(actions.count == (try ActionScene().open().registry.names.count) - 1)
     }
 
-    @Test("A primitive does what is done to files; the rest is outside", arguments: ActionSample.all)
+    @Test("Only primitives change files", arguments: ActionSample.all)
     func decidesOrIsExternal(_ sample: ActionSample) throws {
         let action = try sample.scene().open().action(sample.entry)
         let external: Set = ["run", "notify", "publish", "confirm", "review", "index-capture"]
         #expect(external.contains(sample.action) ? action is any ExternalAction : action is any DecidingAction)
     }
 
-    @Test("`for-each` names those that may stand in it") func repeatable() throws {
+    @Test("`for-each` lists the actions allowed in it") func repeatable() throws {
         let all = try ActionScene().open().registry.definitions.map(\.declaration)
         let summary = try #require(all.first { $0.name == "for-each" }).summary
         for action in all { #expect(summary.contains("`\(action.name)`") == action.mayBeRepeated, "\(action.name)") }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("An unknown parameter is refused with what was meant") func unknownParameterRefused() throws {
+    @Test("An unknown parameter is rejected with a suggestion") func unknownParameterRefused() throws {
         let world = try ActionScene().open()
         for declaration in world.registry.definitions.map(\.declaration) {
             let known = declaration.parameters.map(\.name).max { $0.count < $1.count }
@@ -101,7 +101,7 @@ import Testing
         #expect(try await action.decided(world.input(sample.file)) == first)
     }
 
-    @Test("Performing twice is performing once", arguments: ActionSample.all.filter { $0.action != "run" })
+    @Test("Performing twice equals performing once", arguments: ActionSample.all.filter { $0.action != "run" })
     func performingTwicePerforming(_ sample: ActionSample) async throws {
         let scene = try sample.scene()
         let world = try scene.open()
@@ -111,7 +111,7 @@ import Testing
         #expect(try scene.snapshot() == after)
     }
 
-    @Test("An action that was decided and not begun is not done", arguments: ActionSample.all)
+    @Test("An action decided but not begun is not done", arguments: ActionSample.all)
     func actionDecidedBegun(_ sample: ActionSample) async throws {
         let scene = try sample.scene()
         let intent: String
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(
-        "An action that was done is found done with an equal receipt",
+        "A completed action is found done with an equal receipt",
         arguments: ActionSample.all.filter { $0.action != "run" })
     func actionDoneFound(_ sample: ActionSample) async throws {
         let scene = try sample.scene()
@@ -153,7 +153,7 @@ import Testing
     enum Fate: String, CaseIterable, Sendable { case renamed, movedAway, replaced }
 
     @Test(
-        "A file whose folder went after the decision is gone, for every action and whichever call finds that out",
+        "If a file's folder is gone after the decision, every action says so, whichever call notices",
         arguments: ActionSample.all, Fate.allCases)
     func folderWent(_ sample: ActionSample, _ fate: Fate) async throws {
         let scene = try sample.scene()
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("Undo takes back what was done", arguments: ActionSample.all) func undoTakesBack(_ sample: ActionSample)
+    @Test("Undo reverses what was done", arguments: ActionSample.all) func undoTakesBack(_ sample: ActionSample)
         async throws
     {
         let scene = try sample.scene()
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test(
-        "`undo` refuses and changes nothing when a person has changed the product",
+        "`undo` refuses and changes nothing if a person has changed the product",
         arguments: ActionSample.all.filter { !["run", "index-capture"].contains($0.action) })
     func undoRefusesChanges(_ sample: ActionSample) async throws {
         let scene = try sample.scene()

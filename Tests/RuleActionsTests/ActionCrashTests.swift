@@ -9,10 +9,10 @@ import TestSupport
 import Testing
 
 /// Each action is killed between any two of its system calls, in a separate process, and recovered by the next.
-@Suite("Actions that are killed") struct ActionCrashTests {
+@Suite("Killing actions") struct ActionCrashTests {
     static let samples = ActionSample.all.filter { $0.action != "run" }
 
-    @Test("Wherever it is killed the effect is there once", arguments: samples) func whereverKilledEffect(
+    @Test("Wherever it is killed, the effect happens once", arguments: samples) func whereverKilledEffect(
         _ sample: ActionSample
     ) async throws {
         let wanted = try await {
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Wherever its undo is killed the next finishes it",
+        "Wherever its undo is killed, the next one completes it",
         arguments: samples.filter { !["delete", "notify"].contains($0.action) })
     func whereverUndoKilled(
         _ sample: ActionSample

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Names and values from outside: bytes that are not text, and paths that would lead elsewhere.
-@Suite("Names and values from outside") struct HostileNameTests {
+@Suite("Hostile names and values") struct HostileNameTests {
     static let names: [[UInt8]] = [
         Array(repeating: UInt8(ascii: "n"), count: 255),
         Array("-rf".utf8), Array("two\nlines\t.txt".utf8), Array("caf".utf8) + [0xE9, 0xFF] + Array(".txt".utf8),
@@ -16,7 +16,7 @@ import Testing
         Array(" ".utf8), Array("\\x41.txt".utf8), Array(repeating: UInt8(ascii: "n"), count: 251) + Array(".txt".utf8),
     ]
 
-    @Test("Every name is moved copied trashed tagged and taken back byte for byte", arguments: names)
+    @Test("Every name is moved, copied, trashed, tagged and undone byte for byte", arguments: names)
     func everyNameMoved(_ name: [UInt8])
         async throws
     {
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "A rule that itself leads out is refused",
+        "A rule that itself leads outside is rejected",
         arguments: ["folder: ../x", "folder: /etc", "name: ../x", "name: a/b", "name: ..", "name: \"\""])
     func ruleItselfLeads(_ parameter: String) async throws {
         let scene = try ActionScene()
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "What the rule alone says is checked when it is loaded",
+        "The fixed parts of a rule are checked when it is loaded",
         arguments: [
             ("rename: { name: \"a/b\" }", "`name` of `rename`: \"a/b\" cannot be a file's name"),
             ("rename: { name: \"a/{{ file.name }}\" }", "`name` of `rename`: \"a/\" cannot be a file's name"),
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "What a file has a share in is not checked when the rule is loaded",
+        "Parts that depend on a file are not checked when the rule is loaded",
         arguments: [
             "rename: { name: \"{{ file.stem }}.txt\" }", "move: { folder: \"{{ file.folder }}/x\" }",
             "move: { folder: a/b..c/.d }", "write-note: { place: drafts, name: \"{{ file.title }}\", text: t }",
@@ -122,7 +122,7 @@ import Testing
         #expect(rules.count == 1 && diagnostics.isEmpty, "\(diagnostics)")
     }
 
-    @Test("A link in the place that leads out is not followed") func linkPlaceLeads() async throws {
+    @Test("A link in the place that leads outside is not followed") func linkPlaceLeads() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try scene.home.write("dropbox/a.txt", "content")
@@ -142,7 +142,7 @@ import Testing
         #expect(try listDirectory(scene.path("outside")).isEmpty)
     }
 
-    @Test("A value in a block cannot begin a line as a heading list anchor or fence") func valueBlockBegin()
+    @Test("A value in a block cannot begin a line as a heading, list, anchor or fence") func valueBlockBegin()
         async throws
     {
         let scene = try ActionScene()

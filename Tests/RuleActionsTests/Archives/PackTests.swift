@@ -17,7 +17,7 @@ import Testing
         world = try scene.open()
     }
 
-    @Test("What is packed is unpacked byte for byte", arguments: ["zip", "tar.zst"], [0, 1, 300_000, 80 << 20])
+    @Test("Packed files are unpacked byte for byte", arguments: ["zip", "tar.zst"], [0, 1, 300_000, 80 << 20])
     func roundTrip(_ format: String, _ size: Int) async throws {
         let content = [UInt8](repeating: 7, count: size)
         try scene.home.write("dropbox/à la carte.bin", content)
@@ -32,14 +32,14 @@ import Testing
         #expect(try out.readAll(limit: 100 << 20) == content)
     }
 
-    @Test("A file is packed under its name byte for byte, as it came from a Mac", arguments: ["zip", "tar.zst"])
+    @Test("A file is packed under the exact bytes of its name, even from a Mac", arguments: ["zip", "tar.zst"])
     func decomposed(_ format: String) async throws {
         try scene.home.write("dropbox/cafe\u{301}.txt", "content")
         let deed = try await world.run("pack: { format: \(format), place: drafts }", on: "cafe\u{301}.txt")
         #expect(try FileStatus.of(try #require(deed.target))?.kind == .file)
     }
 
-    @Test("A name that a ZIP does not keep is refused before, and a tar keeps it")
+    @Test("A name that a ZIP cannot hold is rejected in advance, and a tar keeps it")
     func unkept() async throws {
         for name in [Array("a\\b.txt".utf8), [0x61, 0xFF, 0x62]] {
             let path = BytePath(bytes: name)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("The same file gives the same bytes", arguments: ["zip", "tar.zst"]) func same(_ format: String) async throws
+    @Test("The same file yields the same bytes", arguments: ["zip", "tar.zst"]) func same(_ format: String) async throws
     {
         try scene.home.write("dropbox/a.txt", String(repeating: "some text ", count: 5000))
         var hashes: Set<ContentHash> = []
@@ -67,7 +67,7 @@ import Testing
         #expect(hashes.count == 1)
     }
 
-    @Test("A source that is to go is in the trash afterwards, and comes back") func trash() async throws {
+    @Test("A source to be removed is in the trash afterwards, and comes back") func trash() async throws {
         try scene.home.write("dropbox/a.txt", "content")
         let deed = try await world.run("pack: { source: trash }", on: "a.txt")
         #expect(try listDirectory(scene.path("dropbox")).map(\.name) == [Array("a.txt.zip".utf8)])
@@ -86,7 +86,7 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test("The archive of a file that goes while it is packed stays", arguments: ["keep", "trash"])
+    @Test("If the source is removed while it is packed, the archive stays", arguments: ["keep", "trash"])
     func goesMeanwhile(_ source: String) async throws {
         let scene = try ActionScene()
         let file = try scene.home.write("dropbox/a.txt", "content")

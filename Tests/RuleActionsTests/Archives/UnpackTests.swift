@@ -39,7 +39,7 @@ import Testing
         #expect(try names("drafts") == ["a.b"])
     }
 
-    @Test("One folder around everything is left out, unless it is wanted", arguments: [true, false])
+    @Test("A single top-level folder is omitted, unless it is wanted", arguments: [true, false])
     func wrapper(_ unwrap: Bool) async throws {
         try drop("x.zip", [text("Top/a.txt"), text("Top/b/c.txt")])
         _ = try await world.run("unpack: { place: drafts, unwrap: \(unwrap) }", on: "x.zip")
@@ -47,7 +47,7 @@ import Testing
         #expect(try names("drafts") == ["x"])
     }
 
-    @Test("A name that is taken is not written into", arguments: ["rename", "skip"])
+    @Test("Nothing is unpacked into a taken name", arguments: ["rename", "skip"])
     func taken(_ exists: String) async throws {
         try scene.home.write("drafts/x/a.txt", "mine\n")
         try drop("x.zip", [text("a.txt")])
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "An archive that would do harm leaves nothing behind",
+        "A harmful archive leaves nothing behind",
         arguments: [
             "../out.txt", "a/../../out.txt", "/etc/out.txt", "C:\\out.txt", "a\\b.txt",
             ".steward-desk-0123456789abcdef",
@@ -73,7 +73,7 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test("What is unpacked is for no more eyes than the archive") func modes() async throws {
+    @Test("Unpacked files are no more accessible than the archive") func modes() async throws {
         try drop("x.zip", [text("b/c.txt"), text("d.txt")])
         chmod(scene.path("dropbox/x.zip").text, 0o600)
         _ = try await world.run("unpack: { place: drafts }", on: "x.zip")
@@ -85,21 +85,21 @@ import Testing
         }
     }
 
-    @Test("Links are refused") func links() async throws {
+    @Test("Links are rejected") func links() async throws {
         try drop("x.tar", [text("good.txt"), Packed(name: "bad", link: "/etc/passwd")], .tar)
         let fault = await #expect(throws: Fault.self) { try await world.run("unpack: { place: drafts }", on: "x.tar") }
         #expect(fault?.kind == .refused && fault?.message.contains("is a link") == true, "\(fault?.message ?? "")")
         #expect(try names("drafts").isEmpty)
     }
 
-    @Test("Two entries of one name are refused") func twice() async throws {
+    @Test("Two entries with one name are rejected") func twice() async throws {
         try drop("x.tar", [text("a.txt", "one"), text("./a.txt", "two")], .tar)
         let fault = await #expect(throws: Fault.self) { try await world.run("unpack: { place: drafts }", on: "x.tar") }
         #expect(fault?.kind == .refused && fault?.message.contains("two of its entries") == true)
         #expect(try names("drafts").isEmpty)
     }
 
-    @Test("What is encrypted, cut short, no archive or empty is refused with its reason")
+    @Test("An encrypted, truncated, invalid or empty archive is rejected with its reason")
     func unreadable() async throws {
         let zip = try packed([text("a.txt", String(repeating: "text ", count: 2000))], .deflatedZip)
         for (name, bytes, word) in [
@@ -116,7 +116,7 @@ import Testing
         #expect(try names("drafts").isEmpty)
     }
 
-    @Test("What grows beyond all measure is refused") func bomb() async throws {
+    @Test("Excessive growth is rejected") func bomb() async throws {
         let zeros = Packed(name: "zeros", bytes: [UInt8](repeating: 0, count: 80 << 20))
         try drop("x.zip", [zeros])
         let fault = await #expect(throws: Fault.self) { try await world.run("unpack: { place: drafts }", on: "x.zip") }
@@ -124,7 +124,7 @@ import Testing
         #expect(try names("drafts").isEmpty)
     }
 
-    @Test("Undo puts the folder into the trash, and leaves one to which something was added")
+    @Test("Undo trashes the folder, and leaves one with additions")
     func undo() async throws {
         try drop("x.zip", [text("a.txt"), text("b/c.txt")])
         let deed = try await world.run("unpack: { place: drafts }", on: "x.zip")

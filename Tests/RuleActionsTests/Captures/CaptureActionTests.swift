@@ -18,7 +18,8 @@ import Testing
         world = try scene.open()
     }
 
-    @Test("What changed since it was judged is not stored") func whatChangedSinceItWasJudgedIsNotStored() async throws {
+    @Test("A file changed since it was judged is not stored") func whatChangedSinceItWasJudgedIsNotStored() async throws
+    {
         try scene.home.write("dropbox/idea.md", "Buy milk\n")
         let input = try world.input("idea.md")
         // The same length as before, so that only its bytes differ.
@@ -28,7 +29,7 @@ import Testing
         #expect(fault?.kind == .superseded)
     }
 
-    @Test("What was opened in a folder that is moved or replaced is let go: a capture lies where the name leads to")
+    @Test("Files opened in a folder since moved or replaced are released: the capture is where the name leads")
     func displacedStore() async throws {
         let folder = scene.path("state/captures")
         let aside = scene.path("state/aside")
@@ -50,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "A capture that was written to a folder as that was replaced does not count, and is made again in the right one"
+        "A capture written to a folder just replaced does not count, and is made again in the right one"
     )
     func displacedInTheMidst() async throws {
         let folder = scene.path("state/captures")
@@ -97,7 +98,7 @@ import Testing
         #expect(try scene.home.read(BytePath("dropbox/\(name)")) == content)
     }
 
-    @Test("The sentence is one line, of a thousand characters at most") func sentence() async throws {
+    @Test("The sentence is one line, of at most a thousand characters") func sentence() async throws {
         try scene.home.write("dropbox/short.md", "moment: today\nTwo herons\n by the canal\n")
         let short = try await world.run("index-capture", on: "short.md")
         #expect(
@@ -136,7 +137,9 @@ import Testing
         #expect(try scene.home.read("notes/capture/2026/2026-11/2026-11-20.md").hasSuffix("^cap-0045\nRain\n"))
     }
 
-    @Test("A binary that is no photo is refused and says what is accepted") func binaryPhotoRefused() async throws {
+    @Test("A binary that is not a photo is rejected and the message says what is accepted") func binaryPhotoRefused()
+        async throws
+    {
         try scene.home.write("dropbox/a.bin", [0, 1, 2, 3, 0xFF])
         let action = try world.action("index-capture")
         let fault = await #expect(throws: Fault.self) { try await action.decided(try world.input("a.bin")) }
@@ -144,7 +147,7 @@ import Testing
         #expect(fault?.message.contains("Accepted are") == true)
     }
 
-    @Test("A photo that changed since the decision is not stored") func photoChangedSince() async throws {
+    @Test("A photo changed since the decision is not stored") func photoChangedSince() async throws {
         try scene.home.write("dropbox/p.png", Self.png)
         let action = try world.action("index-capture")
         let intent = try await action.decided(try world.input("p.png"))
@@ -154,8 +157,7 @@ import Testing
         #expect(try listDirectory(scene.path("state/captures/photos")).isEmpty)
     }
 
-    @Test("The files of a folder are one capture with one block, and each can be taken back") func folder() async throws
-    {
+    @Test("The files of a folder are one capture with one block, and each can be undone") func folder() async throws {
         try scene.home.write("dropbox/Canal walk/p.png", Self.png)
         try scene.home.write("dropbox/Canal walk/deeper/words.txt", "Two herons\n")
         try scene.home.write("dropbox/Canal walk/route.pdf", "%PDF-1.7")
@@ -193,7 +195,7 @@ import Testing
     }
 
     @Test(
-        "What would be refused by itself is an attachment of its folder's capture",
+        "A file that would be rejected alone is an attachment of its folder's capture",
         arguments: [
             ("package.json", "[1, 2]"), ("page.url", "[InternetShortcut]\n"),
             ("a.md", "---\nkind: recipe\n---\nSoup\n"),
@@ -209,7 +211,7 @@ import Testing
         #expect(record.attachments.map(\.originalName) == [Array(name.utf8)])
     }
 
-    @Test("After an export and an import a file cannot be taken out alone, and that is said")
+    @Test("After an export and an import a single file cannot be removed, and that is reported")
     func imported() async throws {
         try scene.home.write("dropbox/in/a.txt", "words\n")
         let deed = try await world.run("index-capture: { together: 10m }", on: "in/a.txt")
@@ -222,7 +224,7 @@ import Testing
         #expect(fault?.message.contains("steward dots delete \(made.id.uuidString.prefix(8).lowercased())") == true)
     }
 
-    @Test("A file that lies in the place itself is a capture of its own, and without `together` each is")
+    @Test("A file directly in the place is its own capture, and without `together` every file is")
     func notTogether() async throws {
         for (number, entry) in ["index-capture: { together: 10m }", "index-capture"].enumerated() {
             for name in number == 0 ? ["a.txt", "b.txt"] : ["in/a.txt", "in/b.txt"] {

@@ -28,7 +28,7 @@ struct ImportComicTests {
         deed.receipt.values["comic.\(name)"]?.shown(.gmt) ?? ""
     }
 
-    @Test("What the archive says of itself is told to its own templates and to later steps")
+    @Test("An archive's metadata is available to its own templates and to later steps")
     func values() async throws {
         let fields = """
             <Title>The Gate</Title><Series>Saga</Series><Number>007</Number><Volume>2</Volume><Year>2024</Year>\
@@ -49,7 +49,7 @@ struct ImportComicTests {
         #expect(text(deed, "outcome") == "imported" && text(deed, "path") == "Image/Saga/7.cbz")
     }
 
-    @Test("What the archive does not say, its name and its folder's tell; nothing is left without a title or a folder")
+    @Test("Missing metadata is taken from file and folder name; a title and a folder are always set")
     func names() async throws {
         let bytes = try packed(Self.pages)
         let scene = try scene("Saga (2012)/Saga 012 (2013).cbz", bytes)
@@ -66,7 +66,7 @@ struct ImportComicTests {
     }
 
     @Test(
-        "Names are such as other systems can hold, unless they are to stay as they are",
+        "Names are made portable, unless they are to be kept",
         arguments: [
             ("A: B", "A - B"), ("What*?<>|\"", "What_'"), ("CON", "CON_"), ("aux.1", "aux_.1"), ("9:30", "9-30"),
             ("Saga", "Saga"),
@@ -81,7 +81,7 @@ struct ImportComicTests {
         #expect(try kept.exists(BytePath("library/\(series)/a?b.cbz")))
     }
 
-    @Test("No two names differ by case alone")
+    @Test("No two names differ only by case")
     func caseOnly() async throws {
         let comics = try (1...3).map { number in
             try packed([Packed(name: "1.png", bytes: picture(number)), Self.information("<Series>SAGA</Series>")])
@@ -96,7 +96,7 @@ struct ImportComicTests {
         #expect(try !scene.exists("library/SAGA"))
     }
 
-    @Test("Pages that are decoded are refused where they show nothing")
+    @Test("With page decoding, pages that show nothing are refused")
     func decoded() async throws {
         let scene = try scene("a.cbz", try packed(Self.pages))
         let fault = await #expect(throws: Fault.self) {
@@ -108,7 +108,7 @@ struct ImportComicTests {
     }
 
     @Test(
-        "No metadata lead out of the library or make a name that no file system takes",
+        "No metadata leads out of the library or creates an invalid file name",
         arguments: [
             ("../../etc", "etc"), ("..", "Unknown series"), ("/", "Unknown series"), ("/etc/passwd", "-etc-passwd"),
             (".ssh", "ssh"), ("a\u{1}\u{202E}b\n c", "a b c"), ("AC/DC", "AC-DC"), ("Ende... ", "Ende"),
@@ -129,7 +129,7 @@ struct ImportComicTests {
     }
 
     @Test(
-        "The name gets the ending that the content has",
+        "The name gets the ending that fits the content",
         arguments: [
             ("a.cbz", Packing.sevenZip, "a.cb7"), ("a.cbr", .deflatedZip, "a.cbz"), ("a.cbz", .tar, "a.cbt"),
             ("a.zip", .storedZip, "a.zip"), ("a.zip", .sevenZip, "a.7z"), ("Vol. 1.5", .storedZip, "Vol. 1.5.cbz"),
@@ -141,7 +141,7 @@ struct ImportComicTests {
         #expect(deed.target?.nameText == wanted)
     }
 
-    @Test("A RAR that is called .cbz is taken for what it is")
+    @Test("A RAR named .cbz is treated as a RAR")
     func rar() async throws {
         for (index, bytes) in [storedRar4([picture(1)]), storedRar5([picture(1)])].enumerated() {
             let scene = try scene("a.cbz", bytes)
@@ -150,7 +150,7 @@ struct ImportComicTests {
         }
     }
 
-    @Test("A name that is not UTF-8 stays as it is, byte for byte")
+    @Test("A name that is not UTF-8 is unchanged, byte for byte")
     func bytes() async throws {
         let name = BytePath(bytes: [0x61, 0xFF] + Array(".cbz".utf8))
         let scene = try scene(name, try packed(Self.pages))
@@ -158,7 +158,7 @@ struct ImportComicTests {
         #expect(deed.target?.name == name.name)
     }
 
-    @Test("What is harmful or no comic is refused with a reason in one word")
+    @Test("A harmful or invalid comic is refused with a reason in one word")
     func refused() async throws {
         let cases: [(String, [UInt8])] = [
             ("traversal", try packed([Packed(name: "../1.png", bytes: picture(1))])),
@@ -189,7 +189,7 @@ struct ImportComicTests {
         #expect(text(deed, "pages") == "2")
     }
 
-    @Test("A comic that the library has is found under any name, and goes to the trash or stays, as the rule says")
+    @Test("A comic already in the library is found under any name, and trashed or left, as the rule says")
     func duplicates() async throws {
         let bytes = try packed(Self.pages)
         for (entry, isLeft, isMade) in [
@@ -208,7 +208,7 @@ struct ImportComicTests {
         }
     }
 
-    @Test("What is known to be another comic of the same size is not read again, until it is changed")
+    @Test("A file known to be another comic of the same size is not read again until it changes")
     func readOnce() async throws {
         let three = (1...3).map { Packed(name: "\($0).png", bytes: picture($0)) }
         let orders: [[Packed]] = [three, three.reversed(), [three[1], three[0], three[2]]]
@@ -229,7 +229,7 @@ struct ImportComicTests {
         #expect(text(third, "outcome") == "there already" && text(third, "path") == "other.cbz")
     }
 
-    @Test("A duplicate that has to be copied into the trash is known to the ledger before the copy holds a byte")
+    @Test("A duplicate that must be copied to the trash is recorded in the ledger before the copy has a byte")
     func copiedIntoTrash() async throws {
         let bytes = try packed(Self.pages)
         let scene = try scene("new.cbz", bytes)
@@ -249,7 +249,7 @@ struct ImportComicTests {
         #expect(staged.contains { $0.job == "job.0" && $0.path.parent == trash })
     }
 
-    @Test("Of two equal comics that are imported at the same time one is taken")
+    @Test("Of two identical comics imported concurrently, one is kept")
     func race() async throws {
         let bytes = try packed(Self.pages)
         let scene = try scene("a.cbz", bytes)
@@ -262,7 +262,7 @@ struct ImportComicTests {
         #expect(try scene.snapshot().keys.count { $0.hasPrefix("library/") && $0.hasSuffix(".cbz") } == 1)
     }
 
-    @Test("Without the program that unpacks, comics wait, and go on once it is there")
+    @Test("Without the worker, comics wait, and continue once it is installed")
     func missing() async throws {
         let scene = try scene("a.cbz", try packed(Self.pages))
         var options = ActionWorld.Options()
@@ -276,7 +276,7 @@ struct ImportComicTests {
         #expect(try scene.exists("library/a/a.cbz"))
     }
 
-    @Test("Where the program that unpacks fails with anything, no comic is refused, and at last a person is called")
+    @Test("If the worker always fails, no comic is refused, and eventually a person is asked")
     func broken() async throws {
         let scene = try scene("a.cbz", try packed(Self.pages))
         var options = ActionWorld.Options()
@@ -291,7 +291,7 @@ struct ImportComicTests {
         #expect(try scene.exists("dropbox/a.cbz"))
     }
 
-    @Test("Only the bytes that the rules have seen are imported; a touch changes nothing")
+    @Test("Only the bytes the rules have judged are imported; a touch changes nothing")
     func versions() async throws {
         let scene = try scene("a.cbz", try packed(Self.pages))
         let world = try scene.open()
@@ -308,7 +308,7 @@ struct ImportComicTests {
         #expect(try scene.snapshot().keys.allSatisfy { !$0.hasSuffix(".cbz") || $0.hasPrefix("dropbox/") })
     }
 
-    @Test("A rule that would lead out of the library, or that asks for what is known only later, is refused at once")
+    @Test("A rule that would leave the library, or that uses values known only later, is rejected at once")
     func rules() throws {
         let world = try ActionScene().open()
         for entry in [

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Pages and thumbnails of sealed comics, each read separately.
-@Suite("Pages out of a vault")
+@Suite("Reading single pages from a vault")
 struct SealedPagesTests {
     private static let entry = "import-comic: { vault: main }"
 
@@ -33,7 +33,7 @@ struct SealedPagesTests {
     }
 
     @Test(
-        "A page is read without the pages around it, whatever the archive",
+        "A page is read without its neighbours, in every kind of archive",
         arguments: [(Packing.storedZip, ObjectKind.archive), (.deflatedZip, .archive), (.tar, .pagePack)])
     func alone(packing: Packing, kind: ObjectKind) async throws {
         let scene = try VaultScene()
@@ -55,7 +55,7 @@ struct SealedPagesTests {
     }
 
     @Test(
-        "A solid RAR 4 is sealed as it is, and read page by page",
+        "A solid RAR 4 is sealed unchanged, and read page by page",
         .enabled(if: ArchiveWorker.unpacksSolidRar, "unar is not installed"))
     func solid() async throws {
         let scene = try VaultScene()
@@ -75,7 +75,7 @@ struct SealedPagesTests {
         #expect(try await page(1, of: entry, in: scene)?.page?.bytes == pages[1])
     }
 
-    @Test("The pages of an EPUB stand in the order of its spine")
+    @Test("An EPUB's pages follow the order of its spine")
     func epub() async throws {
         let scene = try VaultScene()
         let item = (1...3).map { "<item id=\"i\($0)\" href=\"\($0).png\" media-type=\"image/png\"/>" }.joined()
@@ -97,7 +97,7 @@ struct SealedPagesTests {
         }
     }
 
-    @Test("A damaged page, and a comic that was sealed without its pages' places, are left to the whole archive")
+    @Test("For a damaged page, or a comic sealed without page positions, the whole archive is read")
     func unknown() async throws {
         let scene = try VaultScene()
         var bytes = try packed((1...2).map { Packed(name: "\($0).png", bytes: picture($0)) })
@@ -123,7 +123,7 @@ struct SealedPagesTests {
         #expect(try await scene.service.use { try SealedMetadata.thumbnail(nil, of: added.entry.id, in: $0) } == nil)
     }
 
-    @Test("What was sealed before places were noted is read as it ever was")
+    @Test("Comics sealed before positions were recorded are read as before")
     func older() throws {
         let text = """
             {"damage":[],"files":[],"format":"zip","metadata":\(
@@ -134,7 +134,7 @@ struct SealedPagesTests {
         #expect(read.pages.first?.place == nil && read.pages.first?.size == 3)
     }
 
-    @Test("Thumbnails were sealed with the comic; where one was not, it is made")
+    @Test("Thumbnails are sealed with the comic; a missing one is made")
     func thumbnails() async throws {
         let scene = try VaultScene()
         let dot = try #require(

@@ -11,9 +11,9 @@ import TestSupport
 import Testing
 
 /// `import-comic` into a vault, interrupted at critical points: done once.
-@Suite("A crash while a comic is imported into a vault")
+@Suite("Crashes during an import into a vault")
 struct VaultImportCrashTests {
-    @Test("A crash after sealing, before anything was noted: found by its key, and the source goes")
+    @Test("A crash after sealing, before anything was recorded: found by its key, and the source is removed")
     func crashAfterSealing() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -31,7 +31,7 @@ struct VaultImportCrashTests {
         #expect(try await world.action(VaultScene.entry).performed(intent, step: "job.0") == receipt)
     }
 
-    @Test("A crash after depositing, before anything was noted: done again, and still one comic")
+    @Test("A crash after depositing, before anything was recorded: repeated, and still one comic")
     func crashAfterDepositing() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -48,7 +48,7 @@ struct VaultImportCrashTests {
         #expect(try await scene.comics().count == 1 && scene.drops() == 0)
     }
 
-    @Test("What was sealed and does not lie in the vault of that name is sealed once more before its source goes")
+    @Test("A sealed comic that is missing from that vault is sealed again before its source is removed")
     func crashAndAnotherFolder() async throws {
         for isLocked in [true, false] {
             let scene = try VaultScene()
@@ -79,7 +79,7 @@ struct VaultImportCrashTests {
         }
     }
 
-    @Test("A crash between the note and the source's removal: the source goes, nothing is sealed again")
+    @Test("A crash between the record and the source's removal: the source is removed, nothing is sealed again")
     func crashAfterNoting() async throws {
         for isLocked in [true, false] {
             let scene = try VaultScene()
@@ -102,7 +102,7 @@ struct VaultImportCrashTests {
         }
     }
 
-    @Test("A source that has to be copied into the trash is known to the ledger before the copy holds a byte")
+    @Test("A source that must be copied to the trash is recorded in the ledger before the copy has a byte")
     func copiedIntoTrash() async throws {
         let scene = try VaultScene()
         guard try FileStatus.of(scene.scene.far)?.device != FileStatus.of(scene.scene.home.path)?.device else {
@@ -121,7 +121,7 @@ struct VaultImportCrashTests {
         #expect(staged.contains { $0.job == "job.0" && $0.path.parent == trash })
     }
 
-    @Test("Another version that has come to stand at the source's name is not removed")
+    @Test("Another version that has taken the source's name is not removed")
     func otherVersion() async throws {
         let scene = try VaultScene()
         try scene.drop("a.cbz", try VaultScene.comic(1))

@@ -39,7 +39,7 @@ struct VaultImportTests {
     }
 
     @Test(
-        "An archive whose pages cannot be sought gets a page pack, and its pages come out of that",
+        "An archive that cannot be sought gets a page pack, and its pages are read from that",
         arguments: [Packing.sevenZip, .tar])
     func packs(packing: Packing) async throws {
         let scene = try VaultScene()
@@ -55,7 +55,7 @@ struct VaultImportTests {
         #expect(try await scene.service.use { try $0.verify().findings.isEmpty })
     }
 
-    @Test("Locked: deposited to the public key, and one comic after the unlock")
+    @Test("Locked: deposited to the public key, and one comic after unlocking")
     func deposited() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic(1, .tar)
@@ -75,7 +75,7 @@ struct VaultImportTests {
         #expect(try await scene.comics().count == 1)
     }
 
-    @Test("What the vault holds is a duplicate, whatever it is called; `duplicates: keep` seals it once more")
+    @Test("A comic already in the vault is a duplicate under any name; `duplicates: keep` seals it again")
     func duplicates() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -92,7 +92,7 @@ struct VaultImportTests {
         #expect(try await scene.comics().map(\.name) == ["a.cbz", "c.cbz"])
     }
 
-    @Test("`duplicates: keep` seals it once more although the vault was locked, and undo finds that one")
+    @Test("`duplicates: keep` seals it again even if the vault was locked, and undo finds that copy")
     func keptWhileLocked() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -111,7 +111,7 @@ struct VaultImportTests {
         #expect(try await scene.comics().map(\.name) == ["a.cbz"])
     }
 
-    @Test("A duplicate of a copy that cannot be read any more is sealed anew before its source goes")
+    @Test("If the vault's copy is unreadable, a duplicate is sealed again before its source is removed")
     func damagedCopy() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -130,7 +130,7 @@ struct VaultImportTests {
         #expect(try await scene.bytes(second) == bytes)
     }
 
-    @Test("The source stays, or goes into the trash, as the rule says", arguments: ["keep", "trash"])
+    @Test("The source is kept or trashed, as the rule says", arguments: ["keep", "trash"])
     func fates(fate: String) async throws {
         for isLocked in [true, false] {
             let scene = try VaultScene()
@@ -144,7 +144,7 @@ struct VaultImportTests {
         }
     }
 
-    @Test("What is harmful or damaged is refused, in words that name nothing of it, and nothing is sealed")
+    @Test("A harmful or damaged comic is refused in words that do not identify it, and nothing is sealed")
     func refused() async throws {
         var damaged = try VaultScene.comic()
         damaged[500] ^= 1
@@ -171,7 +171,7 @@ struct VaultImportTests {
         }
     }
 
-    @Test("A damaged comic that the rule takes is taken by a locked vault, too, with the damage in its metadata")
+    @Test("A damaged comic accepted by the rule is accepted by a locked vault too, with the damage in its metadata")
     func damaged() async throws {
         var bytes = try VaultScene.comic()
         bytes[500] ^= 1
@@ -184,7 +184,7 @@ struct VaultImportTests {
         #expect(metadata?.damage.isEmpty == false)
     }
 
-    @Test("Options that do not go together are refused when the rule is loaded, and say why")
+    @Test("Conflicting options are rejected with the reason when the rule is loaded")
     func options() throws {
         let world = try VaultScene().open()
         for (entry, word) in [
@@ -203,7 +203,7 @@ struct VaultImportTests {
         #expect(world.load("import-comic").0.first?.hidesNames == false)
     }
 
-    @Test("Where names are hidden, the intent keeps those values alone that later steps write themselves")
+    @Test("With hidden names, the intent keeps only values that later steps write themselves")
     func valuesKept() async throws {
         let scene = try VaultScene()
         try scene.drop("a.cbz", try VaultScene.comic())

@@ -11,9 +11,9 @@ import TestSupport
 import Testing
 
 /// Undo of `import-comic` into a vault.
-@Suite("Undo of an import into a vault")
+@Suite("Undoing an import into a vault")
 struct VaultImportUndoTests {
-    @Test("Undo takes a comic out of the unlocked vault and puts it back, byte for byte")
+    @Test("Undo takes a comic out of the unlocked vault and restores it, byte for byte")
     func undone() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -29,7 +29,7 @@ struct VaultImportUndoTests {
         #expect(receipt.effects.count == 1)
     }
 
-    @Test("Undo takes a source with a hidden name out of the trash under that name, also in the agent's next life")
+    @Test("Undo restores a source with a hidden name from the trash under that name, even after a restart")
     func undoneFromTrash() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -50,7 +50,7 @@ struct VaultImportUndoTests {
         #expect(try await scene.comics().isEmpty)
     }
 
-    @Test("Undo of a deposit whose source stayed removes the deposit, without any key")
+    @Test("Undoing a deposit with a kept source removes the deposit, without any key")
     func undoneLocked() async throws {
         let scene = try VaultScene()
         try scene.drop("a.cbz", try VaultScene.comic())
@@ -63,7 +63,7 @@ struct VaultImportUndoTests {
     }
 
     @Test(
-        "Undo of an import whose file had stayed brings it back where somebody has removed it",
+        "Undoing an import with a kept source restores the file if somebody has removed it",
         arguments: [true, false])
     func undoneWithoutSource(isChanged: Bool) async throws {
         let scene = try VaultScene()
@@ -83,7 +83,7 @@ struct VaultImportUndoTests {
         #expect(try await scene.comics().isEmpty)
     }
 
-    @Test("Undo of a deposit keeps it where the file that had stayed is gone")
+    @Test("Undoing a deposit keeps it if the kept source is gone")
     func undoneLockedWithoutSource() async throws {
         let scene = try VaultScene()
         try scene.drop("a.cbz", try VaultScene.comic())
@@ -94,7 +94,7 @@ struct VaultImportUndoTests {
         #expect(try scene.drops() == 1)
     }
 
-    @Test("Undo of a deposit that the vault did not take in, because it held the same, gives the file back")
+    @Test("Undoing a deposit that the vault did not ingest as a duplicate restores the file")
     func undoneDuplicateDeposit() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()
@@ -111,7 +111,7 @@ struct VaultImportUndoTests {
         #expect(try await scene.comics().count == 1)
     }
 
-    @Test("Undo of a duplicate puts the file back and leaves the vault's own where it is")
+    @Test("Undoing a duplicate restores the file and leaves the vault's copy alone")
     func undoneDuplicate() async throws {
         let scene = try VaultScene()
         let bytes = try VaultScene.comic()

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// `move`, `copy`, `rename` and `write-note` with taken names, and across file systems.
-@Suite("Where a file comes to lie") struct FilePlacementTests {
+@Suite("Placing files") struct FilePlacementTests {
     private let scene: ActionScene
     private let world: ActionWorld
 
@@ -22,7 +22,7 @@ import Testing
         try listDirectory(scene.path(place)).map { BytePath.escape($0.name) }.sorted()
     }
 
-    @Test("Rename takes the next free name", arguments: ["move", "copy"]) func renameTakesNext(_ verb: String)
+    @Test("`rename` takes the next free name", arguments: ["move", "copy"]) func renameTakesNext(_ verb: String)
         async throws
     {
         for name in ["a.txt", "a (1).txt"] { try scene.home.write(BytePath("drafts/\(name)"), "old \(name)") }
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "Nothing is put into a place that is away",
+        "Nothing is placed in a place that is away",
         arguments: ["move: { place: drafts }", "write-note: { place: drafts, name: n, text: t }"])
     func nothingPutPlace(_ entry: String) async throws {
         let action = try world.action(entry)
@@ -56,8 +56,7 @@ import Testing
         #expect(try names("drafts").count == 1)
     }
 
-    @Test("Skip leaves both as they are", arguments: ["move", "copy"]) func skipLeavesBoth(_ verb: String) async throws
-    {
+    @Test("`skip` leaves both alone", arguments: ["move", "copy"]) func skipLeavesBoth(_ verb: String) async throws {
         try scene.home.write("drafts/a.txt", "old")
         let before = try scene.snapshot()
         let deed = try await world.run("\(verb): { place: drafts, exists: skip }", on: "a.txt")
@@ -65,7 +64,8 @@ import Testing
         #expect(deed.receipt.effects.isEmpty && deed.receipt.summary.contains("is there already"))
     }
 
-    @Test("Same skips identical content and renames else", arguments: ["move", "copy"]) func skipsIdenticalContent(
+    @Test("`same` skips identical content and renames otherwise", arguments: ["move", "copy"])
+    func skipsIdenticalContent(
         _ verb: String
     ) async throws {
         try scene.home.write("drafts/a.txt", "new")
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "What cannot be made replaces nothing",
+        "A product that cannot be made replaces nothing",
         arguments: [
             ("copy: { place: drafts, exists: replace }", "a.txt"),
             ("move: { place: far, exists: replace }", "a.txt"),
@@ -108,7 +108,7 @@ import Testing
         #expect(try String(decoding: Descriptor(old).readAll(), as: UTF8.self) == "old")
     }
 
-    @Test("Undo of `replace` says where what was there before has gone to, if it is no longer in the trash")
+    @Test("Undoing `replace` says where the replaced file is, if it is no longer in the trash")
     func replacedIsGone() async throws {
         try scene.home.write("drafts/a.txt", "old")
         let deed = try await world.run("move: { place: drafts, exists: replace }", on: "a.txt")
@@ -121,7 +121,7 @@ import Testing
         #expect(try names("drafts").isEmpty)
     }
 
-    @Test("What was replaced is known to the receipt though a crash came before the new file had the name")
+    @Test("The receipt knows the replaced file even if a crash came before the new file had the name")
     func replacedBeforeCrash() async throws {
         let scene = try ActionScene()
         try scene.home.write("dropbox/a.txt", "new")
@@ -149,7 +149,7 @@ import Testing
         #expect(try scene.home.read("drafts/a.txt") == "old")
     }
 
-    @Test("The same content can be replaced again and again") func contentReplacedAgain() async throws {
+    @Test("The same content can be replaced repeatedly") func contentReplacedAgain() async throws {
         try scene.home.write("drafts/x.md", "# one\n")
         for (number, text) in ["two", "one", "two", "one"].enumerated() {
             _ = try await world.run(
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(
-        "What was made is found again though an earlier name has become free",
+        "A product is found again even if an earlier name has become free",
         arguments: [
             ("move: { place: drafts }", "a.txt"), ("copy: { place: drafts }", "a.txt"),
             ("move: { place: far }", "a.txt"), ("link: { place: drafts, kind: hard }", "a.txt"),
@@ -188,7 +188,7 @@ import Testing
         #expect(try scene.snapshot() == after)
     }
 
-    @Test("`replace` refuses a folder of that name") func replaceRefusesFolder() async throws {
+    @Test("`replace` rejects a folder with that name") func replaceRefusesFolder() async throws {
         try scene.home.write("drafts/a.txt/inside", "old")
         let before = try scene.snapshot()
         await #expect(throws: Fault.self) {
@@ -197,7 +197,8 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test("`replace` leaves a version alone that came after the decision") func replaceLeavesVersion() async throws {
+    @Test("`replace` leaves a version alone that appeared after the decision") func replaceLeavesVersion() async throws
+    {
         try scene.home.write("drafts/a.txt", "old")
         let action = try world.action("move: { place: drafts, exists: replace }")
         let intent = try await action.decided(try world.input("a.txt"))
@@ -219,7 +220,7 @@ import Testing
         #expect(try names("drafts").isEmpty)
     }
 
-    @Test("`rename` of `write-note` and of `rename` keep what is there") func renameWriteNote() async throws {
+    @Test("`rename` in `write-note` and `rename` keeps existing files") func renameWriteNote() async throws {
         try scene.home.write("dropbox/b.txt", "there")
         let renamed = try await world.run("rename: { name: b.txt }", on: "a.txt")
         #expect(renamed.target == scene.path("dropbox/b (1).txt"))
@@ -238,7 +239,7 @@ import Testing
     }
 
     @Test(
-        "A name that the file has already, by a hard link, is taken like any other", arguments: ["rename", "replace"])
+        "A name that is a hard link to the file counts as taken like any other", arguments: ["rename", "replace"])
     func movedOntoItself(_ policy: String) async throws {
         let other = scene.path("drafts/a.txt")
         #expect(link(scene.path("dropbox/a.txt").text, other.text) == 0)
@@ -252,13 +253,13 @@ import Testing
         #expect(try scene.home.read("drafts/a.txt") == "new")
     }
 
-    @Test("A file that is moved to where it is stays there") func fileMovedStays() async throws {
+    @Test("A file moved to its own location stays there") func fileMovedStays() async throws {
         let before = try scene.snapshot()
         _ = try await world.run("rename: { name: \"{{ file.name }}\" }", on: "a.txt")
         #expect(try scene.snapshot() == before)
     }
 
-    @Test("Across file systems content mode and time stay") func acrossFileSystems() async throws {
+    @Test("Across file systems content, mode and times are kept") func acrossFileSystems() async throws {
         let source = scene.path("dropbox/a.txt")
         chmod(source.text, 0o640)
         let status = try #require(try FileStatus.of(source))

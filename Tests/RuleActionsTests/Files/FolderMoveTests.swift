@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Folders that are moved, renamed and trashed as one thing") struct FolderMoveTests {
+@Suite("Moving, renaming and trashing whole folders") struct FolderMoveTests {
     private let scene: ActionScene
     private let world: ActionWorld
 
@@ -62,7 +62,7 @@ import Testing
     ].map { $0 == "trash" ? "trash: {}" : $0 }
     private static let allEntries = entries + ["pack: { place: drafts, source: trash }"]
 
-    @Test("All that is in it goes along, and comes back with undo", arguments: entries)
+    @Test("Everything inside moves along, and comes back with undo", arguments: entries)
     func undone(_ entry: String) async throws {
         let before = try scene.snapshot().filter { $0.key.hasPrefix("dropbox") }
         let deed = try await run(entry)
@@ -76,7 +76,7 @@ import Testing
         #expect(try !scene.snapshot().keys.contains { $0.hasPrefix("trash/info/") })
     }
 
-    @Test("Done twice, and looked for after a crash, it is done once", arguments: allEntries)
+    @Test("Performed twice, and recovered after a crash, it happens once", arguments: allEntries)
     func twice(_ entry: String) async throws {
         let deed = try await run(entry)
         #expect(try await deed.action.performed(deed.intent, step: "job.0") == deed.receipt)
@@ -89,7 +89,7 @@ import Testing
         #expect(try scene.exists("dropbox/Lisbon/deep/2.jpg"))
     }
 
-    @Test("Before anything was done there is nothing to recover", arguments: allEntries)
+    @Test("Before anything was done, recovery finds nothing", arguments: allEntries)
     func notDone(_ entry: String) async throws {
         let action = try action(entry)
         let intent = try await action.decided(try input())
@@ -99,7 +99,7 @@ import Testing
         #expect(try scene.exists("dropbox/Lisbon/1.jpg"))
     }
 
-    @Test("A folder in which something has changed since stays where it is", arguments: allEntries)
+    @Test("A folder with changes since the decision stays in place", arguments: allEntries)
     func changed(_ entry: String) async throws {
         let action = try action(entry)
         let intent = try await action.decided(try input())
@@ -110,7 +110,7 @@ import Testing
         #expect(try !scene.snapshot().keys.contains { $0.hasPrefix("trash/info/") })
     }
 
-    @Test("Another folder that has come under its name stays where it is", arguments: allEntries)
+    @Test("Another folder that has taken its name stays in place", arguments: allEntries)
     func another(_ entry: String) async throws {
         let action = try action(entry)
         let intent = try await action.decided(try input())
@@ -121,7 +121,7 @@ import Testing
         #expect(try scene.exists("dropbox/Lisbon") && scene.exists("dropbox/aside/1.jpg"))
     }
 
-    @Test("Undo leaves a folder alone in which somebody has worked since", arguments: entries)
+    @Test("Undo leaves a folder alone if somebody has worked in it since", arguments: entries)
     func notUndone(_ entry: String) async throws {
         let deed = try await run(entry)
         let target = try #require(deed.target)
@@ -131,7 +131,7 @@ import Testing
         #expect(try FileStatus.of(target.appending("mine.txt")) != nil)
     }
 
-    @Test("Nothing is replaced: a name that is taken gives another, or the folder stays") func taken() async throws {
+    @Test("Nothing is replaced: a taken name leads to another, or the folder stays") func taken() async throws {
         try scene.home.write("library/Lisbon/other.txt", "another")
         let stayed = try await run("move: { place: library, exists: skip }")
         #expect(stayed.receipt.effects == [])
@@ -142,21 +142,21 @@ import Testing
     }
 
     @Test(
-        "To compare it or put it in another's place is refused when the rule is read", arguments: ["same", "replace"])
+        "Comparing or replacing folders is rejected when the rule is loaded", arguments: ["same", "replace"])
     func policies(_ exists: String) throws {
         let (rules, diagnostics) = parse("move: { place: library, exists: \(exists) }")
         #expect(rules.isEmpty)
         #expect(diagnostics.map(\.column) == [87], "\(diagnostics.map(\.description))")
     }
 
-    @Test("It does not go into itself")
+    @Test("A folder cannot be moved into itself")
     func intoItself() async throws {
         let action = try action("move: { folder: Lisbon/in }")
         let fault = await #expect(throws: Fault.self) { _ = try await action.decided(try input()) }
         #expect(fault?.kind == .failed)
     }
 
-    @Test("To another file system it is not moved") func far() async throws {
+    @Test("It is not moved to another file system") func far() async throws {
         guard try FileStatus.of(scene.far)?.device != FileStatus.of(scene.home.path)?.device else {
             try Test.cancel("there is no other file system to write to")
         }
@@ -165,20 +165,20 @@ import Testing
         #expect(try scene.exists("dropbox/Lisbon/1.jpg"))
     }
 
-    @Test("The trash can of a file manager brings it back by its name") func information() async throws {
+    @Test("A file manager's trash can restore it by its name") func information() async throws {
         let slot = try #require(try await run("trash: {}").target)
         let info = scene.path("trash/info").appending(name: slot.name + Array(".trashinfo".utf8))
         let text = String(decoding: try Descriptor(info).readAll(), as: UTF8.self)
         #expect(text.contains("Path=\(scene.path("dropbox/Lisbon").text)\n"))
     }
 
-    @Test("What can be done with folders is declared, and nothing else") func declared() {
+    @Test("Actions that work on folders declare it, and no others do") func declared() {
         let both = world.registry.definitions.map(\.declaration).filter { $0.takes == .both }.map(\.name)
         #expect(both == ["append-block", "confirm", "move", "notify", "pack", "rename", "trash", "write-note"])
     }
 
     @Test(
-        "What is packed of it is unpacked byte for byte, with hidden names, and comes back with undo",
+        "Its packed contents are unpacked byte for byte, with hidden names, and come back with undo",
         arguments: ["zip", "tar.zst"])
     func packed(_ format: String) async throws {
         try scene.home.write("dropbox/Lisbon/.git/config", "hidden")
@@ -242,7 +242,8 @@ import Testing
     }
 
     @Test(
-        "Names are packed byte for byte, decomposed ones too, and so others read them", arguments: ["zip", "tar.zst"])
+        "Names are packed byte for byte, including decomposed ones, and other programs read them so",
+        arguments: ["zip", "tar.zst"])
     func names(_ format: String) async throws {
         let names = Self.names + (format == "zip" ? [] : [Self.raw])
         try fill(names)
@@ -253,8 +254,7 @@ import Testing
         #expect(try read(target).isSuperset(of: expected))
     }
 
-    @Test("A name that a ZIP does not keep is told, with what to do, and nothing is packed") func unkept() async throws
-    {
+    @Test("A name that a ZIP cannot hold is reported with advice, and nothing is packed") func unkept() async throws {
         try fill([Self.raw])
         let fault = await #expect(throws: Fault.self) {
             _ = try await run("pack: { place: drafts, source: trash }")
@@ -265,7 +265,7 @@ import Testing
         #expect(try listDirectory(scene.path("drafts")).isEmpty)
     }
 
-    @Test("One that holds a link is not packed, and nothing is left of the attempt")
+    @Test("A folder with a link is not packed, and nothing is left of the attempt")
     func link() async throws {
         #expect(symlink("/etc/passwd", scene.path("dropbox/Lisbon/passwd").text) == 0)
         let fault = await #expect(throws: Fault.self) {

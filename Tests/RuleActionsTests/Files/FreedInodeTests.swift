@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// A file system reuses the inode of a temporary file as soon as it is gone.
-@Suite("Files that got the inode of a temporary one") struct FreedInodeTests {
+@Suite("Files that reuse the inode of a temporary one") struct FreedInodeTests {
     private let scene: ActionScene
 
     init() throws { scene = try ActionScene() }
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "One of another birth is not taken for what a step has made",
+        "A file with another birth time is not mistaken for a step's product",
         arguments: [
             ("pack: { place: drafts, source: trash }", "drafts/p.png.zip"),
             ("convert-picture: { place: drafts }", "drafts/p.jpg"),
@@ -65,7 +65,7 @@ import Testing
         #expect(try Descriptor(scene.path(mine)).readAll() == Picture.png(40, 60))
     }
 
-    @Test("A save by rename is not taken for the tags that a step has set") func savedSound() async throws {
+    @Test("A save by rename is not mistaken for tags set by a step") func savedSound() async throws {
         let file = try scene.home.write("dropbox/a.wav", SoundSample.wave(seconds: 1))
         let world = try scene.open()
         let action = try world.action("set-metadata: { title: x }")
@@ -77,7 +77,8 @@ import Testing
         }
     }
 
-    @Test("Before a source goes the archive is compared with it, whatever it is taken for") func compared() async throws
+    @Test("Before a source is removed, the archive is compared with it, whatever its inode says") func compared()
+        async throws
     {
         try scene.home.write("dropbox/a.txt", "the only copy")
         try scene.home.write("dropbox/b/a.txt", "another")
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "A try that failed leaves neither a temporary file nor a word of one",
+        "A failed attempt leaves neither a temporary file nor a record of one",
         arguments: [
             "pack: { place: drafts }", "convert-picture: { place: drafts }", "unpack: { place: drafts }",
         ])
@@ -112,7 +113,7 @@ import Testing
         #expect(try staged(world).isEmpty)
     }
 
-    @Test("A copy that found its name taken, or its source changed, is forgotten") func changedSource() async throws {
+    @Test("A copy whose name was taken, or whose source changed, is forgotten") func changedSource() async throws {
         let world = try scene.open()
         let source = try scene.home.write("dropbox/a.txt", "content")
         let target = scene.path("drafts/a.txt")
@@ -128,7 +129,7 @@ import Testing
         #expect(try names("drafts").isEmpty)
     }
 
-    @Test("A product that has its name is still known where the next step failed") func named() async throws {
+    @Test("A product that has its name is still known if the next step failed") func named() async throws {
         let world = try scene.open()
         let file = try scene.home.write("drafts/a.txt", "content")
         let temporary = scene.path("drafts/.steward-desk-0123456789abcdef")
@@ -141,7 +142,7 @@ import Testing
         #expect(try world.journal.isProduct(of: "job.0", at: HeldFiles.fromTheTop.entry(file)))
     }
 
-    @Test("What a start finds left of a step goes, and is forgotten") func leftover() async throws {
+    @Test("A start removes and forgets a step's leftovers") func leftover() async throws {
         let world = try scene.open()
         let temporary = try scene.home.write("drafts/.steward-desk-0123456789abcdef", "half")
         try world.journal.recordStaged(temporary, Descriptor(temporary).identity(), step: "job.0")

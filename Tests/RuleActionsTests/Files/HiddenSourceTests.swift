@@ -10,9 +10,9 @@ import Testing
 @testable import FileActions
 
 /// Files whose names the ledger does not hold: once such a file is gone, its name is unknown.
-@Suite("Files with hidden names that are taken away") struct HiddenSourceTests {
+@Suite("Removing files with hidden names") struct HiddenSourceTests {
     @Test(
-        "What a kill has left of one that was copied and was to go is found out of sight and goes",
+        "A copied source hidden for removal when the agent was killed is found and removed",
         arguments: ["trash", "move: { place: far }"])
     func outOfSight(entry: String) async throws {
         let scene = try ActionScene()
@@ -47,7 +47,7 @@ import Testing
         #expect(try listDirectory(shelf).isEmpty)
     }
 
-    @Test("One that comes back from the trash when its name is not known any more has a name that people see")
+    @Test("A file restored from the trash after its hidden name was lost has a visible name")
     func comesBack() async throws {
         let scene = try ActionScene()
         try scene.home.write("dropbox/Shelf/a.txt", "content")

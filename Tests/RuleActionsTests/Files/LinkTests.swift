@@ -21,7 +21,7 @@ import Testing
         try FileManager.default.destinationOfSymbolicLink(atPath: scene.path(link).text)
     }
 
-    @Test("A symbolic link within a place says the way from its folder") func relative() async throws {
+    @Test("Within a place, a symlink is relative to its folder") func relative() async throws {
         let deed = try await world.run("link: { folder: by-day/monday, name: today.txt }", on: "in/a.txt")
         #expect(try destination("dropbox/by-day/monday/today.txt") == "../../in/a.txt")
         #expect(try scene.home.read("dropbox/by-day/monday/today.txt") == "content")
@@ -31,7 +31,7 @@ import Testing
         #expect(try scene.home.read("dropbox/in/a.txt") == "content")
     }
 
-    @Test("Beyond its place it says the whole path", arguments: ["place: drafts", "folder: x, absolute: true"])
+    @Test("Beyond its place, it is absolute", arguments: ["place: drafts", "folder: x, absolute: true"])
     func absolute(_ way: String) async throws {
         let deed = try await world.run("link: { \(way) }", on: "in/a.txt")
         guard case .touched(let link, _, _)? = deed.receipt.effects.first else { throw TestFailure("no effect") }
@@ -39,7 +39,7 @@ import Testing
             try FileManager.default.destinationOfSymbolicLink(atPath: link.text) == scene.path("dropbox/in/a.txt").text)
     }
 
-    @Test("A link that is there already is not made again, nor taken back", arguments: ["symbolic", "hard"])
+    @Test("An existing link is neither created again nor undone", arguments: ["symbolic", "hard"])
     func twice(_ kind: String) async throws {
         _ = try await world.run("link: { kind: \(kind), folder: links }", on: "in/a.txt")
         let again = try await world.run("link: { kind: \(kind), folder: links }", on: "in/a.txt", step: "job.1")
@@ -48,7 +48,7 @@ import Testing
         #expect(try listDirectory(scene.path("dropbox/links")).map(\.name) == [Array("a.txt".utf8)])
     }
 
-    @Test("A hard link is the same file under a further name") func hard() async throws {
+    @Test("A hard link is another name for the same file") func hard() async throws {
         let deed = try await world.run("link: { kind: hard, place: drafts }", on: "in/a.txt")
         let (one, other) = (
             try FileStatus.of(scene.path("dropbox/in/a.txt")), try FileStatus.of(scene.path("drafts/a.txt"))
@@ -62,7 +62,7 @@ import Testing
         #expect(try scene.home.read("dropbox/in/a.txt") == "content")
     }
 
-    @Test("A hard link does not reach another file system, and says what does") func acrossDevices() async throws {
+    @Test("A hard link to another file system fails, with advice on what works") func acrossDevices() async throws {
         guard try FileStatus.of(scene.far)?.device != FileStatus.of(scene.home.path)?.device else {
             try Test.cancel("there is no other file system to write to")
         }
@@ -74,7 +74,7 @@ import Testing
         #expect(try world.ledger.readBlocking { try $0.staged() }.isEmpty)
     }
 
-    @Test("An older hard link of the file is not taken for the one that a step was about to make when it was killed")
+    @Test("An older hard link of the file is not mistaken for the one a killed step was about to create")
     func older() async throws {
         let source = scene.path("dropbox/in/a.txt")
         #expect(link(source.text, scene.path("drafts/a (1).txt").text) == 0)
@@ -89,7 +89,7 @@ import Testing
         #expect(receipt.values["target.path"] == .text(scene.path("drafts/a.txt").text))
     }
 
-    @Test("Undo leaves a link that has been pointed elsewhere") func pointedElsewhere() async throws {
+    @Test("Undo leaves a link that now points elsewhere") func pointedElsewhere() async throws {
         let deed = try await world.run("link: { folder: links }", on: "in/a.txt")
         unlink(scene.path("dropbox/links/a.txt").text)
         symlink("/etc/passwd", scene.path("dropbox/links/a.txt").text)

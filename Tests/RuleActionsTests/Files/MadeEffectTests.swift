@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 /// What a receipt says about a file that a step created.
-@Suite("What a step has made")
+@Suite("Recorded effects of a step")
 struct MadeEffectTests {
-    @Test("State and content are of the very file that the step staged; of another under its name there is no receipt")
+    @Test("State and content are those of the staged file; another file under its name gets no receipt")
     func another() throws {
         let folder = try TemporaryFolder("made")
         let files = HeldFiles(below: [folder.path])

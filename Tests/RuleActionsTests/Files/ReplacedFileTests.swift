@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Files that `exists: replace` put in the trash for a step that comes to nothing, or is undone.
-@Suite("Files that were to be replaced") struct ReplacedFileTests {
+@Suite("Replaced files and crashes") struct ReplacedFileTests {
     private let scene: ActionScene
 
     init() throws {
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "What turns out not to go only when the name is free leaves there what it was to replace",
+        "A failure noticed only once the name is free leaves the file to be replaced in place",
         arguments: [
             "move: { place: drafts, exists: replace }", "link: { place: drafts, kind: hard, exists: replace }",
         ])
@@ -79,7 +79,7 @@ import Testing
         #expect(try names("trash/files").count == 1)
     }
 
-    @Test("After a crash it is back before the step is decided anew, which may not come to pass", arguments: entries)
+    @Test("After a crash it is restored before the step is decided again, which may never happen", arguments: entries)
     func crash(_ entry: String) async throws {
         try await crashAfterTrash(entry)
         // The person is faster than the agent.
@@ -98,7 +98,7 @@ import Testing
         #expect(try world.journal.noted(step: "job.0") == nil)
     }
 
-    @Test("Where its name is taken by then it stays in the trash, and the job's history says so")
+    @Test("If its name is taken by then it stays in the trash, and the job's history says so")
     func crashAndTaken() async throws {
         let entry = Self.entries[0]
         try await crashAfterTrash(entry)
@@ -115,8 +115,7 @@ import Testing
         #expect(lines.contains { $0.contains(slot.text) && $0.contains("drafts/a.txt") }, "\(lines)")
     }
 
-    @Test("An undo that goes on leaves it alone once it is back in the place of a link") func resumedLink() async throws
-    {
+    @Test("A resumed undo leaves it alone once it has replaced a link") func resumedLink() async throws {
         try scene.home.write("drafts/a.txt", "old")
         let world = try scene.open()
         let deed = try await world.run("link: { place: drafts, exists: replace }", on: "a.txt")
@@ -129,7 +128,7 @@ import Testing
         #expect(try FileStatus.of(scene.path("drafts/a.txt"))?.fingerprint == before?.fingerprint)
     }
 
-    @Test("An undo that goes on leaves it alone though it has the content of what was moved") func resumedMove()
+    @Test("A resumed undo leaves it alone even if its content equals that of the moved file") func resumedMove()
         async throws
     {
         let old = scene.far.appending("a.txt")
@@ -146,7 +145,7 @@ import Testing
         #expect(again.effects.count == 2, "\(again)")
     }
 
-    @Test("It counts as back though what the trash knows of it cannot be removed") func infoStays() async throws {
+    @Test("It counts as restored even if its trash info cannot be removed") func infoStays() async throws {
         try scene.home.write("drafts/a.txt", "old")
         let world = try scene.open()
         let deed = try await world.run("copy: { place: drafts, exists: replace }", on: "a.txt")

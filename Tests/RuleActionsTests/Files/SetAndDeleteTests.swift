@@ -8,9 +8,9 @@ import Testing
 
 @testable import FileActions
 
-@Suite("Modes as chmod takes them") struct ModeChangeTests {
+@Suite("Modes in chmod notation") struct ModeChangeTests {
     @Test(
-        "Octal sets all, letters change some",
+        "Octal digits set all bits, letters change some",
         arguments: [
             ("0640", 0o777, 0o640), ("600", 0o4755, 0o4600), ("u+x", 0o644, 0o744), ("go-w", 0o666, 0o644),
             ("u=rw,go=", 0o777, 0o600), ("+x", 0o640, 0o751), ("a=rX", 0o200, 0o444), ("a=rX", 0o100, 0o555),
@@ -20,11 +20,12 @@ import Testing
         #expect(ModeChange(text)?.applied(to: before) == after)
     }
 
-    @Test("What is no mode is none", arguments: ["", "u", "4755", "0888", "u+s", "+t", "u+x,", "rwx", "12345", "07"])
+    @Test(
+        "Invalid modes are rejected", arguments: ["", "u", "4755", "0888", "u+s", "+t", "u+x,", "rwx", "12345", "07"])
     func none(text: String) { #expect(ModeChange(text) == nil) }
 }
 
-@Suite("What a file carries besides its content") struct SetFileTests {
+@Suite("Setting attributes") struct SetFileTests {
     private let scene: ActionScene
     private let world: ActionWorld
     private let file: BytePath
@@ -36,7 +37,7 @@ import Testing
         chmod(file.text, 0o644)
     }
 
-    @Test("Mode and times are set, and put back") func putBack() async throws {
+    @Test("Mode and times are set, and restored") func putBack() async throws {
         let before = try #require(try FileStatus.of(file))
         let deed = try await world.run(
             "set: { mode: \"u+x,go=\", modified: \"{{ front.v | default: 2020-02-29T12:00:00Z }}\" }", on: "a.txt")
@@ -51,12 +52,12 @@ import Testing
         #expect(try scene.home.read("dropbox/a.txt") == "content")
     }
 
-    @Test("The time of the last access is set") func accessed() async throws {
+    @Test("The access time is set") func accessed() async throws {
         try await world.run("set: { accessed: 2001-09-09T01:46:40Z }", on: "a.txt")
         #expect(try Descriptor(file).accessed() == 1_000_000_000_000_000_000)
     }
 
-    @Test("What was changed half way knows what was there before") func halfWay() async throws {
+    @Test("A half-completed change knows the previous values") func halfWay() async throws {
         let action = try world.action("set: { mode: \"0600\", modified: 2020-01-01 }")
         let intent = try await action.decided(world.input("a.txt"))
         let before = try #require(try FileStatus.of(file))
@@ -70,7 +71,7 @@ import Testing
         #expect(back.mode == before.mode && back.fingerprint.modified == before.fingerprint.modified)
     }
 
-    @Test("A file that has changed keeps its time") func changed() async throws {
+    @Test("A changed file keeps its time") func changed() async throws {
         let action = try world.action("set: { modified: 2020-01-01 }")
         let intent = try await action.decided(world.input("a.txt"))
         try write(file, "somebody's")
@@ -79,11 +80,11 @@ import Testing
     }
 
     @Test(
-        "What makes no sense is refused when rules are loaded",
+        "Invalid values are rejected when rules are loaded",
         arguments: ["set: {}", "set: { mode: rwx }", "set: { mode: \"4755\" }", "set: { modified: yesterday }"])
     func refused(entry: String) { #expect(world.load(entry).1.hasErrors) }
 
-    @Test("A user that there is none of, and a value that is no date, are said") func unknown() async throws {
+    @Test("An unknown user and an invalid date are reported") func unknown() async throws {
         let user = await #expect(throws: Fault.self) {
             try await world.run("set: { owner: nobody-of-that-name }", on: "a.txt")
         }
@@ -94,7 +95,7 @@ import Testing
         #expect(date?.kind == .refused && date?.message.contains("is no date") == true)
     }
 
-    @Test("Attributes are written and removed, and only those of a user's own") func attributes() async throws {
+    @Test("Only extended attributes in the user namespace are written and removed") func attributes() async throws {
         try ExtendedAttributes.set("user.old", [0, 255], on: Descriptor(file))
         let deed = try await world.run(
             "write-attributes: { set: { user.one: \"{{ file.name }}\" }, remove: [user.old] }", on: "a.txt")
@@ -122,7 +123,7 @@ import Testing
         return try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(path)) == Array("x".utf8)
     }
 
-    @Test("A mode is not put back where somebody has saved the file since, and the save stays news")
+    @Test("A mode is not restored if somebody has saved the file since, and the save remains news")
     func savedMode() async throws {
         let deed = try await world.run(Self.marks[0], on: "a.txt")
         try write(file, "somebody's")
@@ -133,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "Tags and attributes are taken back also where the file was written since, and what was written stays news",
+        "Tags and attributes are undone even if the file was changed since, and that change remains news",
         arguments: marks.dropFirst())
     func saved(entry: String) async throws {
         let deed = try await world.run(entry, on: "a.txt")
@@ -144,7 +145,7 @@ import Testing
         #expect(try scene.home.read("dropbox/a.txt") == "somebody's")
     }
 
-    @Test("What is another file by now is left as it is by undo", arguments: marks)
+    @Test("Undo leaves a file alone that has been replaced by another", arguments: marks)
     func replaced(entry: String) async throws {
         let deed = try await world.run(entry, on: "a.txt")
         let new = try scene.home.write("dropbox/b.txt", "somebody's")
@@ -157,7 +158,7 @@ import Testing
         #expect(try isMarked(file, entry))
     }
 
-    @Test("Undo is of the file where it lies now, and not of another under its old name", arguments: marks)
+    @Test("Undo applies to the file at its current location, not to another under its old name", arguments: marks)
     func moved(entry: String) async throws {
         let deed = try await world.run(entry, on: "a.txt")
         let hash = try ContentHash.ofFile(file)
@@ -181,7 +182,7 @@ import Testing
     }
 }
 
-@Suite("Deleting for good") struct DeleteFileTests {
+@Suite("Permanent deletion") struct DeleteFileTests {
     private let scene: ActionScene
     private let world: ActionWorld
     private let file: BytePath
@@ -192,7 +193,7 @@ import Testing
         file = try scene.home.write("dropbox/a.txt", "content")
     }
 
-    @Test("The file is gone, and lies in no trash") func gone() async throws {
+    @Test("The file is gone, and not in any trash") func gone() async throws {
         let deed = try await world.run("delete", on: "a.txt")
         #expect(try listDirectory(scene.path("dropbox")).isEmpty)
         #expect(try !scene.exists("trash/files/a.txt"))
@@ -200,7 +201,7 @@ import Testing
         #expect(fault?.message.contains("cannot be undone") == true)
     }
 
-    @Test("A file that has changed since stays, and so does another of its name") func changed() async throws {
+    @Test("A file changed since stays, and so does another with its name") func changed() async throws {
         let action = try world.action("delete")
         let intent = try await action.decided(world.input("a.txt"))
         try write(file, "somebody's")
@@ -218,7 +219,7 @@ import Testing
     }
 
     @Test(
-        "What would change a file under its other names as well is not done",
+        "Changes that would affect a file's other names are not made",
         arguments: [
             "set: { mode: \"0600\" }", "set: { modified: 2020-01-01 }", "tag: { add: [x] }",
             "write-attributes: { set: { user.x: y } }", "delete",
@@ -245,7 +246,7 @@ import Testing
         #expect(try ExtendedAttributes.names(of: Descriptor(scene.path("drafts/b.txt"))).isEmpty)
     }
 
-    @Test("What has come under the name after it was deleted is not touched by going on") func newFile() async throws {
+    @Test("A file that takes the name after the deletion is not touched on recovery") func newFile() async throws {
         let deed = try await world.run("delete", on: "a.txt")
         try scene.home.write("dropbox/a.txt", "content")
         guard case .done(let receipt) = try await world.action("delete").recovered(deed.intent, step: deed.step) else {
@@ -257,7 +258,7 @@ import Testing
     }
 
     @Test(
-        "What went back because it was open, and was moved on or saved anew, is not said to be deleted",
+        "A file put back because it was open, then moved or saved, is not reported as deleted",
         arguments: [true, false])
     func openForWriting(isSaved: Bool) async throws {
         let action = try world.action("delete")
@@ -291,7 +292,7 @@ import Testing
     }
 
     @Test(
-        "A rule that could meet a file that has only just come may not delete",
+        "A rule that might match a file that just arrived may not delete",
         arguments: [
             "", "where: { name: \"*.tmp\" }", "where: { age: \"< 2d\" }", "where: { not: { age: \"> 2d\" } }",
             "where: { any: [ { age: \"> 2d\" }, { name: x } ] }", "where: { age: \">= 0s\" }",
@@ -302,7 +303,7 @@ import Testing
     }
 
     @Test(
-        "With a least age it may",
+        "With a minimum age it may",
         arguments: [
             "age: \"> 30d\"", "age: [\">= 2d\", \"< 9d\"]", "all: [ { name: x }, { age: \"> 2d\" } ]",
             "any: [ { age: \"> 2d\" }, { all: [ { age: \"> 1d\" }, { name: x } ] } ]",

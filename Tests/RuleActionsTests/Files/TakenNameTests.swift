@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Two files want the same name, and both are decided before either has it: the second follows `exists`.
-@Suite("Names that are taken between decision and deed") struct TakenNameTests {
+@Suite("Names taken between decision and execution") struct TakenNameTests {
     private let scene: ActionScene
     private let world: ActionWorld
 
@@ -51,7 +51,7 @@ import Testing
         try scene.home.write(BytePath("dropbox").appending(name), verb.content ?? Array(text.utf8))
     }
 
-    @Test("The second is decided anew, under the same policy and never under another", arguments: Verb.allCases)
+    @Test("The second is decided again, under the same policy and never under another", arguments: Verb.allCases)
     func decidedAnew(verb: Verb) async throws {
         for policy in verb.policies {
             let place = scene.path("drafts")
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("With `same` the second of two files with one content stays where it is", arguments: [Verb.move, .copy])
+    @Test("With `same`, the second of two files with one content stays in place", arguments: [Verb.move, .copy])
     func sameTwice(verb: Verb) async throws {
         for name in ["a", "b"] { try scene.home.write(BytePath("dropbox/\(name)/f"), "one content") }
         let action = try world.action(verb.entry("same"))
@@ -100,7 +100,7 @@ import Testing
         #expect(try scene.home.read("dropbox/b/f") == "one content")
     }
 
-    @Test("`same` compares with every name that has a number, beyond a gap as well", arguments: [Verb.move, .copy])
+    @Test("`same` compares with every numbered name, even beyond a gap", arguments: [Verb.move, .copy])
     func everyNumber(verb: Verb) async throws {
         try scene.home.write("dropbox/f", "the content")
         for (name, text) in [("x", "another"), ("x (1)", "yet another"), ("x (7)", "the content")] {
@@ -117,7 +117,7 @@ import Testing
         #expect(other.target == scene.path("drafts/x (2)"))
     }
 
-    @Test("A thousand names are tried, and no more", arguments: ["rename", "same"])
+    @Test("At most a thousand names are tried", arguments: ["rename", "same"])
     func limit(policy: String) async throws {
         try scene.home.write("dropbox/f", "content")
         for number in 0..<1_000 {

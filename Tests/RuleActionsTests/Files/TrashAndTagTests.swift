@@ -9,7 +9,7 @@ import Testing
 @testable import FileActions
 
 @Suite("The trash") struct TrashTests {
-    @Test("The file lies in the trash as the freedesktop specification says") func fileLiesTrash() async throws {
+    @Test("The file is trashed as the freedesktop specification says") func fileLiesTrash() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         let name = "a b%\n\u{E9}.txt"
@@ -26,7 +26,7 @@ import Testing
         #expect(try FileStatus.of(slot.parent.parent)?.mode == 0o700 || FileStatus.of(slot.parent)?.mode == 0o700)
     }
 
-    @Test("A name that is no text is noted by its bytes") func aNameThatIsNoTextIsNotedByItsBytes() async throws {
+    @Test("A name that is not text is recorded by its bytes") func aNameThatIsNoTextIsNotedByItsBytes() async throws {
         let scene = try ActionScene()
         let name = BytePath(bytes: [0xFF, UInt8(ascii: "a"), 0xC3])
         try scene.home.write(BytePath("dropbox").appending(name), "content")
@@ -36,7 +36,7 @@ import Testing
         #expect(lines.contains { $0 == "Path=\(scene.path("dropbox").text)/%FFa%C3" }, "\(lines)")
     }
 
-    @Test("What a kill has left of a file that was copied into the trash goes, though it is out of sight already")
+    @Test("Leftovers of a kill while copying into the trash are removed, even if already hidden")
     func copiedAndOutOfSight() throws {
         let scene = try ActionScene()
         let file = try scene.home.write("dropbox/a.txt", "content")
@@ -57,7 +57,7 @@ import Testing
         #expect(try listDirectory(scene.path("dropbox")).isEmpty)
     }
 
-    @Test("On another file system it lies in that one's own trash") func onAnotherFileSystemItLiesInThatOnesOwnTrash()
+    @Test("On another file system that one's own trash is used") func onAnotherFileSystemItLiesInThatOnesOwnTrash()
         async throws
     {
         let scene = try ActionScene()
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("A long extension is cut and the file comes back", arguments: ["e", "\u{FC}", "\u{6F2B}"])
+    @Test("A long extension is truncated and the file comes back", arguments: ["e", "\u{FC}", "\u{6F2B}"])
     func longExtensionCut(_ letter: String)
         async throws
     {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("Where the top of a file system has a trash that is the user's") func topFileSystem() throws {
+    @Test("Where the top of a file system has a trash owned by the user") func topFileSystem() throws {
         let scene = try ActionScene()
         let top = scene.path("library")
         let open = Folder(try Descriptor(top, O_RDONLY | O_DIRECTORY))
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "Where the top of the file system is not the user's the home trash takes it",
+        "If the top of the file system is not the user's, the home trash is used",
         .enabled(if: getuid() == 0, "needs root"))
     func topFileSystemUser() async throws {
         let folder = try TemporaryFolder("steward-trash")
@@ -160,7 +160,7 @@ import Testing
         #expect(try listDirectory(far).map(\.name) == [Array("place".utf8)])
     }
 
-    @Test("Undo puts it back beside what has taken its name") func undoPutsBack() async throws {
+    @Test("Undo puts it next to a file that has taken its name") func undoPutsBack() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try scene.home.write("dropbox/a.txt", "first")
@@ -172,7 +172,7 @@ import Testing
         #expect(try listDirectory(scene.path("trash/info")).isEmpty)
     }
 
-    @Test("Undo of what somebody took out of the trash says so") func undoSomebodyTook() async throws {
+    @Test("Undoing a file removed from the trash says so") func undoSomebodyTook() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try scene.home.write("dropbox/a.txt", "first")
@@ -216,7 +216,7 @@ import Testing
         #expect(try tags == "a b")
     }
 
-    @Test("Undo puts back what was there") func undoPutsBack2() async throws {
+    @Test("Undo restores the previous tags") func undoPutsBack2() async throws {
         _ = try await world.run("tag: { add: [mine] }", on: "a.txt")
         let deed = try await world.run("tag: { add: [theirs], remove: [mine] }", on: "a.txt", step: "job.1")
         #expect(try tags == "theirs")
@@ -232,7 +232,7 @@ import Testing
         #expect(path == scene.path("dropbox/a.txt") && hash == ContentHash(of: "content".utf8))
     }
 
-    @Test("A tag goes along to another file system") func tagGoesAlong() async throws {
+    @Test("A tag survives a move to another file system") func tagGoesAlong() async throws {
         _ = try await world.run("tag: { add: [one] }", on: "a.txt")
         let deed = try await world.run("move: { place: far }", on: "a.txt", step: "job.1")
         let tags = try ExtendedAttributes.value("user.xdg.tags", of: Descriptor(try #require(deed.target)))
@@ -242,7 +242,7 @@ import Testing
         #expect(try listDirectory(scene.path("dropbox")).isEmpty)
     }
 
-    @Test("A step without tags is refused when rules are loaded") func stepWithoutTags() {
+    @Test("A step without tags is rejected when rules are loaded") func stepWithoutTags() {
         #expect(world.load("tag").1.hasErrors)
         #expect(world.load("tag: {}").1.hasErrors)
     }

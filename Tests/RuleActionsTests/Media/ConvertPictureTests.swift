@@ -6,7 +6,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Making a picture of another", .enabled(if: hasThumbnails, "libvips42 is not installed"))
+@Suite("Converting pictures", .enabled(if: hasThumbnails, "libvips42 is not installed"))
 struct ConvertPictureTests {
     private let scene: ActionScene
     private let world: ActionWorld
@@ -21,7 +21,7 @@ struct ConvertPictureTests {
     }
 
     @Test(
-        "A picture of another format lies at the destination, and the file where it was",
+        "The converted picture is at the destination, and the original stays",
         arguments: ["jpeg", "png", "webp"])
     func formats(_ format: String) async throws {
         let file = try scene.home.write("dropbox/p.png", Picture.png(40, 60))
@@ -42,7 +42,7 @@ struct ConvertPictureTests {
         #expect(try made("dropbox/large.jpg")?.width == old.width)
     }
 
-    @Test("What is no picture is refused, and nothing is left") func refused() async throws {
+    @Test("Anything but a picture is refused, and nothing is left") func refused() async throws {
         try scene.home.write("dropbox/p.png", "no picture")
         let fault = await #expect(throws: Fault.self) { try await world.run("convert-picture", on: "p.png") }
         #expect(fault?.kind == .refused, "\(fault?.message ?? "")")

@@ -7,7 +7,7 @@ import Sandbox
 import TestSupport
 import Testing
 
-@Suite("Setting the tags of sound") struct SetMetadataTests {
+@Suite("Setting audio tags") struct SetMetadataTests {
     private let scene: ActionScene
     private let world: ActionWorld
 
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("The file says what the rule says, all else stays, and the version of before is in the trash")
+    @Test("The file says what the rule says, everything else is unchanged, and the old version is in the trash")
     func set() async throws {
         let old = SoundSample.mp3()
         let file = try scene.home.write("dropbox/Trio/a.mp3", old)
@@ -49,7 +49,7 @@ import Testing
         #expect(try Descriptor(file).readAll() == old)
     }
 
-    @Test("What is no sound, or is changed meanwhile, is left as it is") func refused() async throws {
+    @Test("A file that is not audio, or that changes meanwhile, is left alone") func refused() async throws {
         let file = try scene.home.write("dropbox/a.mp3", "no sound")
         let fault = await #expect(throws: Fault.self) {
             try await world.run("set-metadata: { title: x }", on: "a.mp3")
@@ -66,7 +66,7 @@ import Testing
         #expect(try listDirectory(file.parent).count == 2)
     }
 
-    @Test("A file that somebody is writing into is tried again later") func open() async throws {
+    @Test("A file that somebody is writing to is retried later") func open() async throws {
         let file = try scene.home.write("dropbox/b.wav", SoundSample.wave(seconds: 1))
         let writer = try Descriptor(file, O_WRONLY)
         let fault = await #expect(throws: Fault.self) {
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "What could never be set is complained about",
+        "Values that could never be set are reported",
         arguments: [
             ("set-metadata", "needs a tag to set"), ("set-metadata: { year: soon }", "\"soon\" is no number"),
             ("set-metadata: { titel: x }", "did you mean `title`?"),
@@ -88,7 +88,7 @@ import Testing
         #expect(diagnostics.contains { $0.description.contains(message) }, "\(diagnostics)")
     }
 
-    @Test("A value that is no number refuses the file") func value() async throws {
+    @Test("A value that is not a number refuses the file") func value() async throws {
         try scene.home.write("dropbox/b.wav", SoundSample.wave(seconds: 1))
         let fault = await #expect(throws: Fault.self) {
             try await world.run("set-metadata: { track: \"{{ file.stem }}\" }", on: "b.wav")

@@ -26,11 +26,11 @@ import Testing
         return EditorTimeout(limits, BlockingPool("editors", threads: 2))
     }
 
-    @Test("Without an editor nothing is waited for") func withoutEditorNothing() async throws {
+    @Test("Without an editor there is no wait") func withoutEditorNothing() async throws {
         #expect(try await timeout { _ in }.waitForEditor(of: note, files) { true } == nil)
     }
 
-    @Test("An editor's sign is waited for and what is saved meanwhile is looked at") func editorSignWaited()
+    @Test("A sign of an editor is waited for and saves in the meantime are examined") func editorSignWaited()
         async throws
     {
         let timeout = timeout { _ in }
@@ -53,13 +53,13 @@ import Testing
         #expect(timeout.heldUp.isEmpty)
     }
 
-    @Test("A sign that stays is named") func signStaysNamed() async throws {
+    @Test("A lasting sign is reported") func signStaysNamed() async throws {
         let lock = try folder.write(".note.md.swp", "b0VIM")
         let stays = try await timeout { $0.editor = 0.05 }.waitForEditor(of: note, files) { true }
         #expect(stays?.name.elementsEqual(lock.name) == true)
     }
 
-    @Test("Who is stopping waits for nobody") func stoppingWaitsNobody() async throws {
+    @Test("Shutdown waits for nobody") func stoppingWaitsNobody() async throws {
         try folder.write(".note.md.swp", "b0VIM")
         let timeout = timeout { _ in }
         timeout.stop()
@@ -67,8 +67,7 @@ import Testing
         #expect(fault?.kind == .transient && fault?.message.contains("the agent is stopping") == true)
     }
 
-    @Test("Who keeps it open is waited for and named until it has been long enough") func keepsOpenWaited() async throws
-    {
+    @Test("Whoever keeps it open is waited for, and named after the timeout") func keepsOpenWaited() async throws {
         let reader = try Descriptor(note)
         let timeout = timeout { _ in }
         #expect(try await timeout.waitForOpeners(of: note, files, since: .now, tries: 0))

@@ -28,9 +28,9 @@ struct FrontMatterCase: Decodable, CustomTestStringConvertible, Sendable {
     }()
 }
 
-@Suite("Front matter to those who read it")
+@Suite("Front matter as seen by each reader")
 struct FrontMatterParityTests {
-    @Test("The cases are found")
+    @Test("The cases exist")
     func found() { #expect(FrontMatterCase.all.count > 40) }
 
     @Test("A rule's conditions and values", arguments: FrontMatterCase.all)

@@ -12,7 +12,7 @@ import Testing
 @Suite("Appending to a note") struct NoteAppendTests {
     static let start = "# Inbox\n\n## Captures\n\n^cap-0800\nold\n"
 
-    @Test("A block stands at the end of its section") func blockStandsEnd() async throws {
+    @Test("A block is placed at the end of its section") func blockStandsEnd() async throws {
         let scene = try ActionScene()
         try scene.home.write("notes/inbox.md", Self.start + "\n## Later\n\nread\n")
         let world = try scene.open()
@@ -21,7 +21,7 @@ import Testing
             try scene.home.read("notes/inbox.md") == Self.start + "\n^cap-0930\nnew\n\n## Later\n\nread\n")
     }
 
-    @Test("An anchor that the note holds gets the device as suffix") func anchorNoteHolds() async throws {
+    @Test("If the note already has an anchor, it gets the device as suffix") func anchorNoteHolds() async throws {
         let scene = try ActionScene()
         try scene.home.write("notes/inbox.md", Self.start)
         let world = try scene.open()
@@ -32,7 +32,7 @@ import Testing
         #expect(tokens == ["cap-0930", "cap-0930__desk", "cap-0930__desk-2", "cap-0930__desk-3"])
     }
 
-    @Test("A vault that is away is not made anew and the block is written when it is back") func vaultAwayMade()
+    @Test("An unavailable vault is not created, and the block is written when it is back") func vaultAwayMade()
         async throws
     {
         let scene = try ActionScene()
@@ -47,7 +47,7 @@ import Testing
         #expect(try scene.home.read("notes/inbox.md") == Self.start + "\n^cap-0930\nnew\n")
     }
 
-    @Test("One step writes one block however often it is asked") func stepWritesBlock() async throws {
+    @Test("One step writes one block, however often it is requested") func stepWritesBlock() async throws {
         let scene = try ActionScene()
         try scene.home.write("notes/inbox.md", Self.start)
         let world = try scene.open()
@@ -55,7 +55,7 @@ import Testing
         #expect(count("once", in: try scene.home.read("notes/inbox.md")) == 1)
     }
 
-    @Test("Two thousand blocks at once are written once each in few writes") func twoThousandBlocks() async throws {
+    @Test("Two thousand concurrent blocks are written once each, in few writes") func twoThousandBlocks() async throws {
         let scene = try ActionScene()
         try scene.home.write("notes/inbox.md", Self.start)
         let world = try scene.open()
@@ -73,7 +73,7 @@ import Testing
         #expect(writes < 500)
     }
 
-    @Test("A read-only note is left alone and the fault says what to do") func readNoteLeft() async throws {
+    @Test("A read-only note is left alone and the error says what to do") func readNoteLeft() async throws {
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", Self.start)
         chmod(note.text, 0o444)
@@ -84,7 +84,7 @@ import Testing
         #expect(try scene.home.read("notes/inbox.md") == Self.start)
     }
 
-    @Test("Lines of a note with Windows line endings are kept") func linesNoteWindows() async throws {
+    @Test("Windows line endings are preserved") func linesNoteWindows() async throws {
         let scene = try ActionScene()
         // Front matter stays byte for byte, as long as its fences are A4's.
         try scene.home.write("notes/inbox.md", "---\ntitle: x\r\n---\n# Inbox\r\n\r\n## Captures\r\n\r\none\r\ntwo\r\n")
@@ -94,7 +94,7 @@ import Testing
         #expect(try scene.home.read("notes/inbox.md") == wanted)
     }
 
-    @Test("A note that is not UTF-8 is refused untouched") func noteUtf8() async throws {
+    @Test("A note that is not UTF-8 is rejected untouched") func noteUtf8() async throws {
         let scene = try ActionScene()
         let bytes = Array("# Inbox\n\ncaf".utf8) + [0xE9, 0x0A]
         let note = try scene.home.write("notes/inbox.md", bytes)
@@ -104,7 +104,7 @@ import Testing
         #expect(try Descriptor(note).readAll() == bytes)
     }
 
-    @Test("A file that is too long for a note is refused before it is read") func tooLong() async throws {
+    @Test("A file too long for a note is rejected before it is read") func tooLong() async throws {
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", Self.start)
         // A hole of a terabyte, far too large to read during this test.
@@ -121,7 +121,7 @@ import Testing
         return options
     }
 
-    @Test("No link is followed unless the place says so") func linkFollowedUnless() async throws {
+    @Test("Links are followed only if the place allows it") func linkFollowedUnless() async throws {
         let scene = try ActionScene()
         try scene.home.write("notes/real/there.md", Self.start)
         symlink("real/there.md", scene.path("notes/inbox.md").text)
@@ -131,7 +131,7 @@ import Testing
         #expect(try scene.home.read("notes/real/there.md") == Self.start)
     }
 
-    @Test("A link that stays in the vault is followed and stays a link") func linkStaysVault() async throws {
+    @Test("A link that stays in the vault is followed and remains a link") func linkStaysVault() async throws {
         let scene = try ActionScene()
         try scene.home.write("notes/real/there.md", Self.start)
         symlink("real/there.md", scene.path("notes/inbox.md").text)
@@ -141,7 +141,7 @@ import Testing
         #expect(try FileStatus.of(scene.path("notes/inbox.md"))?.kind == .link)
     }
 
-    @Test("A link that leads out of the vault is refused", arguments: ["../outside.md", "/etc/hostname"])
+    @Test("A link that leads out of the vault is rejected", arguments: ["../outside.md", "/etc/hostname"])
     func linkLeadsVault(_ target: String) async throws {
         let scene = try ActionScene()
         try scene.home.write("outside.md", Self.start)
@@ -152,7 +152,7 @@ import Testing
         #expect(try scene.home.read("outside.md") == Self.start)
     }
 
-    @Test("A folder or a pipe in the note's place is refused") func folderPipeNote() async throws {
+    @Test("A folder or a pipe instead of a note is rejected") func folderPipeNote() async throws {
         let scene = try ActionScene()
         try Durable.makeDirectory(scene.path("notes/inbox.md"))
         mkfifo(scene.path("notes/pipe.md").text, 0o644)
@@ -161,7 +161,7 @@ import Testing
         await #expect(throws: Fault.self) { try await world.notes.append(world.request("new", note: "pipe.md")) }
     }
 
-    @Test("A daily note that is missing starts from the vault's template") func dailyNoteMissing() async throws {
+    @Test("A missing daily note starts from the vault's template") func dailyNoteMissing() async throws {
         let scene = try ActionScene()
         try scene.home.write(
             "notes/routines/templates/daily.md", "# {{YYYY-MM-DD}}\n\n## Captures\n\n## Evening\n\nat {{hhmm}}\n")
@@ -174,7 +174,7 @@ import Testing
                 == "# 2026-11-21\n\n## Captures\n\n^cap-0930\nBuy milk\n\n## Evening\n\nat 0930\n")
     }
 
-    @Test("A write that the disk cuts short leaves the note as it was") func writeDiskCuts() async throws {
+    @Test("A write cut short by the disk leaves the note as it was") func writeDiskCuts() async throws {
         let scene = try ActionScene()
         let long = Self.start + String(repeating: "a line of the user's\n", count: 500_000)
         try scene.home.write("notes/inbox.md", long)

@@ -19,7 +19,7 @@ import Testing
             content: "\(content) \(number)", atEndOfFile: number.isMultiple(of: 5), starter: "")
     }
 
-    @Test("Write after write it becomes what it would become if it were read anew each time")
+    @Test("After every write it equals the note read again from the file")
     func writeAfterWrite() throws {
         var draft = try NoteDraft(Array(Self.start.utf8), of: "/notes/day.md")
         var anew = Array(Self.start.utf8)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "What it changes of a file is told from the first byte on that is another", arguments: [1, 3, 5, 6, 15],
+        "Its changes to a file start exactly at the first byte that differs", arguments: [1, 3, 5, 6, 15],
         [start, start + "\n", "", "no end", "other\r\nlines\r\n", String(repeating: "long\n", count: 14_000)])
     func change(number: Int, text: String) throws {
         let folder = try TemporaryFolder("steward-draft")
@@ -51,14 +51,14 @@ import Testing
         #expect(old.first == nil || old.first != new.first)
     }
 
-    @Test("What looks like an anchor in a text is taken, in the next write, too")
+    @Test("Text that looks like an anchor takes the token, in later writes too")
     func anchorInText() throws {
         var draft = try NoteDraft(Array(Self.start.utf8), of: nil)
         _ = try draft.append([request(1, "a\n^cap-0930__desk b")], device: "desk")
         #expect(try draft.append([request(2)], device: "desk").map(\.token) == ["cap-0930__desk-2"])
     }
 
-    @Test("Tokens of blocks that are to come back are not given to others")
+    @Test("Tokens of blocks to be restored are not given to others")
     func reserved() throws {
         var draft = try NoteDraft(Array(Self.start.utf8), of: nil)
         let held: Set<String> = ["cap-0930__desk", "cap-0931"]
@@ -66,7 +66,7 @@ import Testing
         #expect(blocks.map(\.token) == ["cap-0931__desk", "cap-0930__desk-2"])
     }
 
-    @Test("It is kept for the very bytes that were written, and once")
+    @Test("It is kept for exactly the written bytes, and only once")
     func kept() throws {
         let last = LastDraft()
         let bytes = Array(Self.start.utf8)
@@ -78,7 +78,7 @@ import Testing
         #expect(last.take(hash) == nil)
     }
 
-    @Test("A note that is not UTF-8 is named")
+    @Test("A note that is not UTF-8 is reported")
     func notText() throws {
         let fault = #expect(throws: Fault.self) { try NoteDraft([0xff], of: "/notes/day.md") }
         #expect(fault?.message.hasPrefix("/notes/day.md: ") == true)

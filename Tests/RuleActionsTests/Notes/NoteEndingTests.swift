@@ -10,7 +10,7 @@ import Testing
 @testable import NoteActions
 
 /// A note was written, but then the ledger could not be, because its disk was full. The next write must find the block.
-@Suite("Writes whose end the ledger does not hold") struct NoteEndingTests {
+@Suite("Writes without an end in the ledger") struct NoteEndingTests {
     private let scene: ActionScene
     private let world: ActionWorld
     private let note: BytePath
@@ -49,7 +49,7 @@ import Testing
         #expect(try !isOpen)
     }
 
-    @Test("Its step is found done") func stepFoundDone() async throws {
+    @Test("Its step counts as done") func stepFoundDone() async throws {
         try scene.home.write("dropbox/a.md", "new")
         let action = try world.action("append-block: { note: inbox, text: \"{{ file.text }}\" }")
         let intent = try await action.decided(world.input("a.md", adding: ["file.text": .text("new")]))
@@ -62,7 +62,7 @@ import Testing
         #expect(try !isOpen)
     }
 
-    @Test("A step whose block is not there is found not done") func stepBlockFound() async throws {
+    @Test("A step whose block is missing counts as not done") func stepBlockFound() async throws {
         let request = world.request("new")
         try append(request)
         try Data(NoteAppendTests.start.utf8).write(to: URL(fileURLWithPath: note.text))
@@ -72,7 +72,7 @@ import Testing
         #expect(try text == NoteAppendTests.start + "\n^cap-0930\nnew\n")
     }
 
-    @Test("Others are written after it") func othersWrittenAfter() async throws {
+    @Test("Other blocks are written after it") func othersWrittenAfter() async throws {
         let first = world.request("first")
         try append(first)
         let second = world.request("second", step: "job.1")
@@ -82,7 +82,7 @@ import Testing
         #expect(try text == NoteAppendTests.start + "\n^cap-0930\nfirst\n\n^cap-0930__desk\nsecond\n")
     }
 
-    @Test("A line typed since stays and the block is not written again") func lineTypedSince() async throws {
+    @Test("A line typed since is kept and the block is not written again") func lineTypedSince() async throws {
         let request = world.request("new")
         try append(request)
         let written = try text
@@ -92,7 +92,7 @@ import Testing
         #expect(try await world.ledger.read { try $0.blocks("notes", "inbox.md") } == ["cap-0930"])
     }
 
-    @Test("A note that was made is not made again") func noteMadeMade() async throws {
+    @Test("A created note is not created again") func noteMadeMade() async throws {
         try Durable.remove(note)
         let request = world.request("new")
         try unended { _ = try inPlace.create([request], at: note, world.journal.files(), finish: $0) }
@@ -103,7 +103,7 @@ import Testing
         #expect(known?.fingerprint == (try FileStatus.of(note)?.fingerprint), "the agent's own note is news")
     }
 
-    @Test("A note that was exchanged is not exchanged again") func noteExchangedExchanged() async throws {
+    @Test("An exchanged note is not exchanged again") func noteExchangedExchanged() async throws {
         let request = world.request("new")
         try unended {
             _ = try ExchangeChild.exchange(world).append(
@@ -113,7 +113,7 @@ import Testing
         #expect(try text == NoteAppendTests.start + "\n^cap-0930\nnew\n")
     }
 
-    @Test("While the place is away it stays open") func placeAwayStays() async throws {
+    @Test("While the place is away, it remains open") func placeAwayStays() async throws {
         let request = world.request("new")
         try append(request)
         #expect(rename(scene.path("notes").text, scene.path("away").text) == 0)
@@ -127,7 +127,7 @@ import Testing
         #expect(count("new", in: try text) == 1)
     }
 
-    @Test("A block is taken out all the same") func blockTakenAll() async throws {
+    @Test("The block can be removed anyway") func blockTakenAll() async throws {
         let request = world.request("new")
         try append(request)
         try await world.notes.remove(request, token: "cap-0930")
@@ -135,7 +135,7 @@ import Testing
         #expect(try !isOpen)
     }
 
-    @Test("Half a write in a note that is held open makes the next one wait") func halfWriteNote() async throws {
+    @Test("A partial write in a note that is held open delays the next one") func halfWriteNote() async throws {
         let request = world.request("new")
         try append(request)
         let whole = try text

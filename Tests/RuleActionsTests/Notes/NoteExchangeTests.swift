@@ -10,7 +10,7 @@ import Testing
 @testable import NoteActions
 
 /// Without a lease, a changed copy replaces the note (docs/design/notes.md).
-@Suite("Notes that are exchanged") struct NoteExchangeTests {
+@Suite("Exchanging notes") struct NoteExchangeTests {
     private let scene: ActionScene
     private let world: ActionWorld
     private let note: BytePath
@@ -29,14 +29,14 @@ import Testing
         try exchange.append([world.request("new")], to: note, world.journal.files(), quietFor: 0) { _, _ in }
     }
 
-    @Test("The block is in the note and the displaced version goes") func blockNoteDisplaced() throws {
+    @Test("The block is in the note and the displaced version is removed") func blockNoteDisplaced() throws {
         let written = try append()
         #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
         try exchange.retire(written.displaced)
         #expect(try listDirectory(scene.path("notes")).map(\.name) == [Array("inbox.md".utf8)])
     }
 
-    @Test("What was written into the displaced version is kept beside the note") func writtenDisplacedVersion() throws {
+    @Test("Text written to the displaced version is kept beside the note") func writtenDisplacedVersion() throws {
         let editor = try Descriptor(note, O_RDWR)
         let written = try append()
         try editor.write(Array("typed too late\n".utf8), at: Int64(NoteAppendTests.start.utf8.count))
@@ -48,7 +48,7 @@ import Testing
         #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
     }
 
-    @Test("The next start keeps what was written into the displaced version") func nextStartKeeps() async throws {
+    @Test("The next start keeps text written to the displaced version") func nextStartKeeps() async throws {
         let editor = try Descriptor(note, O_RDWR)
         _ = try append()
         try editor.write(Array("typed too late\n".utf8), at: Int64(NoteAppendTests.start.utf8.count))
@@ -61,7 +61,7 @@ import Testing
         #expect(try scene.home.read(BytePath("notes/\(conflict)")) == NoteAppendTests.start + "typed too late\n")
     }
 
-    @Test("What is saved between the reading and the exchange stays where it is")
+    @Test("A save between reading and exchange stays in place")
     func whatIsSavedBetweenTheReadingAndTheExchangeStaysWhereItIs() async throws {
         let hold = LedgerHold(world.ledger)
         await hold.begin()
@@ -98,7 +98,7 @@ import Testing
         #expect(kept == 2)
     }
 
-    @Test("Mode owner and attributes stay") func modeOwnerAttributes() throws {
+    @Test("Mode, owner and attributes are kept") func modeOwnerAttributes() throws {
         chmod(note.text, 0o640)
         try ExtendedAttributes.set("user.xdg.tags", Array("mine".utf8), on: Descriptor(note))
         _ = try append()
@@ -107,7 +107,7 @@ import Testing
         #expect(try ExtendedAttributes.value("user.xdg.tags", of: file) == Array("mine".utf8))
     }
 
-    @Test("Where the note is a link the file it leads to is exchanged") func noteLinkFile() throws {
+    @Test("If the note is a link, its target is exchanged") func noteLinkFile() throws {
         try scene.home.write("notes/real/there.md", NoteAppendTests.start)
         symlink("real/there.md", scene.path("notes/link.md").text)
         let request = world.request("new", note: "link.md")
@@ -118,7 +118,7 @@ import Testing
         #expect(try listDirectory(scene.path("notes/real")).count == 1)
     }
 
-    @Test("A link that leads out of the vault is refused") func linkLeadsVault() throws {
+    @Test("A link that leads out of the vault is rejected") func linkLeadsVault() throws {
         try scene.home.write("outside.md", NoteAppendTests.start)
         symlink("../outside.md", scene.path("notes/link.md").text)
         let request = world.request("new", note: "link.md")
@@ -129,7 +129,7 @@ import Testing
         #expect(try scene.home.read("outside.md") == NoteAppendTests.start)
     }
 
-    @Test("A note that is not quiet is left for later") func noteQuietLeft() throws {
+    @Test("A note in use is left for later") func noteQuietLeft() throws {
         let fault = #expect(throws: Fault.self) {
             try exchange.append([world.request("new")], to: note, world.journal.files(), quietFor: 3600) { _, _ in }
         }
@@ -138,7 +138,7 @@ import Testing
         #expect(try listDirectory(scene.path("notes")).count == 1)
     }
 
-    @Test("Wherever it is killed the block is there once and no file is left over") func whereverKilledBlock()
+    @Test("Wherever it is killed, the block is there once and no file is left over") func whereverKilledBlock()
         async throws
     {
         try await kill(at: .max)

@@ -37,7 +37,7 @@ import Testing
         try await world.ledger.read { try $0.keptBlocks(note).sorted { $0.token < $1.token }.map(\.fate) }
     }
 
-    @Test("A block that a save wiped unheld is put back under its token") func blockSaveWiped() async throws {
+    @Test("A block lost to a save that never had it is restored under its token") func blockSaveWiped() async throws {
         _ = try await world.notes.append(world.request("new"))
         try await save(NoteAppendTests.start + "typed\n")
         #expect(try text == NoteAppendTests.start + "typed\n\n^cap-0930\nnew\n")
@@ -45,7 +45,7 @@ import Testing
         #expect(count("new", in: try text) == 1)
     }
 
-    @Test("The token of a block that is out is given to no other") func theTokenOfABlockThatIsOutIsGivenToNoOther()
+    @Test("The token of a missing block is not reused") func theTokenOfABlockThatIsOutIsGivenToNoOther()
         async throws
     {
         try await append("one", 0)
@@ -58,7 +58,7 @@ import Testing
         #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0800", "cap-0930", other])
     }
 
-    @Test("An old buffer that goes on saving loses nothing however often")
+    @Test("An old buffer that keeps saving loses nothing")
     func anOldBufferThatGoesOnSavingLosesNothingHoweverOften() async throws {
         try await append("one", 0)
         try await append("two", 1)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("The next append sees the save that nobody has looked at") func nextAppendSees() async throws {
+    @Test("The next append sees a save that was not examined yet") func nextAppendSees() async throws {
         try await append("one", 0)
         try await append("two", 1)
         try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed\n")
@@ -77,7 +77,7 @@ import Testing
         #expect(try await fates() == ["there", "there", "there"])
     }
 
-    @Test("A reader in between is no evidence") func readerBetweenEvidence() async throws {
+    @Test("A reader in between proves nothing") func readerBetweenEvidence() async throws {
         try await append("one", 0)
         _ = try text
         _ = try scene.home.run(["grep", "-r", "one", scene.path("notes").text], environment: [:], input: nil)
@@ -95,14 +95,14 @@ import Testing
         #expect(try text.contains("^cap-0930\none\n\n^cap-0931\ntwo\n"))
     }
 
-    @Test("A line that a script added in between is no evidence") func lineScriptAdded() async throws {
+    @Test("A line added by a script in between proves nothing") func lineScriptAdded() async throws {
         try await append("one", 0)
         try await save(try text + "a script was here\n")
         try await save(NoteAppendTests.start + "typed by hand\n")
         #expect(try text.contains("^cap-0930\none\n"))
     }
 
-    @Test("A block that a save held and the next lacks stays out") func blockSaveHeld() async throws {
+    @Test("A block in one save but not in the next stays out") func blockSaveHeld() async throws {
         try await append("one", 0)
         try await append("two", 1)
         try await save(try text + "typed by hand\n")
@@ -118,7 +118,7 @@ import Testing
         #expect(try !text.contains("cap-0930"))
     }
 
-    @Test("A block that is missing in a save with a younger one stays out and is named") func blockMissingSave()
+    @Test("A block missing from a save with a newer one stays out and is reported") func blockMissingSave()
         async throws
     {
         for number in 0..<3 { try await append("text \(number)", number) }
@@ -129,7 +129,7 @@ import Testing
         #expect(told.count == 1 && told[0].message.contains("steward blocks restore ^cap-0930"))
     }
 
-    @Test("What is out comes back when a person asks") func comesBackPerson() async throws {
+    @Test("A missing block comes back on request") func comesBackPerson() async throws {
         for number in 0..<2 { try await append("text \(number)", number) }
         try await save(NoteAppendTests.start + "\n^cap-0931\ntext 1\n")
         #expect(try await world.notes.missing().map(\.token) == ["cap-0930"])
@@ -139,7 +139,7 @@ import Testing
         #expect(try await !world.notes.restore(step: "job0.0", in: note))
     }
 
-    @Test("A block that comes back by hand is there again") func blockComesBack() async throws {
+    @Test("A block restored by hand is present again") func blockComesBack() async throws {
         try await append("one", 0)
         let whole = try text + "typed by hand\n"
         try await save(whole)
@@ -150,7 +150,9 @@ import Testing
         #expect(try text == whole)
     }
 
-    @Test("An emptied note keeps out what was held and gets back what was not") func emptiedNoteKeeps() async throws {
+    @Test("An emptied note leaves out blocks that were in a save and regains the others") func emptiedNoteKeeps()
+        async throws
+    {
         try await append("one", 0)
         try await save(try text + "typed by hand\n")
         try await append("two", 1)
@@ -158,7 +160,7 @@ import Testing
         #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0931"])
     }
 
-    @Test("A note that is made anew gets what nobody has held") func noteMadeAnew() async throws {
+    @Test("A recreated note gets the blocks that were in no save") func noteMadeAnew() async throws {
         try await append("one", 0)
         try await save(try text + "typed by hand\n")
         try await append("two", 1)
@@ -169,7 +171,7 @@ import Testing
         #expect(NoteText.tokens(Array(try text.utf8)) == ["cap-0931", "cap-0932"])
     }
 
-    @Test("A block that was taken back is not put back") func blockTakenBack() async throws {
+    @Test("An undone block is not restored") func blockTakenBack() async throws {
         _ = try await world.notes.append(world.request("new"))
         try await world.notes.remove(world.request("new"), token: "cap-0930")
         #expect(try text == NoteAppendTests.start)
@@ -177,7 +179,7 @@ import Testing
         #expect(try text == NoteAppendTests.start + "typed\n")
     }
 
-    @Test("A save made while an editor is waited for is seen") func saveMadeEditor() async throws {
+    @Test("A save while waiting for an editor is noticed") func saveMadeEditor() async throws {
         try await append("one", 0)
         var options = ActionWorld.Options()
         options.noteTimeouts.editor = 60
@@ -196,8 +198,7 @@ import Testing
     }
 
     /// A look has read a save, and has not yet recorded what it means, when the next save arrives and is looked at.
-    @Test("A save that comes while the one before is looked at is judged after it") func saveComesBefore() async throws
-    {
+    @Test("A save during the examination of another is judged after it") func saveComesBefore() async throws {
         try await append("one", 0)
         let held = try text + "typed by hand\n"
         try scene.home.write("notes/inbox.md", held)
@@ -219,7 +220,7 @@ import Testing
     }
 
     /// Between the end of the lease and the commit of the write, somebody may read, change and save the note.
-    @Test("A save that comes before the write is known to be done has held its block") func saveComesBeforeWrite()
+    @Test("A save before the write is recorded as done includes its block") func saveComesBeforeWrite()
         async throws
     {
         let home = scene.home
@@ -243,7 +244,7 @@ import Testing
         #expect(try await fates() == ["removed"])
     }
 
-    @Test("Saves that are looked at together are judged one after the other") func savesLookedTogether() async throws {
+    @Test("Saves examined together are judged one after the other") func savesLookedTogether() async throws {
         try await append("one", 0)
         try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed\n")
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What undo leaves of a heading that was created for a block.
-@Suite("Taking back a heading that was made for a block") struct NoteHeadingTests {
+@Suite("Removing a heading created for a block") struct NoteHeadingTests {
     private let scene: ActionScene
     private let world: ActionWorld
 
@@ -25,7 +25,7 @@ import Testing
     private func note() throws -> String { try scene.home.read("notes/inbox.md") }
 
     @Test(
-        "The heading goes with its only block, and the note is what it was",
+        "The heading is removed with its only block, and the note is as before",
         arguments: ["# Inbox\n", "# Inbox\n\n## Other\n\ntext\n", "text\n\n", "---\ntitle: x\n---\ntext\n"])
     func alone(_ before: String) async throws {
         try scene.home.write("notes/inbox.md", before)
@@ -35,7 +35,7 @@ import Testing
         #expect(try note() == before)
     }
 
-    @Test("It stays for as long as something stands below it, and goes with the last block")
+    @Test("It stays while there is anything below it, and is removed with the last block")
     func several() async throws {
         try scene.home.write("notes/inbox.md", "# Inbox\n")
         let one = try await append("one")
@@ -56,7 +56,7 @@ import Testing
         #expect(try note() == "# Inbox\n")
     }
 
-    @Test("What somebody has written below it keeps it, and what follows it stays")
+    @Test("Text written below it keeps it, and what follows it stays")
     func written() async throws {
         try scene.home.write("notes/inbox.md", "# Inbox\n")
         let deed = try await append("one")
@@ -70,7 +70,7 @@ import Testing
         #expect(try note().contains("## New\n\nmine\n"))
     }
 
-    @Test("A heading that was there is left, empty as it was")
+    @Test("A heading that existed before stays, empty as it was")
     func there() async throws {
         for before in ["# Inbox\n\n## New\n", "## new\n\n"] {
             try scene.home.write("notes/inbox.md", before)

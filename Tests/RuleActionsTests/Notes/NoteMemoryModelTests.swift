@@ -5,7 +5,7 @@ import Testing
 
 /// Random histories with known truth, against the decision table (docs/design/stale-buffers.md).
 @Suite("Random histories of a note") struct NoteMemoryModelTests {
-    @Test("No block is lost unless somebody removed it and none comes back that somebody held and removed")
+    @Test("No block is lost unless removed by a person, and none that was removed comes back")
     func blockLostUnless() {
         var generator = SeededGenerator(for: "stale buffers")
         var judged = Tally()

@@ -10,7 +10,7 @@ import Testing
 @testable import NoteActions
 
 /// Notes that are renamed between the beginning and the end of a write.
-@Suite("Notes that are moved away while they are written") struct NoteMovedTests {
+@Suite("Notes moved away during a write") struct NoteMovedTests {
     private let scene: ActionScene
     private let world: ActionWorld
     private let note: BytePath
@@ -39,7 +39,7 @@ import Testing
         throw TestFailure("somebody keeps \(note) open")
     }
 
-    @Test("A block that was written to one stands in the note of that name alone")
+    @Test("A block written to one is in the note of that name only")
     func appended() async throws {
         let files = world.journal.files()
         let attempt = try unlessBusy {
@@ -53,7 +53,7 @@ import Testing
         #expect(try scene.home.read("notes/archive.md") == NoteAppendTests.start)
     }
 
-    @Test("What was taken out of one is in it again")
+    @Test("A block removed from one is in it again")
     func rewritten() throws {
         let files = world.journal.files()
         let attempt = try unlessBusy {

@@ -10,7 +10,7 @@ import Testing
 @testable import NoteActions
 
 /// Writes into a note torn by a crash, in every way that a disk can tear them.
-@Suite("Notes that a crash tore") struct NoteRecoveryTests {
+@Suite("Notes torn by a crash") struct NoteRecoveryTests {
     static let notes = [
         NoteAppendTests.start,
         // The block goes into the middle, so the old tail must be known as well.
@@ -67,7 +67,7 @@ import Testing
         var isWritten: Bool { get throws { try world.ledger.readBlocking { try $0.noteBlock(step: "job.0") } != nil } }
     }
 
-    @Test("Whatever part of the tail came to the disk the write is ended or never was", arguments: notes)
+    @Test("Whatever part of the tail reached the disk, the write is completed or void", arguments: notes)
     func whateverPartTail(_ note: String) throws {
         let begun = try Begun(note)
         let (position, old, new) = begun.tail
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("Blocks that the disk left zero are filled", arguments: notes) func blocksDiskLeft(_ note: String) throws {
+    @Test("Blocks left zero by the disk are filled", arguments: notes) func blocksDiskLeft(_ note: String) throws {
         let begun = try Begun(note)
         let (position, _, new) = begun.tail
         for length in stride(from: 0, to: new.count, by: 3) {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("What somebody wrote since is never touched", arguments: notes) func somebodyWroteSince(_ note: String) throws
+    @Test("Later changes by others are never touched", arguments: notes) func somebodyWroteSince(_ note: String) throws
     {
         let begun = try Begun(note)
         let (position, _, new) = begun.tail
@@ -117,14 +117,14 @@ import Testing
         }
     }
 
-    @Test("A line typed after a whole write leaves the block written") func lineTypedAfter() throws {
+    @Test("A line typed after a complete write leaves the block written") func lineTypedAfter() throws {
         let begun = try Begun(NoteAppendTests.start)
         #expect(try begun.recover(begun.after + Array("mine\n".utf8)) == .rewritten(blocksPresent: true))
         #expect(try begun.now == begun.after + Array("mine\n".utf8))
         #expect(try begun.isWritten)
     }
 
-    @Test("A note that somebody has made too long to be one is left as it is, and keeps nobody from starting")
+    @Test("A note that somebody made too long is left alone, and does not block the start")
     func tooLong() throws {
         let begun = try Begun(NoteAppendTests.start)
         try begun.begin(begun.after)
@@ -133,7 +133,7 @@ import Testing
         #expect(try FileStatus.of(begun.path)?.size == Descriptor.textLimit + 1)
     }
 
-    @Test("A torn note that somebody has open for writing is left as it is") func tornNoteSomebody() throws {
+    @Test("A torn note that somebody has open for writing is left alone") func tornNoteSomebody() throws {
         let begun = try Begun(NoteAppendTests.start)
         let torn = Array(begun.after.dropLast(4))
         try Data(torn).write(to: URL(fileURLWithPath: begun.path.text))
@@ -143,7 +143,7 @@ import Testing
         _ = writer
     }
 
-    @Test("A note that is gone voids its write") func noteGoneVoids() async throws {
+    @Test("A missing note voids its write") func noteGoneVoids() async throws {
         let begun = try Begun(NoteAppendTests.start)
         #expect(try begun.recover(Array(begun.after.dropLast(4))) == .mended)
         _ = try begun.recover(begun.before)

@@ -10,8 +10,8 @@ import Testing
 @testable import NoteActions
 
 /// Notes that other programs have open, replace and append to at the same time.
-@Suite("Notes that other programs have open") struct NoteSharingTests {
-    @Test("Nothing is lost or torn beside another process that appends at full speed") func nothingLostTorn()
+@Suite("Notes open in other programs") struct NoteSharingTests {
+    @Test("Nothing is lost or torn next to a process that appends at full speed") func nothingLostTorn()
         async throws
     {
         let scene = try ActionScene()
@@ -30,7 +30,7 @@ import Testing
         #expect(lines.count == 3124, "4 lines before, 3000 of the shell, 2 of each block")
     }
 
-    @Test("A reader that never closes is written past") func readerNeverCloses() async throws {
+    @Test("A reader that never closes does not prevent writing") func readerNeverCloses() async throws {
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let reader = try Descriptor(note)
@@ -48,7 +48,7 @@ import Testing
         #expect(try scene.home.read(copy) == NoteAppendTests.start)
     }
 
-    @Test("Who keeps a note open for writing is named") func keepsNoteOpen() async throws {
+    @Test("Whoever keeps a note open for writing is named") func keepsNoteOpen() async throws {
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         let shell = try Shell("exec 3>>\"$0\"; read", note.text)
@@ -86,7 +86,7 @@ import Testing
         #expect(try scene.home.read("notes/inbox.md") == NoteAppendTests.start + "\n^cap-0930\nnew\n")
     }
 
-    @Test("An editor's lock that stays is written past in the end") func editorLockStays() async throws {
+    @Test("An editor's lock that stays does not prevent writing for ever") func editorLockStays() async throws {
         let scene = try ActionScene()
         try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         try scene.home.write("notes/.inbox.md.swp", "b0VIM")
@@ -95,7 +95,7 @@ import Testing
         #expect(try scene.home.read("notes/inbox.md").hasSuffix("^cap-0930\nnew\n"))
     }
 
-    @Test("A note that is renamed over in between gets the block in the file that stands there now")
+    @Test("If a note is replaced in between, the current file gets the block")
     func noteRenamedOver() async throws {
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
@@ -163,7 +163,7 @@ import Testing
         try check(done, try scene.home.read("notes/inbox.md"), world)
     }
 
-    @Test("A lease that may end before the first byte is given back") func leaseEndBefore() async throws {
+    @Test("A lease that may end before the first byte is returned") func leaseEndBefore() async throws {
         try await besideAWaitingAppender(limit: .zero) { attempt, text, world in
             guard case .replaced = attempt else { throw TestFailure("\(attempt)") }
             #expect(text == NoteAppendTests.start + "a line of the shell\n")
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("A lease that is sure to last is written under though somebody waits") func leaseSureLast() async throws {
+    @Test("A lease sure to last is used even if somebody waits") func leaseSureLast() async throws {
         try await besideAWaitingAppender(limit: .seconds(3600)) { attempt, text, _ in
             guard case .written = attempt else { throw TestFailure("\(attempt)") }
             #expect(text == NoteAppendTests.start + "\n^cap-0930\nnew\na line of the shell\n")
@@ -186,8 +186,7 @@ import Testing
         }
     }
 
-    @Test("A note that an editor has renamed away for a moment is not made anew") func noteEditorRenamed() async throws
-    {
+    @Test("A note that an editor has renamed away briefly is not recreated") func noteEditorRenamed() async throws {
         let scene = try ActionScene()
         let note = try scene.home.write("notes/inbox.md", NoteAppendTests.start)
         rename(note.text, note.text + "~")
@@ -207,7 +206,7 @@ import Testing
         #expect(try FileStatus.of(note)?.inode == inode)
     }
 
-    @Test("A note that is missing is made once for many blocks") func noteMissingMade() async throws {
+    @Test("A missing note is created once for many blocks") func noteMissingMade() async throws {
         let scene = try ActionScene()
         let world = try scene.open()
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -6,7 +6,7 @@ import Testing
 @testable import NoteActions
 
 /// The order in which notes get their turns, in isolation.
-@Suite("The order in which notes get their turns") struct NoteTurnsTests {
+@Suite("Turns of notes") struct NoteTurnsTests {
     private typealias Queue = NoteTurns<Int, String, Memory>
 
     /// The turns that have had it.
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("What is asked for meanwhile waits and is done together") func askedMeanwhileWaits() async throws {
+    @Test("Requests in the meantime wait and are processed together") func askedMeanwhileWaits() async throws {
         let (turns, record) = (Queue { Memory() }, Record())
         let first = Task { try await turns.enqueue(1, on: "/n.md") { _, asked, _ in try await record.work(asked) } }
         try await waitUntil("the first has its turn") { record.all == [[1]] }
@@ -47,7 +47,7 @@ import Testing
         #expect(record.all == [[1], [2, 3, 4]])
     }
 
-    @Test("Another note goes on") func anotherNoteGoes() async throws {
+    @Test("Another note continues") func anotherNoteGoes() async throws {
         let (turns, held, free) = (Queue { Memory() }, Record(), Record())
         free.open()
         let first = Task { try await turns.enqueue(1, on: "/held.md") { _, asked, _ in try await held.work(asked) } }
@@ -57,7 +57,7 @@ import Testing
         #expect(try await first.value == "answer 1")
     }
 
-    @Test("What fails fails for those that have no answer yet and the next go on") func failsFailsAnswer() async throws
+    @Test("A failure affects those waiting for it, and the next requests continue") func failsFailsAnswer() async throws
     {
         let turns = Queue { Memory() }
         let fault = await #expect(throws: Fault.self) {
@@ -71,14 +71,14 @@ import Testing
         #expect(answered == "early")
     }
 
-    @Test("Nobody waits for ever") func nobodyWaitsEver() async throws {
+    @Test("Nobody waits forever") func nobodyWaitsEver() async throws {
         let fault = await #expect(throws: Fault.self) {
             try await Queue { Memory() }.enqueue(1, on: "/n.md") { _, _, _ in }
         }
         #expect(fault?.message == "what was asked of /n.md was left without an answer")
     }
 
-    @Test("What one piece of work leaves is for those that wait for it, and else for none that comes later")
+    @Test("State left by one turn is for those already waiting, and for nobody later")
     func memory() async throws {
         let (turns, record) = (Queue { Memory() }, Record())
         let found = Mutex<[[Int]]>([])
@@ -104,7 +104,7 @@ import Testing
         #expect(found.withLock { $0 } == [[], [1], []])
     }
 
-    @Test("What may be kept is for the note's next turn, until another note has had one")
+    @Test("State to be kept is for the note's next turn, until another note has had one")
     func keptMemory() async throws {
         let turns = Queue(memory: Memory.init) { $0.seen.withLock { !$0.contains(0) } }
         let ask: @Sendable (Int, BytePath) async throws -> [Int] = { number, note in

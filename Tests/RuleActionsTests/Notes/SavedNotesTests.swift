@@ -8,7 +8,7 @@ import Testing
 @testable import NoteActions
 
 /// Retries of putting back blocks lost by a save, in isolation.
-@Suite("Trying again what a save has lost") struct SavedNotesTests {
+@Suite("Retrying to restore lost blocks") struct SavedNotesTests {
     /// Its folder is deleted with it.
     private let scene: ActionScene
     private let world: ActionWorld
@@ -54,27 +54,27 @@ import Testing
         try await saved.noteWasSaved(note) { try looks.look($0) }
     }
 
-    @Test("A save is looked at once") func saveLookedOnce() async throws {
+    @Test("A save is examined at once") func saveLookedOnce() async throws {
         try await lose()
         try await save()
         #expect(looks.count == 1)
     }
 
-    @Test("What cannot be put back is tried again until it can") func putBackTried() async throws {
+    @Test("A block that cannot be restored is retried until it can") func putBackTried() async throws {
         try await lose()
         looks.fail(4)
         try await save()
         try await waitUntil("it could be done") { looks.count == 5 }
     }
 
-    @Test("Where nothing is owed nothing is tried again") func nothingOwedNothing() async throws {
+    @Test("Without lost blocks nothing is retried") func nothingOwedNothing() async throws {
         looks.fail(1)
         try await save()
         try await save()
         #expect(looks.count == 2)
     }
 
-    @Test("Who is stopping tries nothing again") func stoppingTriesNothing() async throws {
+    @Test("Shutdown retries nothing") func stoppingTriesNothing() async throws {
         try await lose()
         timeout.stop()
         looks.fail(1)
@@ -83,7 +83,7 @@ import Testing
         #expect(looks.count == 2)
     }
 
-    @Test("What is no matter of waiting is said") func matterWaitingSaid() async throws {
+    @Test("A permanent error is reported") func matterWaitingSaid() async throws {
         let fault = await #expect(throws: Fault.self) {
             try await saved.noteWasSaved(note) { throw Fault(.failed, "\($0) is read-only") }
         }

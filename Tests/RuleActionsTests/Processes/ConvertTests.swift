@@ -7,7 +7,7 @@ import Rules
 import TestSupport
 import Testing
 
-@Suite("Converting by a program") struct ConvertTests {
+@Suite("Converting with a program") struct ConvertTests {
     private let scene: ActionScene
     private let world: ActionWorld
 
@@ -21,7 +21,7 @@ import Testing
         try listDirectory(scene.path(place)).map { BytePath.escape($0.name) }.sorted()
     }
 
-    @Test("What the program makes lies at its destination, under the new ending") func placed() async throws {
+    @Test("The program's output is at its destination, under the new ending") func placed() async throws {
         let deed = try await world.run(
             "convert: { command: [sh, -c, \"tr a-z A-Z < /dev/fd/3 > any\"], to: txt, place: drafts }", on: "a b.md")
         #expect(try scene.home.read("drafts/a b.txt") == "CONTENT\n")
@@ -44,7 +44,7 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test("It is refused unless the configuration allows programs, and an ending is one") func refused() throws {
+    @Test("It is rejected unless the configuration allows programs and the ending is valid") func refused() throws {
         var options = ActionWorld.Options()
         options.run = RunPolicy(isAllowed: false)
         let found = try scene.open(options).load("convert: { command: [cp], to: txt }").1

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FileActions
 
-@Suite("Telling a person") struct NotifyTests {
+@Suite("Notifying a person") struct NotifyTests {
     private let scene: ActionScene
 
     init() throws {
@@ -27,7 +27,7 @@ import Testing
         return try scene.open(options)
     }
 
-    @Test("A mail goes through the program that is named, once") func mail() async throws {
+    @Test("A mail is sent through the configured program, once") func mail() async throws {
         let world = try mailer()
         let deed = try await world.run(
             "notify: { mail: me@example.org, title: \"{{ file.name }} has come\", text: \"Grüße\" }", on: "a.txt")
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "What is no single address is refused",
+        "Anything but a single address is rejected",
         arguments: ["me", "a@b, c@d", "a@b\nBcc: c@d", "-f@x", "<a@b>", "@", "a@"])
     func address(_ text: String) throws {
         #expect(!MailText.isAddress(text))
@@ -64,14 +64,14 @@ import Testing
         #expect(world.load("notify: { title: t, mail: \"\(text.replacing("\n", with: "\\n"))\" }").1.hasErrors)
     }
 
-    @Test("Without a program that sends mail the rule is refused, and says which key is missing") func noProgram()
+    @Test("Without a mail program the rule is rejected, naming the missing key") func noProgram()
         throws
     {
         let found = try scene.open().load("notify: { title: t, mail: me@example.org }").1
         #expect(found.contains { $0.message.contains("notify: { sendmail:") })
     }
 
-    @Test("Where nobody can be told the rule goes on, unless it has to be") func nobody() async throws {
+    @Test("If nobody can be notified the rule continues, unless notifying is required") func nobody() async throws {
         let world = try mailer(status: 75)
         let deed = try await world.run("notify: { mail: me@example.org, title: t }", on: "a.txt")
         #expect(deed.receipt.summary.hasPrefix("no notification was sent: "))
@@ -83,7 +83,7 @@ import Testing
         #expect(fault?.kind == .failed)
     }
 
-    @Test("The desktop is called with words that are no options and no markup") func desktop() {
+    @Test("The desktop gets text that is neither an option nor markup") func desktop() {
         let words = DesktopCall.words("--help", "<b>&", .critical)
         #expect(words.firstIndex(of: "--") ?? .max < words.firstIndex(of: "--help") ?? 0)
         #expect(words.contains("&lt;b&gt;&amp;"))

@@ -23,7 +23,7 @@ import Testing
         return text
     }
 
-    @Test("It is refused when rules are loaded unless the configuration allows it") func refusedRulesLoaded() throws {
+    @Test("It is rejected when rules are loaded unless the configuration allows it") func refusedRulesLoaded() throws {
         var options = ActionWorld.Options()
         options.run = RunPolicy(isAllowed: false)
         let (rules, diagnostics) = try scene.open(options).load("run: { command: [true] }")
@@ -31,7 +31,7 @@ import Testing
         #expect(diagnostics.contains { $0.message.contains("steward.yaml") }, "\(diagnostics.map(\.description))")
     }
 
-    @Test("What it prints is a value for the next steps") func printsValueNext() async throws {
+    @Test("Its output is a value for the next steps") func printsValueNext() async throws {
         #expect(try await output("[echo, \"{{ file.name }}\"]") == "a b.txt\n")
         #expect(try await output("[sh, -c, \"echo one; echo two >&2\"]") == "one\ntwo\n")
     }
@@ -40,12 +40,12 @@ import Testing
         for number in 0..<30 { #expect(try await output("[echo, \"\(number)\"]") == "\(number)\n") }
     }
 
-    @Test("More than four KiB are read and dropped") func moreFourKib() async throws {
+    @Test("Output beyond four KiB is read and discarded") func moreFourKib() async throws {
         let text = try await output("[sh, -c, \"yes | head -c 1000000\"]")
         #expect(text.utf8.count == 4096)
     }
 
-    @Test("Arguments go to the program as they are without a shell") func argumentsGoProgram() async throws {
+    @Test("Arguments are passed to the program unchanged, without a shell") func argumentsGoProgram() async throws {
         let text = try await world.run(
             "run: { command: [printf, \"%s|\", \"{{ front.v | default: none }}\", \"$HOME\", \"*\"] }", on: "a b.txt",
             adding: ["front.v": .text("; touch evil; $(touch evil) 'x")])
@@ -53,7 +53,7 @@ import Testing
         #expect(try !scene.exists("dropbox/evil"))
     }
 
-    @Test("It runs in an empty folder that goes when it has ended, and knows its job and file") func runsApart()
+    @Test("It runs in an empty folder that is removed afterwards, and knows its job and file") func runsApart()
         async throws
     {
         try scene.home.write("dropbox/json/tool.py", "print('taken over')\n")
@@ -66,7 +66,7 @@ import Testing
         #expect(try listDirectory(BytePath(lines.first ?? "/").parent).isEmpty)
     }
 
-    @Test("No module that lies beside the file is taken for Python's", arguments: ["private", "file"])
+    @Test("Python does not import modules from the file's folder", arguments: ["private", "file"])
     func python(folder: String) async throws {
         guard access("/usr/bin/python3", X_OK) == 0 else { try Test.cancel("python3 is wanted") }
         try scene.home.write("dropbox/json/__init__.py", "")
@@ -76,12 +76,12 @@ import Testing
         #expect(try await output(command, more: ", in: \(folder)") == "{}\n")
     }
 
-    @Test("By `in: file` it runs in the file's folder") func runsFileFolder() async throws {
+    @Test("With `in: file` it runs in the file's folder") func runsFileFolder() async throws {
         let text = try await output("[sh, -c, \"pwd; cat './a b.txt'\"]", more: ", in: file")
         #expect(text == "\(scene.path("dropbox").text)\ncontent")
     }
 
-    @Test("It has no network, little memory, few files and few processes, unless the rule says so") func limits()
+    @Test("It has no network, little memory, few files and few processes, unless the rule says otherwise") func limits()
         async throws
     {
         let limits = "[sh, -c, \"ulimit -d; ulimit -n; ulimit -Hn\"]"
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("The file that was judged is open for it from the beginning") func fileJudgedOpen() async throws {
+    @Test("The judged file is open for it from the beginning") func fileJudgedOpen() async throws {
         let content = try scene.home.read("dropbox/a b.txt")
         #expect(try await output("[sh, -c, \"cat <&3\"]") == content)
         let exchange = "[sh, -c, \"mv 'a b.txt' aside; ln -s /etc/passwd 'a b.txt'; cat /dev/fd/3\"]"
@@ -118,31 +118,31 @@ import Testing
         #expect(try await output("[sh, -c, \"cat; echo end\"]") == "end\n")
     }
 
-    @Test("A program that fails parks the job with what it said") func programFailsParks() async throws {
+    @Test("A program that fails parks the job with its output") func programFailsParks() async throws {
         let fault = await #expect(throws: Fault.self) { try await output("[sh, -c, \"echo no such luck; exit 3\"]") }
         #expect(fault?.kind == .failed)
         #expect(fault?.message.contains("ended with 3") == true && fault?.message.contains("no such luck") == true)
     }
 
-    @Test("A program that a signal ended is said to have been") func programSignalEnded() async throws {
+    @Test("A program ended by a signal is reported as such") func programSignalEnded() async throws {
         let fault = await #expect(throws: Fault.self) { try await output("[sh, -c, \"kill -9 $$\"]") }
         #expect(fault?.message.contains("137") == true, "\(fault?.message ?? "")")
     }
 
-    @Test("A program that takes too long is ended") func programTakesToo() async throws {
+    @Test("A program that takes too long is terminated") func programTakesToo() async throws {
         let fault = await #expect(throws: Fault.self) {
             try await output("[sleep, \"1000\"]", more: ", timeout: 200ms")
         }
         #expect(fault?.message.contains("was ended after 0.2 s") == true, "\(fault?.message ?? "")")
     }
 
-    @Test("A program that ignores the request to end is killed") func programIgnoresRequest() async throws {
+    @Test("A program that ignores the request to terminate is killed") func programIgnoresRequest() async throws {
         let script = "[sh, -c, \"trap '' TERM; while :; do sleep 0.1; done\"]"
         let fault = await #expect(throws: Fault.self) { try await output(script, more: ", timeout: 200ms") }
         #expect(fault?.message.contains("was ended after 0.2 s") == true, "\(fault?.message ?? "")")
     }
 
-    @Test("What a program that takes too long has started ends with it") func programTakesTooLong() async throws {
+    @Test("Child processes of a program that takes too long end with it") func programTakesTooLong() async throws {
         let script = "[sh, -c, \"sleep 1000 & echo $! > child; wait\"]"
         await #expect(throws: Fault.self) { try await output(script, more: ", timeout: 1s, in: file") }
         let child = try #require(Int32(try scene.home.read("dropbox/child").trimmingCharacters(in: .newlines)))
@@ -153,7 +153,8 @@ import Testing
         }
     }
 
-    @Test("What a program leaves behind may go on printing", .timeLimit(.minutes(2))) func programLeavesBehind()
+    @Test("Processes left behind by a program may continue printing", .timeLimit(.minutes(2)))
+    func programLeavesBehind()
         async throws
     {
         let text = try await output("[sh, -c, \"yes & echo $! > child; exit 0\"]", more: ", in: file")
@@ -174,7 +175,7 @@ import Testing
         for mask in masks { #expect(mask.map { $0 & 0x7FFF_FFFF } == 0, "\(status)") }
     }
 
-    @Test("A program that cannot be started is told") func programStartedTold() async throws {
+    @Test("A program that cannot be started is reported") func programStartedTold() async throws {
         try scene.home.write("dropbox/script", "#!/no/such/interpreter\n")
         chmod(scene.path("dropbox/script").text, 0o755)
         let fault = await #expect(throws: Fault.self) {
@@ -183,7 +184,7 @@ import Testing
         #expect(fault?.message.contains("cannot start") == true, "\(fault?.message ?? "")")
     }
 
-    @Test("A program that is not there is named before anything is done") func programNamedBefore() async throws {
+    @Test("A missing program is reported before anything is done") func programNamedBefore() async throws {
         let action = try world.action("run: { command: [no-such-program-here] }")
         let fault = await #expect(throws: Fault.self) { try await action.decided(try world.input("a b.txt")) }
         #expect(fault?.message.contains("no-such-program-here") == true && fault?.kind == .failed)

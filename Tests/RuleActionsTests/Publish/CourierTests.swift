@@ -16,7 +16,7 @@ import Testing
         outbox = Outbox(ledger: try Ledger.open(directory: folder.path).ledger)
     }
 
-    @Test("What an earlier life has left is sent, and what comes afterwards; its body is kept no longer")
+    @Test("Events of an earlier run and later ones are sent, and their bodies are then removed")
     func sends() async throws {
         let sender = ScriptedSender()
         let courier = courier(sender, try target { $0.path = "/base" })
@@ -35,7 +35,7 @@ import Testing
         await courier.stop()
     }
 
-    @Test("Of one key one goes at a time, in order, whatever fails; keys go side by side within the limit")
+    @Test("Events with one key are sent one at a time, in order, whatever fails; keys run in parallel up to the limit")
     func order() async throws {
         var random = SeededGenerator(for: "the courier's order")
         let failing = Set((0..<60).filter { _ in Bool.random(using: &random) }.map { "e\($0).0" })
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "A refusal gives the event up at once, which is told, the limit of tries or of time later; those behind go on")
+        "A rejection gives the event up at once and is reported, attempts and time later; those behind continue")
     func dead() async throws {
         let sender = ScriptedSender { event in
             switch event.id {
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "After `give-up-after` of being tried, an event is given up whatever the number of its tries")
+        "After trying for `give-up-after`, an event is given up, however few the attempts")
     func age() async throws {
         let sender = ScriptedSender { _ in .retry(after: 3600, status: nil, reason: "nothing answers there") }
         try await add("a.0")
@@ -105,7 +105,7 @@ import Testing
         await courier.stop()
     }
 
-    @Test("With `on-dead: hold` those behind wait until somebody has retried or dropped the one that was given up")
+    @Test("With `on-dead: hold`, later events wait until somebody retries or drops the one given up")
     func hold() async throws {
         let isMended = Atomic<Bool>(false)
         let sender = ScriptedSender { event in
@@ -132,7 +132,7 @@ import Testing
         await courier.stop()
     }
 
-    @Test("What the receiver asks for is waited, at most a day, and the waiting is found again at the next start")
+    @Test("A wait requested by the receiver is honoured, at most a day, and survives a restart")
     func waits() async throws {
         let sender = ScriptedSender { event in
             .retry(after: event.id == "a.0" ? 3600 : 1e12, status: 429, reason: "HTTP 429")
@@ -157,7 +157,7 @@ import Testing
         await second.stop()
     }
 
-    @Test("An event that comes behind one that waits does not overtake it, and does not have it tried sooner")
+    @Test("An event behind a waiting one neither overtakes it nor hastens it")
     func behind() async throws {
         let sender = ScriptedSender { _ in .retry(after: 3600, status: 503, reason: "HTTP 503") }
         let courier = courier(sender, try target())
@@ -181,7 +181,7 @@ import Testing
         await courier.stop()
     }
 
-    @Test("While it is paused nothing is begun")
+    @Test("While paused nothing is begun")
     func paused() async throws {
         let sender = ScriptedSender()
         let courier = courier(sender, try target())
@@ -195,7 +195,7 @@ import Testing
         await courier.stop()
     }
 
-    @Test("A stop lets what is under way end, and cuts off what takes too long, which goes again under its key")
+    @Test("Stopping lets requests complete, and aborts long ones, which are sent again under their key")
     func stops() async throws {
         let sender = ScriptedSender { event in
             if event.attempt > 1 || event.id == "b.0" { return .delivered(status: 200) }
@@ -219,7 +219,7 @@ import Testing
         await second.stop()
     }
 
-    @Test("What was being sent when the agent was killed is sent again, under the same id")
+    @Test("A request in progress when the agent was killed is sent again, under the same id")
     func resent() async throws {
         try await add("a.0")
         #expect(try await ledger.write { try $0.beginDelivery("a.0") != nil })

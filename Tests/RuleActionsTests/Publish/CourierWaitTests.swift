@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("How long the courier waits, and for whom") struct CourierWaitTests: CourierScene {
+@Suite("Waits of the courier") struct CourierWaitTests: CourierScene {
     let folder: TemporaryFolder
     let outbox: Outbox
 
@@ -15,7 +15,7 @@ import Testing
         outbox = Outbox(ledger: try Ledger.open(directory: folder.path).ledger)
     }
 
-    @Test("Time in which the agent did not run, or to which the calendar was set, is no reason to give an event up")
+    @Test("Time while the agent was off, or skipped by a clock change, does not count towards giving up")
     func away() async throws {
         let sender = ScriptedSender { _ in .retry(after: nil, status: nil, reason: "nothing answers there") }
         try await add("a.0")
@@ -33,7 +33,7 @@ import Testing
         await courier.stop()
     }
 
-    @Test("What cannot go out for want of a credential waits, whatever `attempts` and `give-up-after` say")
+    @Test("An event that lacks a credential waits, whatever `attempts` and `give-up-after` say")
     func notSent() async throws {
         let isThere = Atomic<Bool>(false)
         let sender = ScriptedSender { _ in
@@ -54,7 +54,7 @@ import Testing
         await courier.stop()
     }
 
-    @Test("What wakes a lane while the courier starts, and starts once more, sends nothing twice")
+    @Test("Waking a lane while the courier starts, and starts again, sends nothing twice")
     func startsOnce() async throws {
         let sender = ScriptedSender { _ in
             do { try await Task.sleep(for: .milliseconds(2)) } catch { return .cancelled }
@@ -79,7 +79,7 @@ import Testing
         await courier.stop()
     }
 
-    @Test("A target that does not answer holds up no other, and is asked by one lane at a time")
+    @Test("A target that does not respond delays no other, and is tried by one lane at a time")
     func fair() async throws {
         let silent = ScriptedSender { _ in
             do { try await Task.sleep(for: .seconds(3600)) } catch { return .cancelled }
@@ -105,7 +105,7 @@ import Testing
         await courier.stop(timeout: 0.05)
     }
 
-    @Test("What a receiver asks for holds for all its lanes, and beyond an event that was given up or taken out")
+    @Test("A wait requested by a receiver applies to all its lanes, and beyond an event given up or dropped")
     func asked() async throws {
         let sender = ScriptedSender { _ in .retry(after: 3600, status: 429, reason: "HTTP 429") }
         try await add("a.0")
@@ -123,7 +123,7 @@ import Testing
         await courier.stop()
     }
 
-    @Test("A calendar that was set back holds an event up no longer than its wait was to be")
+    @Test("A clock that was set back delays an event no longer than its wait")
     func setBack() async throws {
         try await add("a.0")
         // A calendar that jumped years ahead, and a time to wait for by it.
@@ -142,7 +142,7 @@ import Testing
         await courier.stop()
     }
 
-    @Test("What was taken out while it was tried stays out")
+    @Test("An event dropped while it is being sent stays dropped")
     func takenOut() async throws {
         let isTakenOut = Atomic<Bool>(false)
         let sender = ScriptedSender { _ in

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("Without a payload it is what the step knows, the file by reference and nothing of what it holds")
+    @Test("Without a payload an event has the step's values, the file by reference and none of its content")
     func standardBody() async throws {
         let (event, body) = try await publish(
             "",
@@ -50,14 +50,14 @@ import Testing
         #expect(event.hash == ContentHash(of: Array(body.utf8)))
     }
 
-    @Test("A value and an object of one name stand beside each other")
+    @Test("A value and an object with the same name can coexist")
     func sameNames() async throws {
         let json = try Answer(parsing: try await publish("", values: ["a": .text("1"), "a.b": .text("2")]).body)
         #expect(json["a"].text == "1" && json["a.b"].text == "2")
     }
 
     @Test(
-        "No value leaves the string that it stands in, or is read as a template",
+        "No value can leave its string, or is read as a template",
         arguments: [
             "\"", "\\", "\",\"admin\":true,\"", "\u{0}\u{1}\u{1b}[31m", "line\nline\r\t", "{{ host }}", "\u{2028}", "💥",
         ])
@@ -70,7 +70,7 @@ import Testing
         #expect(json.keys == ["v", "n"] && json["n"].number == 7)
     }
 
-    @Test("A value that makes the payload no JSON sends nothing, and says so")
+    @Test("A value that makes the payload invalid JSON sends nothing, and says so")
     func noJSON() async throws {
         let fault = await #expect(throws: Fault.self) {
             try await publish(", payload: '{\"n\": {{ front.n }}}'", values: ["front.n": .text("1, \"admin\": true")])
@@ -93,13 +93,13 @@ import Testing
         }
     }
 
-    @Test("An empty value in the path leaves no two slashes side by side")
+    @Test("An empty value in the path leaves no double slash")
     func emptySegment() async throws {
         let (event, _) = try await publish(", path: \"//in/{{ front.v }}/x\"", values: ["front.v": .text("")])
         #expect(event.path == "/in/x")
     }
 
-    @Test("A path that no request to a node can have is refused before the event is in the outbox")
+    @Test("A path that a node cannot serve is rejected before the event is in the outbox")
     func pathOfNode() async throws {
         var options = ActionWorld.Options()
         let url = try #require(URL(string: "https://127.0.0.1:1"))
@@ -117,7 +117,7 @@ import Testing
         #expect(try await node.ledger.read { try $0.openDeliveries().map(\.path) } == ["/a/a%20b.txt"])
     }
 
-    @Test("The intent does not tell path, key and body, which the outbox forgets with the delivery")
+    @Test("The intent does not contain path, key and body, which the outbox removes on delivery")
     func intentTellsNothing() async throws {
         let action = try world.action(
             "publish: { to: hub, path: \"/{{ file.stem }}\", key: \"{{ file.name }}\", payload: '{\"b\": \"a b\"}' }")
@@ -128,7 +128,7 @@ import Testing
         #expect(Set(texts.all.map(\.text)) == ["/a%20b", "a b.txt", "{\"b\": \"a b\"}"])
     }
 
-    @Test("What waits can be taken back though its target is no longer configured, and nothing new is put there")
+    @Test("A waiting event can be undone even if its target is no longer configured, and nothing new is added")
     func targetIsGone() async throws {
         let deed = try await world.run("publish: { to: hub }", on: "a b.txt")
         let loaded = try #require(world.load("publish: { to: hub }").0.first?.steps.first?.arguments)
@@ -144,7 +144,7 @@ import Testing
         #expect(try await gone.undo().summary.contains("took the event out"))
     }
 
-    @Test("A body beyond the target's limit is not put into the outbox, and the message says what to do")
+    @Test("A body beyond the target's limit is not added to the outbox, and the message says what to do")
     func limit() async throws {
         var options = ActionWorld.Options()
         var hub = try ActionWorld.hub()
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(
-        "What is wrong with it is said when the rules are loaded",
+        "Errors are reported when the rules are loaded",
         arguments: [
             ("{ to: hob }", "did you mean `hub`"), ("{ to: hub, payload: \"{{ file.name }}\" }", "no JSON"),
             ("{ to: hub, payload: '{\"a\": ' }", "no JSON"),
@@ -172,7 +172,7 @@ import Testing
         #expect(text.contains(said), "\(text)")
     }
 
-    @Test("Without a target in the configuration the complaint names the key")
+    @Test("Without a target in the configuration the error names the key")
     func noTargets() throws {
         var options = ActionWorld.Options()
         options.targets = []
@@ -180,7 +180,7 @@ import Testing
         #expect(rules.isEmpty && diagnostics.contains { $0.message.contains("`publish:` in steward.yaml") })
     }
 
-    @Test("Undo takes out what waits, says that a try may have arrived, and refuses what is on its way or there")
+    @Test("Undo withdraws a waiting event, says that an attempt may have arrived, and refuses one sent or in progress")
     func undo() async throws {
         func deed(_ step: String, _ state: DeliveryRecord.State, attempts: Int = 0) async throws -> Deed {
             let deed = try await world.run("publish: { to: hub }", on: "a b.txt", step: step)
@@ -204,7 +204,7 @@ import Testing
         #expect(bodies == 1, "that of the one on its way")
     }
 
-    @Test("Whoever listens is told of the lane, once the event is committed")
+    @Test("Listeners learn the lane once the event is committed")
     func wakes() async throws {
         let (lanes, continuation) = AsyncStream.makeStream(of: DeliveryLane.self)
         world.outbox.listen { lane, _ in continuation.yield(lane) }

@@ -24,7 +24,7 @@ import Testing
         return try #require(found["t"])
     }
 
-    @Test("A webhook gets the body as it is, the event's id as its key, and a signature that can be checked")
+    @Test("A webhook gets the unchanged body, the event's id as its key, and a verifiable signature")
     func webhook() async throws {
         let server = try ScriptedServer(.reply(200, "{}"))
         let sender = try sender(
@@ -44,7 +44,7 @@ import Testing
         #expect(request.headers["x-steward-signature"] == "sha256=" + hexadecimal(signed))
     }
 
-    @Test("A node gets it below its app plane, in the facet that is meant, with both idempotency headers")
+    @Test("A node gets it below its app plane, in the right facet, with both idempotency headers")
     func ron() async throws {
         let server = try ScriptedServer(.reply(202, "{\"ok\":true}"))
         let sender = try sender(
@@ -59,7 +59,7 @@ import Testing
         #expect(request.headers["x-steward-event"] == "file.arrived")
     }
 
-    @Test("A facet is looked for where the target says that its node has them", arguments: ["", "/v1/facet"])
+    @Test("A facet is found where the target says its node has them", arguments: ["", "/v1/facet"])
     func facetPrefix(_ prefix: String) async throws {
         let server = try ScriptedServer(.reply(202, "{}"))
         let sender = try sender(server, .ron, path: "", set: { ($0.facet, $0.facetPrefix) = ("feed", prefix) })
@@ -67,7 +67,7 @@ import Testing
         #expect(server.requests.map(\.path) == ["/app\(prefix)/feed/in/a%20b"])
     }
 
-    @Test("An answer says what becomes of the event, alike for both kinds", arguments: PublishTarget.Kind.allCases)
+    @Test("A response decides about the event, alike for both kinds", arguments: PublishTarget.Kind.allCases)
     func answers(_ kind: PublishTarget.Kind) async throws {
         let problem = "{\"code\":\"too_busy\",\"message\":\"later\",\"retryable\":true,\"retry_after_ms\":250}"
         let cases: [(ScriptedServer.Answer, SendOutcome)] = [
@@ -119,7 +119,7 @@ import Testing
         #expect(after > 86_400 * 20)
     }
 
-    @Test("No answer, half of one, and nobody there are all to be tried again", arguments: PublishTarget.Kind.allCases)
+    @Test("No response, a partial one, and an unreachable host are retried", arguments: PublishTarget.Kind.allCases)
     func noAnswer(_ kind: PublishTarget.Kind) async throws {
         let hung = try ScriptedServer { _ in nil }
         let silent = try ScriptedServer(ScriptedServer.Answer(bytes: [Array("HTTP/1.1 ".utf8)], ending: .held))
@@ -149,7 +149,7 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test("A task that is cancelled ends the try", arguments: PublishTarget.Kind.allCases)
+    @Test("Cancelling the task ends the attempt", arguments: PublishTarget.Kind.allCases)
     func cancelled(_ kind: PublishTarget.Kind) async throws {
         let server = try ScriptedServer(ScriptedServer.Answer(bytes: [], ending: .held))
         let sender = try sender(server, kind, path: "", set: { $0.timeout = 600 })
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "Whether somebody answers is asked without an event and without a credential",
+        "Reachability is checked without an event or a credential",
         arguments: PublishTarget.Kind.allCases)
     func reachable(_ kind: PublishTarget.Kind) async throws {
         let server = try ScriptedServer(.reply(404, ""))
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(
-        "The receiver in Python that the manual shows takes what is signed, once, and nothing else",
+        "The manual's Python receiver accepts a signed event, once, and nothing else",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func python() async throws {
         let folder = try TemporaryFolder("receiver")

@@ -7,9 +7,9 @@ import Testing
 @testable import NoteActions
 
 /// What answers change in a draft, forwards and back.
-@Suite("What answers change in a draft") struct DraftEditTests {
+@Suite("Draft edits made by answers") struct DraftEditTests {
     @Test(
-        "It goes there and back",
+        "An edit can be applied and reverted",
         arguments: [
             ("", "new"), ("old", ""), ("one\ntwo\nthree\n", "One\ntwo\nThree\n"), ("one\ntwo", "one\n"),
             ("é à\nx\n", "è á\nx\n"), ("e\u{301}\n", "é\n"), ("a\r\nb\r\n", "a\nb\r\n"), ("aaa\naaa\n", "aa\naaaa\n"),
@@ -24,7 +24,7 @@ import Testing
         #expect(try LedgerJSON.decode(DraftEdit.self, from: json) == edit)
     }
 
-    @Test("Random ones go there and back") func randomOnesGo() throws {
+    @Test("Random ones can be applied and reverted") func randomOnesGo() throws {
         var generator = SeededGenerator(for: "draft edits")
         let signs = Array("ab é\n\r👩")
         func text() -> String {
@@ -40,14 +40,14 @@ import Testing
         }
     }
 
-    @Test("Answers far apart are few bytes") func answersFarApart() throws {
+    @Test("Answers far apart take few bytes") func answersFarApart() throws {
         let middle = String(repeating: "Nothing is changed here.\n", count: 10_000)
         let edit = DraftEdit(from: "In order to go\n\(middle)due to the fact that\n", to: "To go\n\(middle)because\n")
         #expect(edit.stretches.count == 2)
         #expect(try LedgerJSON.encode(edit).utf8.count < 500)
     }
 
-    @Test("One of an earlier version is read") func earlierVersionRead() throws {
+    @Test("An edit of an earlier version can be read") func earlierVersionRead() throws {
         let (one, other) = ("In order to go.", "To go.")
         let json = """
             {"base":"\(ContentHash(of: one.utf8))","new":"T","old":"In order t","result":"\(ContentHash(of: other.utf8))","start":0}

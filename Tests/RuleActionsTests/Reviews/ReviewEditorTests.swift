@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Editors that leave nothing beside a draft are recognised by files elsewhere, or by their processes.
-@Suite("Editors that leave nothing beside a draft") struct ReviewEditorTests {
+@Suite("Editors without a lock file") struct ReviewEditorTests {
     /// A process with that name, running another program.
     private final class Impostor {
         private let process: Process
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "A process that was given the draft is waited for",
+        "A process started with the draft is waited for",
         arguments: ["Idea 1.md", "./Idea 1.md", "../dropbox/Idea 1.md"])
     func processGivenDraft(_ name: String) async throws {
         let fault = try await fault("scribe", of: "/usr/bin/tail", ["-f", name])
@@ -89,14 +89,14 @@ import Testing
         #expect(fault?.message.contains("once scribe has ended, or at once with `[x!]`") == true)
     }
 
-    @Test("An editor that was started in the folder without a file is waited for") func editorStartedFolder()
+    @Test("An editor started in the folder without a file is waited for") func editorStartedFolder()
         async throws
     {
         let fault = try await fault("hx", of: "/usr/bin/cat", [])
         #expect(fault?.message.contains("is open in hx (process ") == true, "\(fault?.message ?? "")")
     }
 
-    @Test("One that has another file or is elsewhere or only reads is not") func anotherFileElsewhere() async throws {
+    @Test("One with another file, elsewhere, or reading only is not") func anotherFileElsewhere() async throws {
         #expect(try await fault("hx", of: "/usr/bin/tail", ["-f", "Idea 1.review.md"]) == nil)
         #expect(try await fault("micro", of: "/usr/bin/cat", [], in: "bin") == nil)
         #expect(try await fault("less", of: "/usr/bin/tail", ["-f", "Idea 1.md"]) == nil)
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "What editors keep elsewhere tells",
+        "Editor state kept elsewhere counts",
         arguments: [
             ".local/state/nvim/swap/%.swp", ".local/share/nvim/swap/%.swo", ".config/micro/backups/%",
             ".config/micro/backups/%2F",
@@ -130,7 +130,7 @@ import Testing
         try home.write(path, swap)
         if !place.contains("micro") { #expect(try signs.sign(on: draft, files) == nil) }
     }
-    @Test("A swap file that names a draft by a home is of the home that its editor has")
+    @Test("A swap file that names a draft relative to a home means its editor's home")
     func swapOfAnotherHome() throws {
         let (mine, other) = (try TemporaryFolder("mine"), try TemporaryFolder("other"))
         var swap = Array("b0VIM 9.1".utf8) + Array(repeating: UInt8(0), count: 4087)

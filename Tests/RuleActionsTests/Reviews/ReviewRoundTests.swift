@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A round of a review without files: answers go in by their marks, findings come out with stable names.
-@Suite("A round of a review") struct ReviewRoundTests {
+@Suite("Review rounds") struct ReviewRoundTests {
     /// Finds each `bad` and proposes `good`; for each `odd` it only makes a remark.
     static let pass: ReviewRound.Pass = { draft, muted in
         let text = Array(draft.scalars)
@@ -51,7 +51,7 @@ import Testing
         }.joined(separator: "\n")
     }
 
-    @Test("A text is reviewed once and its sidecar is made of the state alone") func textReviewedOnce() throws {
+    @Test("A text is reviewed once and its sidecar is derived from the state alone") func textReviewedOnce() throws {
         let first = Self.round("One bad word.\n")
         #expect(first.new.count == 1 && first.newText == nil)
         let again = Self.round("One bad word.\n", first.state, ReviewSidecar.text(first.state))
@@ -63,7 +63,7 @@ import Testing
         #expect(text.contains("\n  > bad\n") && text.contains("\n  ```text\n  good\n  ```\n"))
     }
 
-    @Test("What is ticked is put into the draft all at once") func tickedPutDraft() {
+    @Test("Ticked suggestions are applied all at once") func tickedPutDraft() {
         let first = Self.round("One bad word, two bad words, odd ones.\n")
         #expect(first.state.findings.count == 3)
         let sidecar = ReviewSidecar.text(first.state).replacing("- [ ]", with: "- [x]")
@@ -74,7 +74,7 @@ import Testing
         #expect(ReviewSidecar.text(done.state).contains("No findings, 3 accepted."))
     }
 
-    @Test("What is skipped never returns") func skippedNeverReturns() {
+    @Test("Skipped findings never return") func skippedNeverReturns() {
         let first = Self.round("One bad word.\n")
         let skipped = Self.round("One bad word.\n", first.state, Self.ticked(first.state, 0, "-"))
         #expect(skipped.newText == nil && skipped.skipped.count == 1)
@@ -82,21 +82,21 @@ import Testing
         #expect(later.state.count(.pending) == 0 && later.new.isEmpty)
     }
 
-    @Test("Words that the person puts into the fence are the ones that are taken") func wordsPersonPuts() {
+    @Test("Text that the user changed in the fence is used") func wordsPersonPuts() {
         let first = Self.round("One bad word.\n")
         let sidecar = Self.ticked(first.state).replacing("  good", with: "  much `better`\n  and longer")
         let done = Self.round("One bad word.\n", first.state, sidecar)
         #expect(done.newText == "One much `better`\nand longer word.\n")
     }
 
-    @Test("An answer goes where the words have moved to") func answerGoesWords() {
+    @Test("An answer follows words that have moved") func answerGoesWords() {
         let first = Self.round("One bad word in a sentence that has company.\n")
         let done = Self.round(
             "A new beginning.\n\nOne bad word in a sentence that has company.\n", first.state, Self.ticked(first.state))
         #expect(done.newText == "A new beginning.\n\nOne good word in a sentence that has company.\n")
     }
 
-    @Test("An answer to words that are gone is shown and nothing is written") func answerWordsGone() {
+    @Test("An answer to words that are gone is shown and not applied") func answerWordsGone() {
         let first = Self.round("One bad word.\n")
         let done = Self.round("Altogether different.\n", first.state, Self.ticked(first.state))
         #expect(done.newText == nil && done.state.count(.orphaned) == 1)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "An answer that a save has taken out again is open again",
+        "An answer undone by a save is open again",
         arguments: [
             ("One bad word.\n", "  good"), ("More of it. One bad word.\n", "  good"),
             ("One bad word.\n", "  not bad at all"), ("One bad word, and more.\n", "  good"),
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(
-        "An answer stays given where its words are there or somebody has gone on writing",
+        "An answer stays given if its words are there or the text was written further",
         arguments: [
             "One good word.\n\nAnd another line.\n", "Much has changed before it. One good word.\n",
             "One good words.\n",
@@ -142,7 +142,7 @@ import Testing
         #expect(round.undone == 0 && round.state.count(.accepted) == 1 && round.state.count(.pending) == 0)
     }
 
-    @Test("An answer that is taken out and comes back by itself is answered again") func answerTakenComes() {
+    @Test("An answer that was undone and reappears is answered again") func answerTakenComes() {
         let undone = Self.saved("One bad word.\n", "One bad word.\n")
         let back = Self.round("One good word.\n", undone.state, ReviewSidecar.text(undone.state))
         #expect(back.state.count(.accepted) == 1 && back.state.count(.pending) == 0)
@@ -150,13 +150,13 @@ import Testing
         #expect(gone.state.count(.pending) == 0, "what was mended by hand needs no answer")
     }
 
-    @Test("What was mended by hand needs no answer") func mendedHandNeeds() {
+    @Test("Problems fixed by hand need no answer") func mendedHandNeeds() {
         let first = Self.round("One bad word.\n")
         let later = Self.round("One fine word.\n", first.state, ReviewSidecar.text(first.state))
         #expect(later.state.findings.isEmpty)
     }
 
-    @Test("While the draft must not be written ticks stay and skips count") func draftWrittenTicks() {
+    @Test("While the draft must not be written, ticks are kept and skips count") func draftWrittenTicks() {
         let first = Self.round("One bad word, two bad words.\n")
         let sidecar = Self.ticked(first.state, 0, "x").replacing("- [ ]", with: "- [-]")
         let waits = Self.round("One bad word, two bad words.\n", first.state, sidecar, mayWrite: false)
@@ -167,7 +167,7 @@ import Testing
         #expect(done.newText?.contains("good") == true && done.waiting == 0)
     }
 
-    @Test("The same words in the same company are several findings") func wordsCompanySeveral() {
+    @Test("The same words in the same context are separate findings") func wordsCompanySeveral() {
         let draft = "a bad b\n\na bad b\n\na bad b\n"
         let first = Self.round(draft)
         #expect(first.state.findings.count == 3)
@@ -182,7 +182,7 @@ import Testing
         #expect(text == "a good b\n\na good b\n\na good b\n")
     }
 
-    @Test("Rules that are always skipped are left out") func rulesAlwaysSkipped() {
+    @Test("Rules that are always skipped are omitted") func rulesAlwaysSkipped() {
         let words = (0..<RuleAnswers.skipsThatMute).map { "Sentence \($0) is odd \($0)." }.joined(separator: "\n\n")
         let first = Self.round(words)
         let skipped = Self.round(words, first.state, ReviewSidecar.text(first.state).replacing("- [ ]", with: "- [-]"))
@@ -191,7 +191,7 @@ import Testing
         #expect(ReviewSidecar.text(later.state).contains("always skipped here: `odd`"))
     }
 
-    @Test("Only words of a person's own count as such") func wordsPersonCount() {
+    @Test("Only the user's own words count as such") func wordsPersonCount() {
         let first = Self.round("One bad word.\n")
         func holds(_ change: (String) -> String) -> Bool {
             var state = first.state
@@ -206,7 +206,7 @@ import Testing
         #expect(holds { $0.replacing("  good", with: "  better") })
     }
 
-    @Test("No draft answers its own review") func draftAnswersReview() {
+    @Test("A draft cannot answer its own review") func draftAnswersReview() {
         let hostile = "- [x] **0000** quick/bad · fix\n\n```\n- [x] **0000**\nbad\n````\n# bad\n"
         let first = Self.round(hostile)
         let marks = SidecarAnswers(ReviewSidecar.text(first.state)).byKey.values.map(\.mark)
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test("A block that stands twice answers nothing") func blockStandsTwice() {
+    @Test("A duplicated block answers nothing") func blockStandsTwice() {
         let first = Self.round("One bad word.\n")
         let text = Self.ticked(first.state)
         let done = Self.round("One bad word.\n", first.state, text + text)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The action `review` on real files: a sidecar beside the draft, answers from there into it, and nothing lost.
-@Suite("A review of real files") struct ReviewTests {
+@Suite("Reviewing real files") struct ReviewTests {
     static let draft: BytePath = "dropbox/Idea 1.md"
     static let sidecar: BytePath = "dropbox/Idea 1.review.md"
 
@@ -25,7 +25,7 @@ import Testing
         try write(scene.path(Self.sidecar), ReviewSample.answer(try scene.home.read(Self.sidecar), marks))
     }
 
-    @Test("Findings come beside the draft which is left as it is") func findingsComeBeside() async throws {
+    @Test("Findings are written beside the draft, which is unchanged") func findingsComeBeside() async throws {
         let (scene, world) = try await reviewed()
         #expect(try scene.home.read(Self.draft) == ReviewSample.draft)
         let text = try scene.home.read(Self.sidecar)
@@ -38,7 +38,7 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test("Answers go into the draft in place and skips never return") func answersGoDraft() async throws {
+    @Test("Answers are applied in place and skipped findings never return") func answersGoDraft() async throws {
         let (scene, world) = try await reviewed()
         let twin = scene.path("dropbox/twin.md")
         #expect(link(scene.path(Self.draft).text, twin.text) == 0)
@@ -59,7 +59,7 @@ import Testing
         #expect(later.receipt.values["review.findings"] == .integer(0))
     }
 
-    @Test("Undo brings the draft back and opens the findings again") func undoBringsDraft() async throws {
+    @Test("Undo restores the draft and reopens the findings") func undoBringsDraft() async throws {
         let (scene, world) = try await reviewed()
         try answer(scene, "x", "-")
         let deed = try await world.run("review", on: "Idea 1.review.md")
@@ -100,7 +100,7 @@ import Testing
         #expect(try scene.home.read(Self.draft) == ReviewSample.accepted)
     }
 
-    @Test("A save of the draft ends the wait for the answers") func saveDraftEnds() async throws {
+    @Test("A save of the draft ends the wait for answers") func saveDraftEnds() async throws {
         let (scene, world) = try await reviewed()
         try scene.home.write("dropbox/.#Idea 1.md", "")
         try answer(scene, "x")
@@ -115,7 +115,7 @@ import Testing
         #expect(try !scene.home.read(Self.sidecar).contains("- [x] **"))
     }
 
-    @Test("A sidecar that is being written in is not replaced") func sidecarBeingWritten() async throws {
+    @Test("A sidecar being edited is not replaced") func sidecarBeingWritten() async throws {
         let (scene, world) = try await reviewed()
         try scene.home.write("dropbox/.#Idea 1.review.md", "")
         try write(scene.path(Self.draft), "Nothing to be found.\n")
@@ -123,7 +123,7 @@ import Testing
         #expect(fault?.kind == .transient)
     }
 
-    @Test("A person's own words in the sidecar are kept") func personWordsSidecar() async throws {
+    @Test("The user's own text in the sidecar is kept") func personWordsSidecar() async throws {
         let (scene, world) = try await reviewed()
         let text = ReviewSample.answer(try scene.home.read(Self.sidecar), ["-"]) + "\nAsk Ada about this.\n"
         try write(scene.path(Self.sidecar), text)
@@ -134,7 +134,7 @@ import Testing
         #expect(try !scene.home.read(Self.sidecar).contains("Ada"))
     }
 
-    @Test("Words in the sidecar without an answer are left there") func wordsSidecarWithout() async throws {
+    @Test("Text in the sidecar without an answer stays there") func wordsSidecarWithout() async throws {
         let (scene, world) = try await reviewed()
         try write(scene.path(Self.sidecar), try scene.home.read(Self.sidecar) + "\nAsk Ada about this.\n")
         let before = try scene.snapshot()
@@ -142,7 +142,7 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test("What changes between decision and deed is never overwritten") func changesBetweenDecision() async throws {
+    @Test("Changes between decision and execution are never overwritten") func changesBetweenDecision() async throws {
         for file in [Self.draft, Self.sidecar] {
             let (scene, world) = try await reviewed()
             try answer(scene, "x", "-")
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("A file of the sidecar's name that is none is left alone") func fileSidecarName() async throws {
+    @Test("An unrelated file with the sidecar's name is left alone") func fileSidecarName() async throws {
         let scene = try ActionScene()
         try scene.home.write(Self.draft, ReviewSample.draft)
         try scene.home.write(Self.sidecar, "My own words on the idea, in order to remember.\n")
@@ -175,7 +175,7 @@ import Testing
         #expect(try scene.exists("dropbox/Idea 1.review.review.md"))
     }
 
-    @Test("A lost state costs no words") func lostStateCosts() async throws {
+    @Test("Losing the state loses no text") func lostStateCosts() async throws {
         let (scene, world) = try await reviewed()
         try answer(scene, "x")
         try Durable.remove(scene.path("dropbox/.tk/reviews/Idea 1.md.json"))
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(
-        "A sidecar that was renamed with its draft is written anew",
+        "A sidecar renamed with its draft is written again",
         arguments: [["Other.md", "Other.review.md"], ["Other.review.md", "Other.md"]])
     func sidecarRenamedDraft(_ events: [String]) async throws {
         let (scene, world) = try await reviewed()
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(
-        "Answers in a sidecar without its state are kept and asked for again",
+        "Answers in a sidecar without its state are kept and requested again",
         arguments: ["Idea 1.review.md", "Idea 1.md"])
     func answersSidecarWithout(_ event: String) async throws {
         let (scene, world) = try await reviewed()
@@ -225,7 +225,7 @@ import Testing
         #expect(try scene.home.read(Self.draft) == ReviewSample.accepted)
     }
 
-    @Test("Undo brings a sidecar back that was written anew") func undoBringsSidecar() async throws {
+    @Test("Undo restores a rewritten sidecar") func undoBringsSidecar() async throws {
         let (scene, world) = try await reviewed()
         try Durable.remove(scene.path("dropbox/.tk/reviews/Idea 1.md.json"))
         try answer(scene, "x", "-")
@@ -253,7 +253,7 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
-    @Test("What an earlier version made of a sidecar is not reviewed any more") func earlierVersionMade() async throws {
+    @Test("A sidecar written by an earlier version is not reviewed") func earlierVersionMade() async throws {
         let (scene, world) = try await reviewed()
         let text = try scene.home.read(Self.sidecar)
         try scene.home.write("dropbox/Idea 1.review.review.md", text)
@@ -308,7 +308,7 @@ import Testing
         #expect(diagnostics.map(\.description).joined().contains(message), "\(diagnostics.map(\.description))")
     }
 
-    @Test("Rules and sentences are as the rule says") func rulesSentencesRule() async throws {
+    @Test("Rules and sentences follow the rule's settings") func rulesSentencesRule() async throws {
         let scene = try ActionScene()
         try scene.home.write(Self.draft, ReviewSample.draft)
         let world = try scene.open()

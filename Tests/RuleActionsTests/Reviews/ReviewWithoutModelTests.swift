@@ -10,10 +10,10 @@ import TestSupport
 import Testing
 
 /// The action `review` when advisors cannot be asked, do not answer, or refuse.
-@Suite("A review whose advisors cannot be asked", .timeLimit(.minutes(30))) struct ReviewWithoutModelTests {
+@Suite("Reviews whose advisors are unavailable", .timeLimit(.minutes(30))) struct ReviewWithoutModelTests {
     private typealias Scene = ReviewModelScene
 
-    @Test("Without a key the quick pass is there and one line says why") func withoutKeyQuick() async throws {
+    @Test("Without a key the quick pass runs and one line says why") func withoutKeyQuick() async throws {
         let scene = try Scene()
         let deed = try await scene.open([:]).run(Scene.entry, on: Scene.file)
         let line = "No model has read this text: anthropic has no key and there is no local model"
@@ -31,7 +31,7 @@ import Testing
         #expect(try scene.server.requests.count == 3 && scene.sidecar.contains("2 findings, 1 skipped."))
     }
 
-    @Test("A wrong key is told once and not tried again") func wrongKeyTold() async throws {
+    @Test("A wrong key is reported once and not tried again") func wrongKeyTold() async throws {
         let scene = try Scene()
         let variables = scene.variables.merging(["TK_API_KEY": "sk-ant-wrong-4711"]) { $1 }
         let deed = try await scene.open(variables).run(Scene.entry, on: Scene.file)
@@ -53,7 +53,7 @@ import Testing
         #expect(try scene.server.requests.count == 3 && scene.sidecar.contains("3 findings."))
     }
 
-    @Test("A member of the council who is silent is told and the rest counts") func memberCouncilSilent() async throws {
+    @Test("A silent member of the council is reported and the rest counts") func memberCouncilSilent() async throws {
         let scene = try Scene { request in
             Scene.isCouncil(request) && Scene.isAcademic(request)
                 ? .complaint(400, "invalid_request_error") : Scene.sensible(request)
@@ -65,7 +65,7 @@ import Testing
         #expect(scene.server.requests.count == 3)
     }
 
-    @Test("A server that is busy is asked again") func serverBusyAsked() async throws {
+    @Test("A busy server is asked again") func serverBusyAsked() async throws {
         let isFirst = Mutex(true)
         let scene = try Scene { request in
             let isBusy = isFirst.withLock { first in
@@ -78,7 +78,7 @@ import Testing
         #expect(try scene.server.requests.count == 4 && scene.sidecar.contains("3 findings."))
     }
 
-    @Test("A server that falls silent is not waited for without end") func serverFallsSilent() async throws {
+    @Test("A server that stops responding is not waited for endlessly") func serverFallsSilent() async throws {
         let scene = try Scene { _ in .stream("event: ping\ndata: {\"type\": \"ping\"}\n\n", ending: .held) }
         var options = ActionWorld.Options()
         (options.models, options.modelTimeout) = (scene.variables, .milliseconds(300))
@@ -88,7 +88,7 @@ import Testing
         #expect(try scene.server.requests.count <= 1 && scene.sidecar.contains("1 finding."))
     }
 
-    @Test("A server that stays busy is tried later and in the end told of") func serverStaysBusy() async throws {
+    @Test("A server that stays busy is retried later and finally reported") func serverStaysBusy() async throws {
         let isBusy = Mutex(true)
         let scene = try Scene { request in
             isBusy.withLock { $0 }
@@ -111,7 +111,7 @@ import Testing
         #expect(try scene.sidecar.contains("3 findings."))
     }
 
-    @Test("When advisors cannot be reached what they said before stays") func advisorsReachedSaid() async throws {
+    @Test("When advisors cannot be reached, their earlier findings stay") func advisorsReachedSaid() async throws {
         let scene = try Scene()
         try await scene.open().run(Scene.entry, on: Scene.file)
         try write(scene.scene.path("dropbox/Idea 1.md"), "A new line.\n\n" + Scene.draft)
@@ -120,7 +120,7 @@ import Testing
         #expect(try scene.sidecar.contains("### L5 · academic, editor"))
     }
 
-    @Test("The month's budget stops the call and is told") func monthBudgetStops() async throws {
+    @Test("The monthly budget stops the call and is reported") func monthBudgetStops() async throws {
         let scene = try Scene()
         try scene.scene.home.write(".tk/config.json", #"{"monthly_budget": 0.000001}"#)
         let deed = try await scene.open().run(Scene.entry, on: Scene.file)
@@ -129,7 +129,7 @@ import Testing
         #expect(deed.receipt.summary.contains("stops this call"))
     }
 
-    @Test("A refusal is paid for and told once") func refusalPaidTold() async throws {
+    @Test("A refusal is paid for and reported once") func refusalPaidTold() async throws {
         let scene = try Scene { _ in .message("", stop: "refusal") }
         let world = try scene.open()
         let entry = "review: { passes: [quick, advisors], advisors: [editor] }"

@@ -8,7 +8,7 @@ import Testing
 
 @testable import NoteActions
 
-@Suite("What a review says it has written") struct ReviewWritingTests {
+@Suite("Recorded writes of a review") struct ReviewWritingTests {
     private let folder: TemporaryFolder
     private let path: BytePath
     private let base = ContentHash(of: Array("before".utf8))
@@ -23,14 +23,14 @@ import Testing
         try FileEffect.left(at: path, base: base, result, in: HeldFiles(below: [folder.path]))
     }
 
-    @Test("The file that it has written, new or in place of another version")
+    @Test("Includes the file it wrote, new or replacing another version")
     func own() throws {
         let print = try #require(try FileStatus.of(path)).fingerprint
         #expect(try left(nil) == .created(path, print, result))
         #expect(try left(base) == .wrote(path, base: base, print, result))
     }
 
-    @Test("Not the version that somebody has saved right after it, which is news")
+    @Test("Excludes a version saved right afterwards, which is news")
     func savedByOthers() throws {
         // As editors save: another file under the name, as long and as old as ours.
         let print = try #require(try FileStatus.of(path)).fingerprint
@@ -46,7 +46,7 @@ import Testing
         #expect(try left(base) == nil)
     }
 
-    @Test("Nothing where the file is gone, or something else has its name")
+    @Test("Excludes a file that is gone or was replaced")
     func gone() throws {
         try Durable.remove(path)
         #expect(try left(nil) == nil)
