@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The worker breaks one rule of its cage at a time, and the kernel ends it with SIGSYS (31).
-@Suite("The cage of the process that reads contents") struct CageTests {
+@Suite("The content worker's cage") struct CageTests {
     @Test(
         "The process is killed for each of these",
         arguments: ["open", "create", "socket", "fork", "exec", "mmap", "write", "kill"])
@@ -16,11 +16,11 @@ import Testing
         #expect(try await probed(what) == "killed 31")
     }
 
-    @Test("It lives where it breaks no rule") func lives() async throws {
+    @Test("It runs if it breaks no rule") func lives() async throws {
         #expect(try await probed("none") == "left 0")
     }
 
-    @Test("What was found goes on, whatever is put in its place") func held() async throws {
+    @Test("Results found earlier are used, whatever replaces the file") func held() async throws {
         let folder = try TemporaryFolder("held")
         let program = folder.path.appending("steward-worker")
         // By other processes: one that is started meanwhile would keep what this one writes busy.

@@ -30,7 +30,7 @@ private enum Corpora {
     static var folder: BytePath? { get async { await unpacked.value } }
 }
 
-@Suite("Files that other readers are tested with") struct CorpusTests {
+@Suite("Test files of other readers") struct CorpusTests {
     private static let aspects: [ContentAspect: [String]] = [
         .media: [
             "mp3", "flac", "ogg", "oggflac", "opus", "spx", "oggtheora", "wav", "m4a", "mp4", "aif", "ape", "wma", "wv",
@@ -44,7 +44,7 @@ private enum Corpora {
 
     /// Complete, its first half, and randomly changed.
     @Test(
-        "Each ends in a report, whole, cut and changed; and the cage is tried by none",
+        "Each leads to a report, whole, truncated and changed; none trips the cage",
         .enabled("Python and the network are there") { await Corpora.folder != nil },
         arguments: [ContentAspect.media, .picture, .document, .entries])
     func reports(_ aspect: ContentAspect) async throws {
@@ -81,7 +81,7 @@ private enum Corpora {
         #expect(counts["whole, read", default: 0] > counts["whole, refused", default: 0])
     }
 
-    @Test("No parser of them is linked into the agent") func linkage() throws {
+    @Test("None of the parsers is linked into the agent") func linkage() throws {
         for name in ["steward", "steward-worker"] {
             guard let program = Built.program(name) else { try Test.cancel("\(name) is not built") }
             let needed = try runProgram(["readelf", "--dynamic", "--wide", program.text]).check().output

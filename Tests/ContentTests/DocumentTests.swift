@@ -5,13 +5,13 @@ import Sandbox
 import Testing
 
 @Suite("The text of documents") struct DocumentTests {
-    @Test("Plain text in UTF-8 is itself") func plain() async throws {
+    @Test("Plain text in UTF-8 is unchanged") func plain() async throws {
         let found = try await look(.document, Sample.bytes("Grüße\n\tfrom afar\n"))
         #expect(found.text == "Grüße\n\tfrom afar\n")
         #expect(found.trouble == nil && !found.isCut)
     }
 
-    @Test("UTF-16 with a byte order mark is read in both orders", arguments: [true, false])
+    @Test("UTF-16 with a byte order mark is read in both byte orders", arguments: [true, false])
     func wide(_ isLittle: Bool) async throws {
         let units = [0xFEFF] + Array("Straße 5 €".utf16)
         let bytes = units.flatMap { unit -> [UInt8] in
@@ -21,7 +21,7 @@ import Testing
         #expect(try await look(.document, bytes).text == "Straße 5 €")
     }
 
-    @Test("HTML shows what a reader sees, a line for each block") func html() async throws {
+    @Test("HTML yields its visible text, a line for each block") func html() async throws {
         let page = """
             <!doctype html><html><head><title>Invoice 7</title><meta name=author content="The Shop">
             <style>p { color: red }</style></head>
@@ -33,7 +33,7 @@ import Testing
         #expect(found.fields[.documentAuthor] == "The Shop")
     }
 
-    @Test("HTML in Latin 1 is read by what it says of itself; an encoding that is not read is named")
+    @Test("HTML in Latin 1 is decoded as it declares; an unsupported encoding is named")
     func encodings() async throws {
         let latin = Sample.bytes("<html><meta charset=iso-8859-1><p>Gr") + [0xFC, 0xDF, 0x80] + Sample.bytes("</p>")
         #expect(try await look(.document, latin).text?.hasPrefix("Grüß€") == true)
@@ -42,7 +42,7 @@ import Testing
         #expect(other.trouble?.contains("shift_jis") == true)
     }
 
-    @Test("DOCX gives its paragraphs, title, author and pages") func docx() async throws {
+    @Test("DOCX yields its paragraphs, title, author and pages") func docx() async throws {
         let found = try await look(.document, Sample.docx(["Invoice INV-17", "Total &lt; 5"], title: "Bill"))
         #expect(found.text == "Invoice INV-17\nTotal < 5\n")
         #expect(found.fields[.documentTitle] == "Bill")
@@ -50,21 +50,21 @@ import Testing
         #expect(found.fields[.documentPages] == "3")
     }
 
-    @Test("ODT gives its paragraphs, title and pages") func odt() async throws {
+    @Test("ODT yields its paragraphs, title and pages") func odt() async throws {
         let found = try await look(.document, Sample.odt(["Dear <text:span>Ms</text:span> Smith", "Bye"]))
         #expect(found.text == "Dear Ms Smith\nBye\n")
         #expect(found.fields[.documentTitle] == "Letter")
         #expect(found.fields[.documentPages] == "2")
     }
 
-    @Test("EPUB gives its chapters and its title") func epub() async throws {
+    @Test("EPUB yields its chapters and its title") func epub() async throws {
         let found = try await look(.document, Sample.epub(["<p>One&nbsp;day</p>", "<p>Two</p>"]))
         #expect(found.text == "One\u{A0}day\nTwo\n")
         #expect(found.fields[.documentTitle] == "The Book")
         #expect(found.fields[.documentAuthor] == "B. Author")
     }
 
-    @Test("PDF gives its text, title, author and pages") func pdf() async throws {
+    @Test("PDF yields its text, title, author and pages") func pdf() async throws {
         let found = try await look(.document, Sample.pdf(["Invoice INV-42", "Total 99.00"]), mime: "application/pdf")
         #expect(found.trouble == nil)
         #expect(found.text?.contains("Invoice INV-42") == true)
@@ -73,19 +73,19 @@ import Testing
         #expect(found.fields[.documentPages] == "1")
     }
 
-    @Test("No more than a mebibyte of text is taken, and that is said") func much() async throws {
+    @Test("At most a mebibyte of text is returned, and the report says so") func much() async throws {
         let found = try await look(.document, [UInt8](repeating: 0x61, count: ContentLimits.text + 10))
         #expect(found.text?.utf8.count == ContentLimits.text)
         #expect(found.isCut)
     }
 
-    @Test("A ZIP that is no document says so") func noDocument() async throws {
+    @Test("A ZIP that is not a document is reported as such") func noDocument() async throws {
         let found = try await look(.document, ZipWriter.archive([("a.bin", [1, 2, 3])]))
         #expect(found.text == nil)
         #expect(found.trouble?.contains("no document") == true)
     }
 
-    @Test("The language of a text is told; of a few letters none is") func language() async throws {
+    @Test("A text's language is detected, but not from a few letters") func language() async throws {
         let german = """
             Der Hund lief durch den Garten und suchte seinen Ball, den die Kinder am Morgen unter den Büschen verloren
             hatten. Niemand wusste, wo er geblieben war, und so gingen alle am Abend noch einmal hinaus, um ihn zu suchen.

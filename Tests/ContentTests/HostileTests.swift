@@ -17,7 +17,7 @@ import Testing
         (.entries, "", ZipWriter.archive([("a", [1]), ("b", [2])])),
     ]
 
-    @Test("A file that is cut or changed anywhere ends in a report", arguments: HostileTests.samples.indices)
+    @Test("A file truncated or changed anywhere leads to a report", arguments: HostileTests.samples.indices)
     func mutated(_ index: Int) async throws {
         var random = SeededGenerator(for: "HostileTests.mutated")
         let (aspect, mime, whole) = Self.samples[index]
@@ -49,7 +49,7 @@ import Testing
         #expect(told >= 1 && silent >= 1, "\(told) told something, \(silent) nothing")
     }
 
-    @Test("Entities that unfold without end are not unfolded") func entities() async throws {
+    @Test("Endless entities are not expanded") func entities() async throws {
         var declarations = "<!ENTITY a0 \"lollollollol\">"
         for level in 1...30 { declarations += "<!ENTITY a\(level) \"&a\(level - 1);&a\(level - 1);\">" }
         let xml = "<?xml version=\"1.0\"?><!DOCTYPE w [\(declarations)]><w><p><t>&a30;</t></p></w>"
@@ -60,7 +60,7 @@ import Testing
         #expect(other.text?.contains("root") != true)
     }
 
-    @Test("Markup as deep as a well is read or given up") func deep() async throws {
+    @Test("Deeply nested markup is read or abandoned") func deep() async throws {
         let html = "<html>" + String(repeating: "<div>", count: 200_000) + "x"
         let found = try await look(.document, Sample.bytes(html), mime: "text/html")
         let xml = String(repeating: "<p>", count: 100_000)
@@ -71,14 +71,14 @@ import Testing
         }
     }
 
-    @Test("A PDF whose objects lead in a circle ends in a report") func circle() async throws {
+    @Test("A PDF with circular references leads to a report") func circle() async throws {
         let text = String(decoding: Sample.pdf(["x"]), as: UTF8.self)
             .replacing("/Kids [3 0 R]", with: "/Kids [2 0 R]")
         let found = try await look(.document, Sample.bytes(text), mime: "application/pdf")
         #expect(found.trouble != nil || found.text != nil)
     }
 
-    @Test("A worker that says nonsense, hangs or dies costs nothing but its report")
+    @Test("A worker that outputs nonsense, hangs or dies costs only its report")
     func foreignWorkers() async throws {
         let folder = try TemporaryFolder("foreign")
         let file = try folder.write("file", "text")
@@ -100,7 +100,7 @@ import Testing
         await #expect(throws: Fault.self) { try await report("exec sleep 60", timeout: 1) }
     }
 
-    @Test("What was found is remembered by its content, and no more than there is room for")
+    @Test("Results are cached by content, within a limit")
     func remembered() async throws {
         let folder = try TemporaryFolder("remembered")
         let file = try folder.write("file", Sample.photo())

@@ -6,8 +6,8 @@ import Sandbox
 import TestSupport
 import Testing
 
-@Suite("What pictures, sounds, films and archives say") struct MediaTests {
-    @Test("A photo gives camera, time, place and size") func photo() async throws {
+@Suite("Facts about pictures, audio, video and archives") struct MediaTests {
+    @Test("A photo yields camera, time, place and size") func photo() async throws {
         let found = try await look(.picture, Sample.photo())
         #expect(found.trouble == nil)
         #expect(found.fields[.photoMake] == "Canon")
@@ -20,7 +20,7 @@ import Testing
         #expect(found.fields[.photoWidth] == "640" && found.fields[.photoHeight] == "480")
     }
 
-    @Test("A sound gives its length and tags") func sound() async throws {
+    @Test("An audio file yields its length and tags") func sound() async throws {
         let found = try await look(.media, SoundSample.wave(seconds: 3))
         #expect(found.trouble == nil)
         #expect(found.fields[.mediaDuration] == "3.000")
@@ -28,7 +28,7 @@ import Testing
         #expect(found.fields[.mediaArtist] == "The Trio")
     }
 
-    @Test("Other tags change a file of sound in few places, and are read back", arguments: ["wave", "mp3"])
+    @Test("New tags change few places of an audio file, and are read back", arguments: ["wave", "mp3"])
     func retagged(_ kind: String) async throws {
         let old = kind == "wave" ? SoundSample.wave(seconds: 3) : SoundSample.mp3()
         let tags: [MediaTag: String] = [
@@ -54,7 +54,7 @@ import Testing
         #expect(kept > Int64(old.count) * 9 / 10, "the sound itself is not sent")
     }
 
-    @Test("Tags of what is no sound cannot be set", arguments: [Array("text".utf8), []])
+    @Test("Tags cannot be set on other files", arguments: [Array("text".utf8), []])
     func notRetagged(_ bytes: [UInt8]) async throws {
         let folder = try TemporaryFolder("contents")
         let fault = await #expect(throws: Fault.self) {
@@ -65,20 +65,20 @@ import Testing
         #expect(fault?.kind == .refused)
     }
 
-    @Test("A film gives its length and size") func film() async throws {
+    @Test("A video yields its length and size") func film() async throws {
         let found = try await look(.media, Sample.film())
         #expect(found.fields[.mediaDuration] == "90.500")
         #expect(found.fields[.mediaWidth] == "1920" && found.fields[.mediaHeight] == "1080")
     }
 
-    @Test("An archive gives the names of what it holds") func entries() async throws {
+    @Test("An archive yields the names of its contents") func entries() async throws {
         let found = try await look(.entries, ZipWriter.archive([("a/1.txt", [1]), ("b.cbz", [2])]))
         #expect(found.entries.map { String(decoding: $0.path, as: UTF8.self) } == ["a/1.txt", "b.cbz"])
         #expect(found.entries.allSatisfy { !$0.isFolder && !$0.isEncrypted })
     }
 
     @Test(
-        "A TAR gives them however it is compressed",
+        "So does a TAR, whatever its compression",
         arguments: ["gzip", "bzip2", "xz", "zstd", "lzip", "lz4", "lzma"])
     func compressedEntries(_ filter: String) async throws {
         let folder = try TemporaryFolder("tar")
@@ -89,7 +89,7 @@ import Testing
         #expect(found.entries.map { String(decoding: $0.path, as: UTF8.self) } == ["a.txt"])
     }
 
-    @Test("What is none of these says why, and is nobody's failure", arguments: ContentAspect.allCases)
+    @Test("Any other file is reported with the reason, and is nobody's failure", arguments: ContentAspect.allCases)
     func nothing(_ aspect: ContentAspect) async throws {
         let found = try await look(aspect, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0xFF])
         #expect(found.trouble?.isEmpty == false, "\(aspect)")

@@ -31,7 +31,7 @@ import Testing
         try packed((0..<pages).map { Packed(name: "\($0).png", bytes: picture($0)) }, .tar)
     }
 
-    @Test("Its pages are what was packed", arguments: Compression.allCases)
+    @Test("Pages come out as they were packed", arguments: Compression.allCases)
     func pagesPacked(_ compression: Compression) async throws {
         let bytes = try compress(tar(12), compression)
         let report = try #require(try await judge(bytes).report)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("Nothing else is looked for in compressed bytes", arguments: Compression.allCases)
+    @Test("Nested compression is not searched", arguments: Compression.allCases)
     func nothingElseLooked(_ compression: Compression) async throws {
         let pages = [Packed(name: "1.png", bytes: picture(1))]
         for packing in [Packing.storedZip, .sevenZip] {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("Other ways to compress are not looked for") func otherWaysCompress() async throws {
+    @Test("Other compression methods are not tried") func otherWaysCompress() async throws {
         let verdict = try await judge(compress(try tar(1), ARCHIVE_FILTER_COMPRESS))
         #expect(["not-an-archive", "damaged-archive"].contains(verdict.word), "\(verdict.word)")
     }
@@ -92,7 +92,7 @@ import Testing
         #expect(taken >= 3 && refused > flips / 2, "\(taken) pages taken, \(refused) archives refused")
     }
 
-    @Test("One that is cut short is refused, or imported with the damage recorded", arguments: Compression.allCases)
+    @Test("A truncated archive is rejected, or imported with the damage recorded", arguments: Compression.allCases)
     func cutShortRefused(
         _ compression: Compression
     ) async throws {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("Gzip's checksum is compared, which libarchive passes over") func gzipChecksumCompared() async throws {
+    @Test("Gzip's checksum is verified, which libarchive skips") func gzipChecksumCompared() async throws {
         var bytes = try compress(tar(3), .gzip)
         bytes[bytes.count - 6] ^= 1
         let verdict = try await judge(bytes)
@@ -116,7 +116,7 @@ import Testing
         #expect(report.pages.allSatisfy { $0.damage != nil })
     }
 
-    @Test("A gzip file may be several after one another, and zeros behind them") func gzipFileSeveral() async throws {
+    @Test("A gzip file may consist of several members, with zeros after them") func gzipFileSeveral() async throws {
         let whole = try tar(3)
         let parts = try [whole[..<2000], whole[2000..<2001], whole[2001..<2001], whole[2001...]].map {
             try compress(Array($0), .gzip)
@@ -139,7 +139,7 @@ import Testing
 
     // MARK: Bombs
 
-    @Test("A bomb is found by the size of its file", arguments: Compression.allCases)
+    @Test("A bomb is detected by the size of its file", arguments: Compression.allCases)
     func bombFoundSize(_ compression: Compression) async throws {
         let zeros = [UInt8](repeating: 0, count: 90 << 20)
         let page = try compress(RawTar([.init("1.png", picture(1) + zeros)]).bytes, compression)
@@ -153,7 +153,7 @@ import Testing
         #expect(try await judge(compress(tar(1) + zeros, compression)).word == "ratio")
     }
 
-    @Test("A bomb of many gigabytes is found before it goes off") func bombManyGigabytes() async throws {
+    @Test("A bomb of many gigabytes is detected before it goes off") func bombManyGigabytes() async throws {
         // One member of zeros, repeated: gzip allows concatenated members.
         let member = try compress([UInt8](repeating: 0, count: 64 << 20), .gzip)
         let head = try compress(Array(tar(1).prefix(2 * 512 + 3 * 1024)), .gzip)

@@ -67,7 +67,7 @@ import Testing
         return verdict
     }
 
-    @Test("Pages stand in the order of the spine") func pagesStandOrder() async throws {
+    @Test("Pages follow the order of the spine") func pagesStandOrder() async throws {
         let report = try #require(try await judge(epub(spine: [2, 3, 1])).report)
         #expect(report.format == .epub)
         #expect(report.pages.map(\.hash) == [2, 3, 1].map { ContentHash(of: picture($0)) })
@@ -90,19 +90,19 @@ import Testing
         #expect(report.pages.count == 2)
     }
 
-    @Test("A picture that the spine does not show is no page") func pictureSpineShow() async throws {
+    @Test("A picture not shown by the spine is not a page") func pictureSpineShow() async throws {
         let report = try #require(
             try await judge(epub(extra: [Packed(name: "OEBPS/img/thumbnail.png", bytes: picture(7))])).report)
         #expect(report.pages.count == 3)
         #expect(report.skipped.filter { $0.reason == .notInSpine }.map(\.path) == ["OEBPS/img/thumbnail.png"])
     }
 
-    @Test("Where the spine shows none the names decide") func spineShowsNone() async throws {
+    @Test("If the spine shows no pictures, names decide") func spineShowsNone() async throws {
         let report = try #require(try await judge(epub { _ in "<html><body>text</body></html>" }).report)
         #expect(report.pages.map(\.hash) == [3, 2, 1].map { ContentHash(of: picture($0)) })
     }
 
-    @Test("A document that the spine names over and over is read once") func documentSpineNames() async throws {
+    @Test("A document listed repeatedly in the spine is read once") func documentSpineNames() async throws {
         let long = "<html>" + String(repeating: "<p>x</p>", count: 15_000) + "<img src=\"../img/8.png\"/></html>"
         let often = (0..<8000).map { $0 % 2 + 1 }
         let report = try #require(try await judge(epub(2, page: { $0 == 1 ? long : "<a/>" }, spine: often)).report)
@@ -113,7 +113,7 @@ import Testing
         #expect(missing.damage.count == 1, "\(missing.damage.count)")
     }
 
-    @Test("What the spine names and is not there is damage") func spineNamesDamage() async throws {
+    @Test("A missing spine entry counts as damage") func spineNamesDamage() async throws {
         let missing = epub { "<html><img src=\"../img/\($0 == 2 ? 77 : 9 - $0).png\"/></html>" }
         let strict = try await judge(missing)
         #expect(strict.word == "damaged-archive")
@@ -133,7 +133,8 @@ import Testing
         }
     }
 
-    @Test("Pages that a shop encrypted are told, disguised fonts are no matter") func pagesShopEncrypted() async throws
+    @Test("Pages encrypted by a shop are detected; obfuscated fonts do not matter") func pagesShopEncrypted()
+        async throws
     {
         func encryption(_ path: String) -> Packed {
             Packed(
@@ -158,7 +159,7 @@ import Testing
         await #expect(throws: ComicError.self) { try await reader.listEntries() }
     }
 
-    @Test("A reference leads nowhere else") func referenceLeadsNowhere() {
+    @Test("References lead nowhere outside") func referenceLeadsNowhere() {
         let base = Array("OEBPS/text/p1.xhtml".utf8)
         for (reference, path) in [
             ("../img/1.png", "OEBPS/img/1.png"), ("1.png", "OEBPS/text/1.png"), ("/a//b.png", "a/b.png"),
@@ -175,8 +176,7 @@ import Testing
         }
     }
 
-    @Test("A document type is passed over unread, and only there where XHTML has one") func documentTypePassed() throws
-    {
+    @Test("A document type is skipped unread, and only where XHTML has one") func documentTypePassed() throws {
         for text in [
             "<!DOCTYPE html><a/>", "<!doctype html><a/>", "<?xml version='1.0'?>\n<!DOCTYPE html SYSTEM \"a>b['\"><a/>",
         ] {

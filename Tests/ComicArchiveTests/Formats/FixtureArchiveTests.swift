@@ -55,7 +55,7 @@ struct FixtureArchiveTests {
 
     /// Contents extracted by other programs.
     @Test(
-        "What seven ZIP packs comes out as it was",
+        "Archives made by 7-Zip come out unchanged",
         arguments: ["Deflate", "BZip2", "LZMA", "PPMd", "7z-LZMA2", "7z-PPMd", "7z-Deflate", "tar"])
     func sevenZipPacks(_ method: String) async throws {
         let folder = try TemporaryFolder("packed")

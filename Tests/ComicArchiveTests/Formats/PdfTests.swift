@@ -30,7 +30,7 @@ import Testing
     // MARK: Pages
 
     @Test(
-        "Pages are listed, judged and drawn in their order and sizes",
+        "Pages are listed, judged and drawn in order and in their sizes",
         .enabled(if: isInstalled, "poppler-utils is not installed"))
     func pagesListedJudged() async throws {
         let samples = [PdfSample(), PdfSample(width: 792, height: 612), PdfSample(width: 400, height: 600, turn: 90)]
@@ -54,7 +54,7 @@ import Testing
         #expect(drawn.count == 3)
     }
 
-    @Test("Pages are drawn large enough to read and never larger than can be held") func pagesDrawnLarge() throws {
+    @Test("Pages are drawn large enough to read and small enough to hold in memory") func pagesDrawnLarge() throws {
         for (width, height) in [
             (612.0, 792.0), (792, 612), (600, 20_000), (14_400, 14_400), (50, 70), (1, 1), (3, 14_400),
         ] {
@@ -71,7 +71,7 @@ import Testing
     // MARK: What is refused
 
     @Test(
-        "A document that needs a password is encrypted, one that only reserves rights is read",
+        "A document that needs a password is encrypted; one that only restricts rights is read",
         .enabled(if: isInstalled, "poppler-utils is not installed"))
     func documentNeedsPassword() async throws {
         // A file that everybody can open hides nothing.
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "Without pages, with too many, or without sense it is refused",
+        "Rejected without pages, with too many, or if invalid",
         .enabled(if: isInstalled, "poppler-utils is not installed"))
     func withoutPagesToo() async throws {
         #expect(try await judge(pdf([])).word == "no-pages")
@@ -98,7 +98,7 @@ import Testing
         #expect(try await judge(pdf([PdfSample()], count: 3)).word == "damaged-archive")
     }
 
-    @Test("A damaged picture names its page", .enabled(if: isInstalled, "poppler-utils is not installed"))
+    @Test("A damaged picture is reported with its page", .enabled(if: isInstalled, "poppler-utils is not installed"))
     func damagedPictureNames() async throws {
         let noise = (
             dictionary: "/Type /XObject /Subtype /Image /Width 50 /Height 50 /ColorSpace /DeviceGray "
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "What the renderer says of a page that it draws is a note",
+        "Messages of the renderer about a page become notes",
         .enabled(if: isInstalled, "poppler-utils is not installed"))
     func rendererSaysPage() async throws {
         let spoken = PdfSample(content: "0.2 0.5 0.7 rg 0 0 600 400 re f\n/Unknown gs\n")
@@ -127,7 +127,7 @@ import Testing
         #expect(empty.word == "damaged-page" && empty.message.contains("shows nothing"), "\(empty.message)")
     }
 
-    @Test("Of drawn pages it is heard which show nothing") func drawnPagesHeard() {
+    @Test("Drawn pages that show nothing are reported") func drawnPagesHeard() {
         func page(_ width: Int, _ height: Int, _ pixels: [UInt8]) -> [UInt8] {
             Array("P6\n\(width) \(height)\n255\n".utf8) + pixels
         }
@@ -151,7 +151,9 @@ import Testing
         }
     }
 
-    @Test("Cut anywhere it is never taken in strict mode", .enabled(if: isInstalled, "poppler-utils is not installed"))
+    @Test(
+        "Truncated anywhere, it is never accepted in strict mode",
+        .enabled(if: isInstalled, "poppler-utils is not installed"))
     func cutAnywhereNever() async throws {
         let whole = pdf((0..<5).map { _ in PdfSample() })
         for percent in stride(from: 0, to: 100, by: 5) {
@@ -189,7 +191,7 @@ import Testing
         #expect(taken >= 4 && refused >= 4, "\(taken) taken, \(refused) refused")
     }
 
-    @Test("A page that never ends meets the limit", .enabled(if: isInstalled, "poppler-utils is not installed"))
+    @Test("A page that never ends hits the limit", .enabled(if: isInstalled, "poppler-utils is not installed"))
     func pageNeverEnds() async throws {
         // Overlapping shapes, more than can be filled in a second.
         let endless = String(repeating: "0 0 600 700 re 10 10 500 500 re f* ", count: 400_000)
@@ -201,7 +203,7 @@ import Testing
         #expect(verdict.word == "worker-limit", "\(verdict.message)")
     }
 
-    @Test("A machine without the renderer says what to install") func machineWithoutRenderer() async throws {
+    @Test("A machine without the renderer reports what to install") func machineWithoutRenderer() async throws {
         let program = try fakeWorker("exit 69", in: folder, failsAlways: true)
         let path = try folder.write("a.pdf", pdf([PdfSample()]))
         let fake = try ArchiveWorker(program: program)
@@ -215,7 +217,7 @@ import Testing
     }
 
     @Test(
-        "A renderer that talks nonsense is a verdict",
+        "A renderer that outputs nonsense leads to a verdict",
         arguments: [
             ("yes | head -c 100000000 >&4", "worker-nonsense"), ("kill -SEGV $$", "worker-crashed"),
             ("printf 'Pages: 1\\nPage 1 size: 1 x nan pts\\n' >&4", "damaged-archive"),
@@ -229,7 +231,8 @@ import Testing
     }
 
     @Test(
-        "One that lies in memory only is judged and drawn", .enabled(if: isInstalled, "poppler-utils is not installed"))
+        "A document that exists only in memory is judged and drawn",
+        .enabled(if: isInstalled, "poppler-utils is not installed"))
     func liesMemoryJudged() throws {
         let file = try Descriptor(inMemory: "a.pdf")
         try file.write(pdf([PdfSample(), PdfSample()]), at: 0)
@@ -239,7 +242,7 @@ import Testing
         #expect(ImageHeader.read(page?.bytes ?? [])?.format == .jpeg)
     }
 
-    @Test("A renderer that somebody stops, or that fails with nothing too, is not the document's fault")
+    @Test("A renderer that is stopped, or that also fails without input, is not the document's fault")
     func rendererSomebodyStops()
         async throws
     {
@@ -252,7 +255,7 @@ import Testing
         }
     }
 
-    @Test("A title that looks like an answer changes nothing, and is not kept") func titleLooksLike() {
+    @Test("A title that looks like an answer changes nothing, and is not stored") func titleLooksLike() {
         let text = """
             Title: Coelacanthus
             Page

@@ -13,11 +13,11 @@ import Testing
         String(decoding: Rar4Name.read(Array(legacy.utf8) + [0] + short, isUnicode: true), as: UTF8.self)
     }
 
-    @Test("Letters with the shared high byte, and a run of the legacy name's") func lettersSharedHigh() {
+    @Test("Letters sharing the high byte, and runs copied from the legacy name") func lettersSharedHigh() {
         #expect(name("??? 1.png", [0x04, 0b01_01_01_11, 0x22, 0x3E, 0x3C, 4]) == "Том 1.png")
     }
 
-    @Test("Whole letters, among them one of two units") func wholeLettersAmong() {
+    @Test("Full code units, including a surrogate pair") func wholeLettersAmong() {
         #expect(name("??.png", [0, 0b10_10_11_00, 0x2B, 0x6F, 0x3B, 0x75, 2]) == "漫画.png")
         #expect(name("??.png", [0, 0b10_10_11_00, 0x3D, 0xD8, 0x00, 0xDE, 2]) == "😀.png")
     }
@@ -30,14 +30,14 @@ import Testing
         #expect(name("\u{10}\u{11}", [0x04, 0b11_00_00_00, 0x80, 0x20]) == "аб")
     }
 
-    @Test("Folders, names in UTF-8 and names of some code page") func foldersNamesUtf() {
+    @Test("Folders, names in UTF-8 and names in a code page") func foldersNamesUtf() {
         #expect(Rar4Name.read(Array("a\\b.png".utf8), isUnicode: false) == Array("a/b.png".utf8))
         #expect(Rar4Name.read(Array("ä\\b.png".utf8), isUnicode: true) == Array("ä/b.png".utf8))
         #expect(Rar4Name.read([0x8A, 0x94, 0x5C, 0x31], isUnicode: false) == [0x8A, 0x94, 0x2F, 0x31])
         #expect(name("a?b.png", [0, 0b00_00_11_00, 0x61, 0x5C, 3]) == "a/b.png")
     }
 
-    @Test("A short form that is cut or lies ends where it ends") func shortFormCut() {
+    @Test("A short form that is truncated or lies ends where it ends") func shortFormCut() {
         #expect(name("legacy.png", []) == "legacy.png")
         #expect(name("legacy.png", [4]) == "legacy.png")
         #expect(name("ab", [4, 0b11_11_11_11, 0x7F, 0x7F]) == "ab")
@@ -61,7 +61,7 @@ import Testing
 
     /// libarchive reads the same headers if an archive is not solid.
     @Test(
-        "Names and kinds are those that libarchive reads",
+        "Names and kinds match those of libarchive",
         .enabled(if: ArchiveWorker.unpacksSolidRar, "unar is not installed"))
     func namesKindsLibarchive() async throws {
         let folder = try TemporaryFolder("names")

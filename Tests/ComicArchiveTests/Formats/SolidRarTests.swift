@@ -49,7 +49,7 @@ import Testing
 
     // MARK: What is sound
 
-    @Test("It is accepted as what it is, with all that is in it", .enabled(if: isInstalled, "unar is not installed"))
+    @Test("Accepted as what it is, with all its contents", .enabled(if: isInstalled, "unar is not installed"))
     func acceptedAll() async throws {
         var archive = RawRar(solid: pages)
         archive.entries.insert(RawRar.Entry("sub", mode: 0o040_755), at: 1)
@@ -77,7 +77,8 @@ import Testing
         #expect(!"\(withheld)".contains("link.png"), "\(withheld)")
     }
 
-    @Test("Its pages are had in every way", .enabled(if: isInstalled, "unar is not installed")) func pagesEveryWay()
+    @Test("Pages are available through every interface", .enabled(if: isInstalled, "unar is not installed"))
+    func pagesEveryWay()
         async throws
     {
         let path = try folder.write("a.cbr", RawRar(solid: pages).four)
@@ -102,7 +103,7 @@ import Testing
         #expect(Array(buffer.dropLast()) == pages[0] + pages[2])
     }
 
-    @Test("One that has no file is read as one that has", .enabled(if: isInstalled, "unar is not installed"))
+    @Test("An archive without a file is read like one with a file", .enabled(if: isInstalled, "unar is not installed"))
     func fileRead() throws {
         let bytes = RawRar(solid: pages).four
         let asked = AskedArchive(path: "a deposit", size: Int64(bytes.count)) { buffer, offset in
@@ -114,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "Thumbnails are made of its pages",
+        "Thumbnails can be made of its pages",
         .enabled(if: isInstalled && hasThumbnails, "unar or libvips42 is not installed")) func thumbnailsMadePages()
         async throws
     {
@@ -128,7 +129,7 @@ import Testing
         #expect(made.withLock { $0 } == [0, 1])
     }
 
-    @Test("One without a mark at its end is left to the lenient", .enabled(if: isInstalled, "unar is not installed"))
+    @Test("One without an end marker needs lenient mode", .enabled(if: isInstalled, "unar is not installed"))
     func withoutMarkEnd()
         async throws
     {
@@ -140,7 +141,7 @@ import Testing
 
     // MARK: Without the program
 
-    @Test("Without unar it is refused, and the advice is to install it") func withoutUnarRefused() async throws {
+    @Test("Without unar it is rejected, with the advice to install it") func withoutUnarRefused() async throws {
         let verdict = try await judge(rar { _ in }, by: [folder.path.appending("unar").text])
         #expect(verdict.word == "solid")
         #expect(verdict.message.contains("apt install unar"))
@@ -148,7 +149,7 @@ import Testing
 
     // MARK: What is not
 
-    @Test("A wrong checksum is that of a page", .enabled(if: isInstalled, "unar is not installed"))
+    @Test("A wrong checksum is attributed to its page", .enabled(if: isInstalled, "unar is not installed"))
     func wrongChecksumPage() async throws {
         let bytes = rar { $0.entries[1].crc = 1 }
         let verdict = try await judge(bytes)
@@ -159,7 +160,7 @@ import Testing
     }
 
     /// A page must not go missing because its name no longer looks like a picture's.
-    @Test("A bit of a header that is flipped is found, or changes nothing") func bitHeaderFlipped() throws {
+    @Test("A flipped bit in a header is detected, or changes nothing") func bitHeaderFlipped() throws {
         let archive = RawRar(solid: pages)
         let (sound, edges) = (archive.four, archive.edgesOfFour)
         func scan(_ bytes: [UInt8]) throws -> StructureScan {
@@ -183,7 +184,7 @@ import Testing
         }
     }
 
-    @Test("Contents that are not as long as the headers say are not believed") func contentsLongHeaders() async throws {
+    @Test("Contents whose length differs from the headers are rejected") func contentsLongHeaders() async throws {
         let contents = pages.flatMap { $0 }
         let bytes = rar { _ in }
         #expect(try await judge(bytes, by: shell(saying(contents))).word == "accepted")
@@ -199,7 +200,7 @@ import Testing
         #expect(try await judge(bytes, by: shell(saying(contents.reversed()))).word == "damaged-page")
     }
 
-    @Test("What headers claim is bounded before anything is unpacked") func headersClaimBounded() async throws {
+    @Test("Claims in headers are bounded before anything is unpacked") func headersClaimBounded() async throws {
         let never = shell(saying([1]))
         for (size, mebibytes, word) in [
             (UInt64(513 << 20), 0, "too-many-bytes"), (UInt64(200 << 20), 0, "ratio"),
@@ -210,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("One that is encrypted or a part is none for unar") func encryptedPartNone() async throws {
+    @Test("An encrypted or partial archive is not given to unar") func encryptedPartNone() async throws {
         let never = shell(saying([1]))
         #expect(try await judge(rar { $0.entries[1].isEncrypted = true }, by: never).word == "encrypted")
         #expect(try await judge(rar { $0.isVolume = true }, by: never).word == "multi-volume")
@@ -218,7 +219,7 @@ import Testing
     }
 
     @Test(
-        "A name that leads elsewhere condemns it",
+        "A name that leads outside condemns it",
         arguments: [("../../x.png", "traversal"), ("/x.png", "absolute-path"), ("", "bad-name")])
     func nameLeadsElsewhere(name: String, word: String) async throws {
         let bytes = rar { $0.entries[1].name = Array(name.utf8) }
@@ -235,13 +236,13 @@ import Testing
         #expect(fault?.kind == .transient)
     }
 
-    @Test("A program that takes more of the processor than it may is killed") func programTakesMore() async throws {
+    @Test("A program that exceeds its CPU time is killed") func programTakesMore() async throws {
         let limits = WorkerLimits(processorSeconds: 1, solidProcessorSeconds: 1)
         let verdict = try await judge(rar { _ in }, by: shell("while :; do :; done"), limits: limits)
         #expect(verdict.word == "worker-limit", "\(verdict.message)")
     }
 
-    @Test("A program that an archive makes crash is told from one that crashes always") func programArchiveMakes()
+    @Test("A crash caused by the archive is told from a program that always crashes") func programArchiveMakes()
         async throws
     {
         let verdict = try await judge(rar { _ in }, by: shell("if [ -s /dev/fd/0 ]; then kill -SEGV $$; fi"))
@@ -250,7 +251,7 @@ import Testing
         #expect(fault?.kind == .transient && fault?.code == Fault.machine)
     }
 
-    @Test("In its cage it reads, writes and reaches nothing") func cageReadsWrites() async throws {
+    @Test("In its cage, unar can read, write and reach nothing") func cageReadsWrites() async throws {
         let secret = try folder.write("secret", "x\n")
         let target = folder.path.appending("written")
         for script in [

@@ -37,13 +37,13 @@ import Testing
         }
     }
 
-    @Test("Stored pages are compared with it") func storedPagesCompared() async throws {
+    @Test("Stored pages are verified with it") func storedPagesCompared() async throws {
         let pages = (1...3).map { picture($0) }
         let whole = try await validator.validate(try folder.write("whole.cbr", rar(pages)))
         #expect(whole.report?.pages.map(\.hash) == pages.map { ContentHash(of: $0) }, "\(whole.message)")
     }
 
-    @Test("A flipped bit is found wherever it is") func flippedBitFound() async throws {
+    @Test("A flipped bit is detected wherever it is") func flippedBitFound() async throws {
         let pages = (1...3).map { picture($0) }
         let bytes = rar(pages)
         let good = Set(pages.map { ContentHash(of: $0) })
@@ -64,7 +64,7 @@ import Testing
         #expect(verdict.message.contains("3.png"))
     }
 
-    @Test("Without any checksum nothing is believed") func withoutAnyChecksum() async throws {
+    @Test("Nothing is accepted without a checksum") func withoutAnyChecksum() async throws {
         let verdict = try await validator.validate(try folder.write("none.cbr", rar([picture(1)], hasHash: false)))
         #expect(verdict.word == "damaged-page")
         #expect(verdict.message.contains("no checksum"))

@@ -18,7 +18,7 @@ import Testing
         validator = ComicValidator(worker: worker)
     }
 
-    @Test("A part of several is one by its bytes or by its name") func partSeveralBytes() async throws {
+    @Test("A part is recognised by its bytes or by its name") func partSeveralBytes() async throws {
         let pages = [Packed(name: "1.png", bytes: picture(1)), Packed(name: "2.png", bytes: picture(2))]
         let zip = try packed(pages)
         let sevenZip = try packed(pages, .sevenZip)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("A legacy name's second byte is no backslash") func legacyNameSecond() {
+    @Test("A legacy name's second byte is not a backslash") func legacyNameSecond() {
         func refusal(_ bytes: [UInt8]) -> PageRules.Refusal? { PageRules.refusal(bytes) }
         let png = Array(".png".utf8)
         // 表 and ソ in Shift-JIS, and a character whose second byte has the value of a lead byte.

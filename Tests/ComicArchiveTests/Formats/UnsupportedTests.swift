@@ -40,7 +40,7 @@ import Testing
         ]
     }
 
-    @Test("For archives that cannot be read the advice is to pack them again") func archivesReadAdvice() async throws {
+    @Test("The advice is to repack archives that cannot be read") func archivesReadAdvice() async throws {
         let verdicts = try await HostileTrial("foreign").verdicts(Self.samples.map(\.bytes))
         for ((label, _), verdict) in zip(Self.samples, verdicts) {
             #expect(verdict.word == "unsupported", "\(label): \(verdict.word) \(verdict.message)")
@@ -49,8 +49,7 @@ import Testing
         }
     }
 
-    @Test("Where pages may be missing, the others are taken by who asks for it") func pagesMissingOthers() async throws
-    {
+    @Test("If pages may be missing, the others are accepted on request") func pagesMissingOthers() async throws {
         let verdicts = try await HostileTrial("foreign").verdicts(Self.samples.map(\.bytes), mode: .lenient)
         for ((label, _), verdict) in zip(Self.samples, verdicts) {
             guard let report = verdict.report else { continue }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A ZIP says everything about an entry twice. If one of the two is damaged, no page goes missing silently.
-@Suite("The two headers of a ZIP's entry") struct ZipHeaderTests {
+@Suite("The two headers of a ZIP entry") struct ZipHeaderTests {
     private static let pages = ["01.png", "02.png"]
 
     private static var archive: [UInt8] {
@@ -51,7 +51,7 @@ import Testing
         #expect(taken >= harmless.count && refused > 40, "\(taken) taken, \(refused) refused")
     }
 
-    @Test("What one header alone says refuses the comic, and is recorded where it is taken all the same")
+    @Test("A difference between the headers rejects the comic, and is recorded if it is accepted anyway")
     func headerAloneSays()
         async throws
     {
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "A page that is called something else by its attributes is not passed over",
+        "A page disguised by its attributes is not skipped",
         arguments: [0o040_755, 0o120_777, 0o020_644, 0o140_644])
     func pageCalledSomething(_ mode: Int) async throws {
         var page = RawZip.Entry("02.png", picture(2))
@@ -91,7 +91,7 @@ import Testing
         #expect(verdict.message.contains("02.png"))
     }
 
-    @Test("What sound archives do is let pass") func soundArchivesLet() async throws {
+    @Test("Deviations of valid archives are accepted") func soundArchivesLet() async throws {
         let text = Array("see the wiki".utf8)
         var folder = RawZip.Entry("art/", [])
         folder.mode = 0o040_755

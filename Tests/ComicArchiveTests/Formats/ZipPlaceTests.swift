@@ -8,7 +8,7 @@ import Testing
 @testable import Sandbox
 
 /// The positions of a ZIP's pages, as reported by the validating pass, and the bytes found there.
-@Suite("Where the pages of a ZIP stand") struct ZipPlaceTests {
+@Suite("Positions of pages in a ZIP") struct ZipPlaceTests {
     let folder: TemporaryFolder
     let worker: ArchiveWorker
 
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Every page comes out of its place",
+        "Every page is extracted from its position",
         arguments: ["plain", "shifted", "behind code", "described", "ZIP64", "listed backwards", "commented"])
     func everyPageComes(_ shape: String) async throws {
         var zip = RawZip(try entries())
@@ -79,7 +79,7 @@ import Testing
         zip.entries.prefix { $0.name != entry.name }.reduce(0) { $0 + RawZip.localHeader($1).count + $1.data.count }
     }
 
-    @Test("What other programs pack", arguments: Packing.allCases) func otherProgramsPack(_ packing: Packing)
+    @Test("Archives of other programs", arguments: Packing.allCases) func otherProgramsPack(_ packing: Packing)
         async throws
     {
         let bytes = try packed((1...4).map { Packed(name: "\($0).png", bytes: expected[$0 - 1]) }, packing)
@@ -88,7 +88,7 @@ import Testing
         #expect(found == (isZip ? expected : [nil, nil, nil, nil]))
     }
 
-    @Test("Bytes that are not the page's give no page") func bytesPageGive() async throws {
+    @Test("Bytes that are not the page's yield no page") func bytesPageGive() async throws {
         let bytes = RawZip(try entries()).bytes
         let report = try await report(bytes)
         for page in report.pages {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("A stored page takes no process") func storedPageTakes() throws {
+    @Test("A stored page needs no process") func storedPageTakes() throws {
         let bytes = picture(1)
         let place = ZipPlace(
             offset: 0, size: Int64(bytes.count), method: 0, flags: 0, crc32: checksum(bytes))

@@ -11,10 +11,10 @@ import Testing
 
 /// The cost of hostile archives: the worker's limits hold, and the agent does not grow, leak a process or write
 /// anywhere except its cache.
-@Suite("What hostile archives may cost")
+@Suite("Cost of hostile archives")
 struct HostileBoundsTests {
     /// In a separate process, so that it does not measure other tests.
-    @Test("The agent stays as it is") func agentStays() async throws {
+    @Test("The agent is unaffected") func agentStays() async throws {
         let folder = try TemporaryFolder("bounds")
         let comics = HostileComic.bombs + HostileComic.crowds + HostileComic.shapes
         for (index, comic) in comics.enumerated() {
@@ -87,7 +87,7 @@ struct HostileBoundsTests {
     }
 
     /// The kernel enforces the worker's CPU limit from before it reads the first byte.
-    @Test("The worker has its limit", arguments: [("zip", "10"), ("7z", "120")])
+    @Test("The worker is limited", arguments: [("zip", "10"), ("7z", "120")])
     func workerLimit(_ format: String, _ seconds: String) async throws {
         let folder = try TemporaryFolder("limits")
         let bytes =
@@ -121,7 +121,7 @@ struct HostileBoundsTests {
     }
 
     /// More than two GiB of zeros, sent slowly enough for the ratio not to be a bomb's.
-    @Test("A worker that takes too long is ended") func workerTakesToo() async throws {
+    @Test("A worker that takes too long is killed") func workerTakesToo() async throws {
         let folder = try TemporaryFolder("long")
         let page = RawZip.Entry(zeros: "", runs: 400_000)
         var archive = RawZip(

@@ -13,7 +13,7 @@ import Testing
 @Suite("Every hostile archive")
 struct HostileCatalogueTests {
     @Test(
-        "Get their verdicts",
+        "Each gets its verdict",
         arguments: [
             HostileComic.names, HostileComic.links, HostileComic.sizes, HostileComic.bombs, HostileComic.crowds,
             HostileComic.shapes, HostileComic.pictures,
@@ -50,7 +50,7 @@ struct HostileCatalogueTests {
     }
 
     /// The construction is genuine: libarchive alone finds every checksum correct.
-    @Test("The overlap bomb is a good archive") func overlapBombGood() throws {
+    @Test("The overlap bomb is a valid archive") func overlapBombGood() throws {
         let bytes = quotedOverlap(entries: 20, runs: 400)
         let archive = try #require(archive_read_new())
         defer { archive_read_free(archive) }

@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 
 /// Flipped bits and truncated files: accepted pages are exactly as packed.
-@Suite("Flipped bits and cut files")
+@Suite("Flipped bits and truncated files")
 struct HostileDamageTests {
-    @Test("No flipped bit gives other bytes", arguments: DamageSample.checked)
+    @Test("No flipped bit yields other bytes", arguments: DamageSample.checked)
     func flippedBitGives(_ sample: DamageSample) async throws {
         let trial = try HostileTrial("flips")
         let bytes = try sample.make()
@@ -30,7 +30,7 @@ struct HostileDamageTests {
     }
 
     /// Data compressed by RAR itself, extracted: the same bytes or none.
-    @Test("No flipped bit is taken out", arguments: DamageSample.compressedRars)
+    @Test("No page with a flipped bit is extracted", arguments: DamageSample.compressedRars)
     func flippedBitTaken(_ sample: DamageSample) async throws {
         let trial = try HostileTrial("flips")
         let bytes = try sample.make()
@@ -56,7 +56,7 @@ struct HostileDamageTests {
 
     /// A tar has a checksum for each header but none for file contents: a flip there is detected only if it breaks the
     /// head of the picture. A page's bytes can differ; its name, its size and its neighbours cannot.
-    @Test("Flipped bits of a tar change no more than one page") func flippedBitsTar() async throws {
+    @Test("Flipped bits of a tar change at most one page") func flippedBitsTar() async throws {
         let trial = try HostileTrial("flips")
         let pages = (1...3).map { picture($0) }
         let bytes = DamageSample.tar(pages).bytes
@@ -78,7 +78,8 @@ struct HostileDamageTests {
     }
 
     /// At every hundredth, and at the ends of blocks, entries and the archive itself.
-    @Test("No cut archive is taken for a whole one", arguments: DamageSample.checked + [DamageSample.plainTar])
+    @Test(
+        "A truncated archive is never accepted as complete", arguments: DamageSample.checked + [DamageSample.plainTar])
     func cutArchiveTaken(_ sample: DamageSample) async throws {
         let trial = try HostileTrial("cuts")
         let bytes = try sample.make()

@@ -9,7 +9,7 @@ import Testing
 @testable import steward_worker
 
 /// What the agent learns of an archive when it need not know its contents.
-@Suite("Names that are withheld")
+@Suite("Withheld names")
 struct WithheldNamesTests {
     @Test(
         "The verdict is the same without them",
@@ -34,7 +34,7 @@ struct WithheldNamesTests {
         }
     }
 
-    @Test("Nothing that is in an archive is quoted", arguments: Packing.allCases)
+    @Test("No contents of an archive are quoted", arguments: Packing.allCases)
     func nothingQuoted(_ packing: Packing) async throws {
         let information = Array("<ComicInfo><Title>Coelacanthus</Title></ComicInfo>".utf8)
         let archive = try ArchiveSource.file(
@@ -60,7 +60,7 @@ struct WithheldNamesTests {
         #expect(strict.word == "damaged-page" && !strict.message.contains("torn"), "\(strict.message)")
     }
 
-    @Test("A stand-in has the role of the name that it stands for, and is the same each time")
+    @Test("A stand-in has the role of the name it replaces, and is the same each time")
     func roles() throws {
         let names = [
             "1.png", "a/b.JPG", "ComicInfo.xml", "x/metroninfo.XML", "__MACOSX/1.png", ".hidden/1.png", "_x/1.png",

@@ -33,7 +33,7 @@ import Testing
         #expect(try await library.allComics(in: "z").files.map(\.path) == ["z/1.cbz"])
     }
 
-    @Test("The library cannot be left") func libraryLeft() async throws {
+    @Test("Paths cannot leave the library") func libraryLeft() async throws {
         let outside = try TemporaryFolder("outside")
         try outside.write("secret.cbz", zip)
         symlink(outside.path.text, folder.path.appending("link").text)
@@ -51,7 +51,7 @@ import Testing
         #expect(try await library.allComics().files.isEmpty)
     }
 
-    @Test("A link to a folder above does not lead in circles") func linkFolderAbove() async throws {
+    @Test("A link to a parent folder does not cause a cycle") func linkFolderAbove() async throws {
         try folder.write("a/1.cbz", zip)
         try folder.write("a/b/2.cbz", zip)
         for name in ["a/b/up", "a/b/again", "a/same"] {
@@ -62,7 +62,7 @@ import Testing
         #expect(Set(found.files.map(\.path.nameText)) == ["1.cbz", "2.cbz"] && found.files.count == 2)
     }
 
-    @Test("A comic is moved beside what has the name, never over it") func comicMovedBeside() async throws {
+    @Test("A comic is moved next to one with the same name, never over it") func comicMovedBeside() async throws {
         let inbox = try TemporaryFolder("inbox")
         for number in 0..<3 {
             let source = try inbox.write("a.cbz", zip + [UInt8(number)])
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("A link that leads out is not followed, one that stays inside is") func linkLeadsFollowed() async throws {
+    @Test("A link that leads out is not followed; one that stays inside is") func linkLeadsFollowed() async throws {
         let (inbox, outside) = (try TemporaryFolder("inbox"), try TemporaryFolder("outside"))
         try folder.write("real/x.txt", "x")
         symlink("real", folder.path.appending("inside").text)
@@ -91,7 +91,7 @@ import Testing
         #expect(try FileStatus.of(folder.path.appending("real/new/a.cbz")) != nil)
     }
 
-    @Test("A folder of pictures is moved beside one of that name") func folderPicturesMoved() async throws {
+    @Test("A folder of pictures is moved next to one with the same name") func folderPicturesMoved() async throws {
         let inbox = try TemporaryFolder("inbox")
         for name in ["s", "s (1)"] {
             try inbox.write("pages/1.png", zip)
@@ -104,7 +104,7 @@ import Testing
         #expect(try isThere("s/1.png"))
     }
 
-    @Test("What disposes of a file is the caller's choice") func disposesFileCaller() async throws {
+    @Test("The caller chooses how files are disposed of") func disposesFileCaller() async throws {
         let trash = try TemporaryFolder("trash")
         try folder.write("a.cbz", zip)
         try await library.deleteFile("a.cbz", expecting: ContentHash(of: zip)) { path, hash in
@@ -119,7 +119,7 @@ import Testing
         #expect(try isThere("b.cbz"))
     }
 
-    @Test("Numbered files of other content are shown for review, and are no duplicates") func numberedFilesOther()
+    @Test("Numbered files with different contents are listed for review, not as duplicates") func numberedFilesOther()
         throws
     {
         try folder.write("x.cbz", [1])
@@ -136,7 +136,7 @@ import Testing
         #expect(Duplicates.namesakes(among: accented, besides: []) == [accented])
     }
 
-    @Test("Only the content that was looked at is deleted") func contentLookedDeleted() async throws {
+    @Test("Only the content that was checked is deleted") func contentLookedDeleted() async throws {
         try folder.write("a.cbz", zip)
         await #expect(throws: ComicError.self) {
             try await library.deleteFile("a.cbz", expecting: ContentHash(of: [1]))

@@ -26,7 +26,7 @@ import Testing
             now: Timestamp(nanoseconds: seconds * 1_000_000_000))
     }
 
-    @Test("Progress and bookmarks are kept over a restart") func progressBookmarksKept() async throws {
+    @Test("Progress and bookmarks survive a restart") func progressBookmarksKept() async throws {
         try await read(4, of: 10)
         #expect(try await service.toggleBookmark(for: one, page: 7))
         try service.close()
@@ -37,7 +37,7 @@ import Testing
         #expect(record.lastReadDate == Timestamp(nanoseconds: 1_000_000_000))
     }
 
-    @Test("The last page completes a comic, turning back undoes it") func lastPageCompletes() async throws {
+    @Test("The last page completes a comic; turning back undoes that") func lastPageCompletes() async throws {
         try await read(9, of: 10)
         #expect(try await service.loadProgress(for: one)?.isCompleted == true)
         try await read(3, of: 10)
@@ -49,7 +49,9 @@ import Testing
         #expect((empty.currentPage, empty.percent, empty.isCompleted) == (0, 0, false))
     }
 
-    @Test("A bookmark needs no progress, is toggled, and listed in order") func bookmarkNeedsProgress() async throws {
+    @Test("A bookmark needs no progress, can be toggled, and is listed in order") func bookmarkNeedsProgress()
+        async throws
+    {
         for page in [7, 2, 9] { #expect(try await service.toggleBookmark(for: one, page: page)) }
         #expect(try await service.toggleBookmark(for: one, page: 7) == false)
         #expect(try await service.bookmarks(for: one) == [2, 9])
@@ -58,7 +60,7 @@ import Testing
         await #expect(throws: Fault.self) { try await service.toggleBookmark(for: one, page: -1) }
     }
 
-    @Test("Recent files are the last read; to forget them loses neither progress nor bookmarks") func recentFilesLast()
+    @Test("Recent files are the last read; clearing them loses neither progress nor bookmarks") func recentFilesLast()
         async throws
     {
         try await read(1, of: 5, one, at: 1)
@@ -74,7 +76,7 @@ import Testing
         #expect(try await service.loadProgress(for: other) == nil)
     }
 
-    @Test("The file is in WAL mode and only its owner's") func fileWalMode() async throws {
+    @Test("The file uses WAL mode and is readable by its owner only") func fileWalMode() async throws {
         try await read(1, of: 5)
         let file = folder.path.appending("comics.sqlite")
         #expect(try FileStatus.of(file)?.mode == 0o600)
@@ -82,7 +84,7 @@ import Testing
         #expect(mode == "wal")
     }
 
-    @Test("A damaged or newer file is left as it is, and says so") func damagedNewerFile() throws {
+    @Test("A damaged or newer file is left alone, and reported") func damagedNewerFile() throws {
         let damaged = try TemporaryFolder("comics")
         let file = try damaged.write("comics.sqlite", String(repeating: "not a database ", count: 100))
         let fault = #expect(throws: Fault.self) { try ProgressService.open(directory: damaged.path) }

@@ -11,7 +11,7 @@ import Testing
         SeriesGrouping.group(names.map { SeriesMember(path: BytePath($0)) })
     }
 
-    @Test("Numbers of one series stand together in order") func numbersSeriesStand() {
+    @Test("Numbers of one series are listed in order") func numbersSeriesStand() {
         let found = group("Saga #10.cbz", "saga  #2.cbz", "Saga #½.cbz", "Other 001.cbz", "Rev 2.cbz")
         #expect(found.groups.map(\.id) == ["auto-saga"])
         #expect(found.groups.first?.name == "Saga")
@@ -19,12 +19,12 @@ import Testing
         #expect(found.loose.map(\.path.text) == ["Other 001.cbz", "Rev 2.cbz"])
     }
 
-    @Test("Years and words are no numbers") func yearsWordsNumbers() {
+    @Test("Years and words are not numbers") func yearsWordsNumbers() {
         #expect(group("Akira (2022).cbz", "Akira (2023).cbz", "March 5.cbz", "Mar 6.cbz").groups.isEmpty)
         #expect(group("Cyberpunk 2077.cbz", "Cyberpunk 2078.cbz").groups.isEmpty)
     }
 
-    @Test("Copies are no series") func copiesSeries() {
+    @Test("Copies are not a series") func copiesSeries() {
         #expect(group("Akira.cbz", "Akira (1).cbz", "Akira (2).cbz").groups.isEmpty)
         #expect(group("Akira (1).cbz", "Akira (2).cbz").groups.first?.members.count == 2)
     }
@@ -39,7 +39,7 @@ import Testing
         #expect(group("Saga v02 c01.cbz", "Saga v01 c09.cbz").groups.first?.members.map(\.number) == ["9", "1"])
     }
 
-    @Test("A folder names the series of files that are only numbered") func folderNamesSeries() {
+    @Test("Files named only by numbers take their series from the folder") func folderNamesSeries() {
         let found = group("Saga/02.cbz", "Saga/01.cbz", "Saga/Saga 03.cbz", "04.cbz")
         #expect(found.groups.map(\.name) == ["Saga"])
         #expect(found.groups.first?.members.map(\.number) == ["1", "2", "3"])

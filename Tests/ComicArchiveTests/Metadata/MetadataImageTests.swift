@@ -8,7 +8,7 @@ import Testing
 @testable import Sandbox
 
 /// Format and size of pictures from their first bytes, and types of files.
-@Suite("Headers of pictures") struct MetadataImageTests {
+@Suite("Picture headers") struct MetadataImageTests {
     static let png: [UInt8] =
         [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
         + [0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF, 8, 6, 0, 0, 0]
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "Headers tell the size of their pictures",
+        "Headers give the size of their pictures",
         arguments: [
             (jpeg, ImageHeader.Format.jpeg), (gif, .gif), (webpX, .webp), (webpL, .webp), (webp, .webp), (tiff, .tiff),
             (heif("heic"), .heic), (heif("avif"), .avif),
@@ -48,14 +48,14 @@ import Testing
         #expect(ImageHeader.examine(bytes) == .found(ImageHeader(format: format, width: 800, height: 600)))
     }
 
-    @Test("An image bomb is told before it is decoded") func imageBombTold() throws {
+    @Test("An image bomb is recognised before it is decoded") func imageBombTold() throws {
         let header = try #require(ImageHeader.read(Self.png))
         #expect((header.width, header.height, header.isTooLarge) == (65535, 65535, true))
         #expect(!ImageHeader(format: .png, width: 10_000, height: 10_000).isTooLarge)
         #expect(ImageHeader(format: .tiff, width: 1 << 32 - 1, height: 1 << 32 - 1).isTooLarge)
     }
 
-    @Test("A header that lies past the bytes given says how many it needs") func headerLiesPast() {
+    @Test("A header beyond the given bytes says how many it needs") func headerLiesPast() {
         let long = [0xFF, 0xD8, 0xFF, 0xE1, 0xFF, 0xFE] + [UInt8](repeating: 0, count: 100)
         #expect(ImageHeader.examine(long) == .beyond(.jpeg, needs: 2 + 2 + 0xFFFE + 4))
         #expect(
@@ -63,7 +63,7 @@ import Testing
         #expect(ImageHeader.read(long) == nil)
     }
 
-    @Test("No bytes do harm, and to ask for more always ends") func bytesHarmAsk() {
+    @Test("No bytes do harm, and requests for more always end") func bytesHarmAsk() {
         var random = SeededGenerator(for: "hostile pictures")
         let samples =
             [Self.png, Self.jpeg, Self.gif, Self.webp, Self.webpL, Self.webpX, Self.tiff]
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "The type is what the bytes are, spelt as the name has it",
+        "The type follows the bytes, spelt like the name's ending",
         arguments: [
             ([0x50, 0x4B, 3, 4, 0, 0, 0, 0], "a.cbz", "cbz"), ([0x50, 0x4B, 3, 4], "a.zip", "zip"),
             ([0x50, 0x4B, 3, 4], "a.cbr", "cbz"), ([0x50, 0x4B, 3, 4], "a", "zip"),
@@ -124,7 +124,7 @@ import Testing
         #expect(ComicFileType.detect(head: head, name: Array(name.utf8), isDirectory: true) == .folder)
     }
 
-    @Test("An EPUB is no ZIP, and a tar is told by its checksum") func epubZipTar() {
+    @Test("An EPUB is not a ZIP, and a tar is recognised by its checksum") func epubZipTar() {
         var epub: [UInt8] = [0x50, 0x4B, 3, 4] + [UInt8](repeating: 0, count: 22) + [8, 0, 0, 0]
         epub += Array("mimetypeapplication/epub+zip".utf8)
         #expect(ComicFileType.detect(head: epub, name: Array("a.zip".utf8), isDirectory: false).rawValue == "epub")

@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "What is not plain is refused with its reason",
+        "XML that is not plain is rejected with its reason",
         arguments: [
             ("<!DOCTYPE x [<!ENTITY a \"b\">]><ComicInfo/>", "DOCTYPE"),
             ("<!DOCTYPE x SYSTEM \"file:///etc/passwd\"><ComicInfo/>", "DOCTYPE"),
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "What is said of a file cannot move a cursor or fill a screen",
+        "Metadata cannot move a cursor or fill a screen",
         arguments: [
             "<ComicInfo><a\u{9B}2J\u{202E}>", "<ComicInfo>&\u{9B}2J\u{1B}[31m;</ComicInfo>", "<h\u{9B}2J\u{202E}/>",
             "<ComicInfo><\(String(repeating: "é", count: 5000))>",
@@ -124,7 +124,7 @@ import Testing
         #expect(read > 100 && refused > 2000, "\(read) were read, \(refused) refused")
     }
 
-    @Test("Of several the one nearest to the root counts") func severalNearestRoot() {
+    @Test("Of several, the one nearest to the root counts") func severalNearestRoot() {
         let paths = ["a/b/ComicInfo.xml", "__MACOSX/ComicInfo.xml", "x/comicinfo.XML", "y/ComicInfo.xml", "1.jpg"]
         let found = MetadataFile.comicInfo.choose(among: paths.map { Array($0.utf8) })
         #expect(found?.index == 2)
@@ -132,7 +132,7 @@ import Testing
         #expect(MetadataFile.metronInfo.choose(among: [Array("1.jpg".utf8)]) == nil)
     }
 
-    @Test("ComicInfo beats MetronInfo beats the name beats the folder") func comicinfoBeatsMetroninfo() {
+    @Test("Precedence: ComicInfo, MetronInfo, name, folder") func comicinfoBeatsMetroninfo() {
         let files = [
             ("ComicInfo.xml", "<ComicInfo><Title>T</Title><Year>2001</Year></ComicInfo>"),
             (

@@ -6,7 +6,7 @@ import Testing
 @testable import Sandbox
 
 /// Series, number, volume and year from file names, as people name files.
-@Suite("What a file's name says of a comic") struct NameParsingTests {
+@Suite("Reading comic file names") struct NameParsingTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         var series: String?
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "Names are read as people mean them",
+        "Names are understood as people mean them",
         arguments: [
             Case("Blue Harbor #001 (2021) (digital) (Group).cbz", "Blue Harbor", "1", year: 2021),
             Case("Blue Harbor v1 002 (1942).cbr", "Blue Harbor", "2", volume: 1, year: 1942),
@@ -84,13 +84,13 @@ import Testing
         if let title = one.title { #expect(name.title == title) }
     }
 
-    @Test("Numbers have an order") func numbersOrder() {
+    @Test("Numbers are ordered") func numbersOrder() {
         #expect(["½", "1", "1½", "2.5", "10", "78.BEY"].map { ComicName.order(of: $0) } == [0.5, 1, 1.5, 2.5, 10, 78])
         #expect(ComicName.order(of: "-1") == -1)
         #expect(ComicName.order(of: "X") == nil)
     }
 
-    @Test("Any name is read without harm") func anyNameRead() {
+    @Test("Any name is read safely") func anyNameRead() {
         var random = SeededGenerator(for: "names")
         let parts = [
             "(", ")", "[", "#", "1", "2021", " ", "-", "v", "½", "第", "卷", "of", "Vol.", "é", "_", ".", "\0", "🙂",

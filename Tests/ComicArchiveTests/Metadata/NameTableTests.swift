@@ -5,7 +5,7 @@ import Testing
 @testable import Sandbox
 
 /// File names in all the forms found in collections, of comics that do not exist.
-@Suite("Names in the shapes that collections have") struct NameTableTests {
+@Suite("Names from real collections") struct NameTableTests {
     typealias Case = NameParsingTests.Case
 
     static let american = [
@@ -176,7 +176,7 @@ import Testing
         Case("Город ветра Том 2 Глава 5.cbz", "Город ветра", "5", volume: 2),
     ]
 
-    @Test("Names are read as people mean them", arguments: american + tagged + withNumbers + manga)
+    @Test("Names are understood as people mean them", arguments: american + tagged + withNumbers + manga)
     func namesReadPeople(one: Case) {
         let name = ComicName.parse(one.name)
         #expect(name.series == one.series)

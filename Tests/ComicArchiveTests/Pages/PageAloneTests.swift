@@ -10,7 +10,7 @@ import Testing
 @testable import Sandbox
 
 /// One page by its number, in one run of the worker that also lists all pages.
-@Suite("One page by its number") struct PageAloneTests {
+@Suite("Extracting a single page") struct PageAloneTests {
     let folder: TemporaryFolder
     let worker: ArchiveWorker
     let cache: BytePath
@@ -28,7 +28,7 @@ import Testing
 
     private func bytes(_ file: URL?) throws -> [UInt8]? { try file.map { Array(try Data(contentsOf: $0)) } }
 
-    @Test("It is the same page as by listing and extracting", arguments: Packing.allCases)
+    @Test("The page is the same as when listing and extracting all", arguments: Packing.allCases)
     func pageListingExtracting(_ packing: Packing) async throws {
         let path = folder.path.appending("a.comic")
         // Not in reading order, among entries that are not pages.
@@ -48,7 +48,7 @@ import Testing
         #expect(try listDirectory(cache).count == numbers.count)
     }
 
-    @Test("A page that is not there is no error and leaves no file", arguments: [-1, 2, Int.max]) func pageErrorLeaves(
+    @Test("A missing page is not an error and leaves no file", arguments: [-1, 2, Int.max]) func pageErrorLeaves(
         _ index: Int
     ) async throws {
         let path = folder.path.appending("a.cbz")
@@ -59,7 +59,7 @@ import Testing
         #expect(try listDirectory(cache).isEmpty)
     }
 
-    @Test("Of an EPUB it is the page that the spine says") func epubPageSpine() async throws {
+    @Test("For an EPUB, the spine determines the page") func epubPageSpine() async throws {
         let path = folder.path.appending("a.epub")
         let package = """
             <package><manifest><item id="a" href="1.png" media-type="image/png"/>\
@@ -83,7 +83,7 @@ import Testing
         #expect(try bytes(file) == picture(2))
     }
 
-    @Test("A damaged one leaves no file") func damagedLeavesFile() async throws {
+    @Test("A damaged page leaves no file") func damagedLeavesFile() async throws {
         let path = try folder.write(
             "a.cbr",
             {
@@ -97,7 +97,7 @@ import Testing
         #expect(try bytes(try await reader.page(1, into: cache).page?.1) == picture(2))
     }
 
-    @Test("An archive with a name that leads elsewhere gives none", arguments: ["../1.png", "/1.png", "a\\1.png"])
+    @Test("An archive with a name that leads outside yields none", arguments: ["../1.png", "/1.png", "a\\1.png"])
     func archiveNameLeads(_ name: String) async throws {
         let path = folder.path.appending("a.cbz")
         try pack([Packed(name: "0.png", bytes: picture(0)), Packed(name: name, bytes: picture(1))], .tar, to: path)
@@ -106,7 +106,7 @@ import Testing
         #expect(try listDirectory(cache).isEmpty)
     }
 
-    @Test("A worker that hands over another page is not believed") func workerHandsOver() async throws {
+    @Test("A worker that returns a different page is rejected") func workerHandsOver() async throws {
         let path = folder.path.appending("a.cbz")
         try pack([1, 2].map { Packed(name: "\($0).png", bytes: picture($0)) }, .storedZip, to: path)
         let liar = try fakeWorker("exec \(worker.program) archive page 1", in: folder)
@@ -115,7 +115,7 @@ import Testing
         #expect(try listDirectory(cache).isEmpty)
     }
 
-    @Test("A worker that adds headers behind a page is not believed") func workerAddsHeaders() async throws {
+    @Test("A worker that appends headers to a page is rejected") func workerAddsHeaders() async throws {
         let path = folder.path.appending("a.cbz")
         try pack([1, 2].map { Packed(name: "\($0).png", bytes: picture($0)) }, .storedZip, to: path)
         let liar = try fakeWorker("exec \(worker.program) archive extract 0 1", in: folder)
@@ -124,7 +124,7 @@ import Testing
         #expect(try listDirectory(cache).isEmpty)
     }
 
-    @Test("A page of which the end did not come is not handed out") func pageEndCome() async throws {
+    @Test("An incomplete page is not returned") func pageEndCome() async throws {
         let path = folder.path.appending("a.cbz")
         try pack([Packed(name: "1.png", bytes: picture(1))], .storedZip, to: path)
         func content(_ state: EntryContent.State, _ size: Int64) -> WorkerRecord {
@@ -144,7 +144,7 @@ import Testing
         #expect(try worker.page(0, of: .file(Descriptor(path))).page?.bytes == picture(1))
     }
 
-    @Test("What makes an archive unfit is said where a page is asked for too") func makesArchiveUnfit() async throws {
+    @Test("The reason an archive is invalid is reported for single pages too") func makesArchiveUnfit() async throws {
         let path = folder.path.appending("a.cbz")
         try pack(
             [Packed(name: "0.png", bytes: picture(0)), Packed(name: "../1.png", bytes: picture(1))], .tar, to: path)
@@ -153,7 +153,7 @@ import Testing
         #expect(error?.fault(path).code == "traversal")
     }
 
-    @Test("An entry that is too large is no page, and taken out says so") func entryTooLarge() async throws {
+    @Test("An oversized entry is not a page, and extracting it says so") func entryTooLarge() async throws {
         let large = picture(0) + [UInt8](repeating: 7, count: 101 << 20)
         let path = folder.path.appending("a.cbz")
         try pack([Packed(name: "0.png", bytes: picture(0)), Packed(name: "1.png", bytes: large)], .storedZip, to: path)

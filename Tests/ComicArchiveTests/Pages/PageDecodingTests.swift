@@ -8,7 +8,7 @@ import Testing
 @testable import Sandbox
 
 /// Fully decoded pages: those that begin well and then show nothing, or only a part.
-@Suite("Pages that are decoded", .enabled(if: hasThumbnails, "libvips42 is not installed")) struct PageDecodingTests {
+@Suite("Decoding pages", .enabled(if: hasThumbnails, "libvips42 is not installed")) struct PageDecodingTests {
     let folder: TemporaryFolder
     let validator: ComicValidator
     let painter: ThumbnailWorker
@@ -36,7 +36,7 @@ import Testing
         return bytes
     }
 
-    @Test("Whole pictures stay what they are") func wholePicturesStay() async throws {
+    @Test("Intact pictures are unaffected") func wholePicturesStay() async throws {
         let pages = [
             ("1.png", striped), ("2.png", Picture.png(40, 60)), ("3.gif", Picture.gif), ("4.webp", Picture.webp),
             ("5.tiff", Picture.tiff(40, 60)), ("6.jpg", try await jpeg()),
@@ -45,7 +45,7 @@ import Testing
         #expect(report.pages.count == 6 && report.damage.isEmpty, "\(report.damage)")
     }
 
-    @Test("A page that is cut short is taken and named", arguments: ["png", "jpg"])
+    @Test("A truncated page is accepted and reported", arguments: ["png", "jpg"])
     func pageCutShort(_ kind: String) async throws {
         let whole = kind == "png" ? striped : try await jpeg()
         let cut = Array(whole.prefix(whole.count * 6 / 10))

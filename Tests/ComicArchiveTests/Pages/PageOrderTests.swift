@@ -6,9 +6,9 @@ import Testing
 @testable import Sandbox
 
 /// Pages in reading order.
-@Suite("The order of pages") struct PageOrderTests {
+@Suite("Page order") struct PageOrderTests {
     @Test(
-        "Pages stand in reading order",
+        "Pages are in reading order",
         arguments: [
             ["page2.jpg", "page02.jpg", "page10.jpg"],
             ["A/1.jpg", "a/9.jpg", "a/10.jpg"],
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// The order is total for any bytes: a sort cannot go wrong and is the same everywhere.
-    @Test("Names are totally ordered whatever their bytes") func namesTotallyOrdered() {
+    @Test("Any names are totally ordered") func namesTotallyOrdered() {
         var random = SeededGenerator(for: "page order")
         let alphabet: [UInt8] = Array("01290aAbZ./ -_".utf8) + [0xC3, 0xA4, 0xFF, 0x00, 0x80]
         let paths = (0..<160).map { _ in

@@ -5,9 +5,9 @@ import Testing
 @testable import Sandbox
 
 /// Which entries are pages, which are skipped, which condemn the archive.
-@Suite("What is a page") struct PageRulesTests {
+@Suite("What counts as a page") struct PageRulesTests {
     @Test(
-        "What leads elsewhere is refused",
+        "Names that lead outside are rejected",
         arguments: [
             ("../1.jpg", PageRules.Refusal.traversal), ("a/../../1.jpg", .traversal), ("a/..", .traversal),
             ("..\\1.jpg", .traversal), ("/etc/passwd", .absolute), ("C:\\1.jpg", .driveLetter),
@@ -18,13 +18,14 @@ import Testing
         #expect(PageRules.refusal(path.utf8) == refusal)
     }
 
-    @Test("Harmless names pass", arguments: ["1.jpg", "page..1.jpg", "a/b.c/...jpg", "./1.jpg", "ch 2: x/1.jpg"])
+    @Test(
+        "Harmless names are accepted", arguments: ["1.jpg", "page..1.jpg", "a/b.c/...jpg", "./1.jpg", "ch 2: x/1.jpg"])
     func harmlessNamesPass(path: String) {
         #expect(PageRules.refusal(path.utf8) == nil)
     }
 
     @Test(
-        "What is no page is passed over",
+        "Other files are skipped",
         arguments: [
             ("__MACOSX/._1.jpg", PageRules.Skip.systemFolder), ("a/__MACOSX/1.jpg", .systemFolder), (".1.jpg", .hidden),
             ("a/._1.jpg", .hidden), (".git/1.jpg", .hidden), ("_1.jpg", .underscore), ("_a/b/1.jpg", .underscore),
@@ -35,7 +36,7 @@ import Testing
         #expect(PageRules.skip(path.utf8) == skip)
     }
 
-    @Test("Pictures are taken", arguments: ["1.jpg", "./a/1.JPEG", "a/_b/1.png", "1.HeiC", "1.avif"])
+    @Test("Pictures are accepted", arguments: ["1.jpg", "./a/1.JPEG", "a/_b/1.png", "1.HeiC", "1.avif"])
     func picturesTaken(path: String) {
         #expect(PageRules.skip(path.utf8) == nil)
     }
@@ -47,7 +48,8 @@ import Testing
         #expect(!PageLayout.isDoublePage(width: .max, height: 1))
     }
 
-    @Test("The cover is what the metadata say, else what is named so, else the first") func coverMetadataSay() {
+    @Test("The cover is the page given by metadata, else the one with that name, else the first")
+    func coverMetadataSay() {
         let pages = ["a/01.jpg", "a/Cover.jpg", "a/03.jpg"].map { Array($0.utf8) }
         #expect(PageLayout.cover(of: pages, stated: [ComicPageInfo(image: 2, type: .frontCover)]) == 2)
         #expect(PageLayout.cover(of: pages, stated: [ComicPageInfo(image: 9, type: .frontCover)]) == 1)

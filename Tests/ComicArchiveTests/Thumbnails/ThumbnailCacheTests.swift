@@ -11,7 +11,7 @@ import Testing
 @testable import Sandbox
 
 /// Thumbnails on disk.
-@Suite("Thumbnails on the disk")
+@Suite("Thumbnail cache")
 struct ThumbnailCacheTests {
     private let folder: TemporaryFolder
     private let clock = Clock()
@@ -44,7 +44,7 @@ struct ThumbnailCacheTests {
         try files().reduce(0) { try $0 + ((FileStatus.of($1)?.size ?? 0) + 4095) / 4096 * 4096 }
     }
 
-    @Test("Thumbnails are found again by any process, and by no other key") func thumbnailsFoundAgain() throws {
+    @Test("Any process finds the thumbnails again, only under the same key") func thumbnailsFoundAgain() throws {
         try cache().keep(jpeg(1), for: key(1))
         #expect(try cache().find(key(1)) == jpeg(1))
         #expect(try cache().find(key(2)) == nil)
@@ -56,7 +56,8 @@ struct ThumbnailCacheTests {
         #expect(try FileStatus.of(name)?.mode == 0o600)
     }
 
-    @Test("A damaged, shortened or swapped file is no thumbnail, and is removed") func damagedShortenedSwapped() throws
+    @Test("A damaged, truncated or swapped file is not a thumbnail, and is removed") func damagedShortenedSwapped()
+        throws
     {
         let cache = cache()
         for number in 0..<4 { try cache.keep(jpeg(number), for: key(number)) }
@@ -73,7 +74,7 @@ struct ThumbnailCacheTests {
         #expect(try cache.find(key(0)) == jpeg(0))
     }
 
-    @Test("The least recently used go, down to nine tenths of the limit") func leastRecentlyUsed() throws {
+    @Test("The least recently used are evicted, down to nine tenths of the limit") func leastRecentlyUsed() throws {
         let cache = cache(limit: 20 * 12_288)
         for number in 0..<20 {
             try cache.keep(jpeg(number), for: key(number))
@@ -90,7 +91,7 @@ struct ThumbnailCacheTests {
         #expect(try [1, 2, 3].allSatisfy { try cache.find(key($0)) == nil })
     }
 
-    @Test("Reading writes to the disk once a day at most") func readingWritesDisk() throws {
+    @Test("Reading writes to the disk at most once a day") func readingWritesDisk() throws {
         let cache = cache()
         try cache.keep(jpeg(1), for: key(1))
         let file = try #require(try files().first)
@@ -103,7 +104,7 @@ struct ThumbnailCacheTests {
         #expect(try FileStatus.of(file)?.fingerprint.modified == clock.now.nanoseconds)
     }
 
-    @Test("A tally that is wrong, damaged or gone is counted anew") func tallyWrongDamaged() throws {
+    @Test("A tally that is wrong, damaged or missing is recomputed") func tallyWrongDamaged() throws {
         let cache = cache(limit: 5 * 12_288)
         for number in 0..<5 { try cache.keep(jpeg(number), for: key(number)) }
         let tally = folder.path.appending("thumbnails/tally")
@@ -123,7 +124,7 @@ struct ThumbnailCacheTests {
         #expect(try size() <= 5 * 12_288)
     }
 
-    @Test("No time that a file or the tally can have does harm", arguments: [Int64.min, .max, -1]) func timeFileTally(
+    @Test("No timestamp of a file or the tally does harm", arguments: [Int64.min, .max, -1]) func timeFileTally(
         _ time: Int64
     ) throws {
         let cache = cache(limit: 5 * 12_288)
@@ -154,7 +155,7 @@ struct ThumbnailCacheTests {
         #expect(try cache.find(key(4)) == jpeg(4))
     }
 
-    @Test("Several at once keep within the limit and lose nothing that is whole") func severalOnceKeep() async throws {
+    @Test("Several processes stay within the limit and lose no intact thumbnail") func severalOnceKeep() async throws {
         let cache = cache(limit: 40 * 12_288)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for part in 0..<8 {

@@ -9,7 +9,7 @@ import Testing
 @testable import Sandbox
 
 /// A thumbnail process that dies, or lies: played by a script.
-@Suite("A process that makes thumbnails and dies, or lies")
+@Suite("A thumbnail process that dies or lies")
 struct ThumbnailDistrustTests {
     private let folder: TemporaryFolder
 
@@ -43,7 +43,7 @@ struct ThumbnailDistrustTests {
 
     private func isFailed(_ outcome: ThumbnailOutcome) -> Bool { if case .failed = outcome { true } else { false } }
 
-    @Test("The picture over which it died has no thumbnail, the others are tried again") func pictureOverDied()
+    @Test("The picture that killed it gets no thumbnail; the others are tried again") func pictureOverDied()
         async throws
     {
         let records = Dictionary(
@@ -54,7 +54,7 @@ struct ThumbnailDistrustTests {
         #expect(try starts() == 3)
     }
 
-    @Test("It is given up in the end") func givenEnd() async throws {
+    @Test("It is abandoned eventually") func givenEnd() async throws {
         let records = Dictionary(
             uniqueKeysWithValues: (0..<50).map { ("\($0)", [WorkerRecord.bytes(position: $0, [])]) })
         let worker = try worker(records, end: "kill -SEGV $$")
@@ -62,7 +62,7 @@ struct ThumbnailDistrustTests {
         #expect(try starts() < 12)
     }
 
-    @Test("What it says is believed only where it makes sense") func saysBelievedMakes() async throws {
+    @Test("Its output is accepted only if it is plausible") func saysBelievedMakes() async throws {
         let large = Picture.png(300, 300)
         let lies: [[WorkerRecord]] = [
             [.bytes(position: 0, []), .bytes(position: 0, large), content(0)],
@@ -80,7 +80,7 @@ struct ThumbnailDistrustTests {
         }
     }
 
-    @Test("Without libvips, or without a cage, it is no page's fault") func withoutLibvipsWithout() async throws {
+    @Test("If libvips or the cage is missing, no page is to blame") func withoutLibvipsWithout() async throws {
         let absent = try await #require(throws: Fault.self) {
             try await worker([:], end: "exit 69").shrink(pictures: [[1]], to: .page)
         }

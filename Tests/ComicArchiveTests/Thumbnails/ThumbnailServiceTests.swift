@@ -50,7 +50,7 @@ struct ThumbnailServiceTests {
         await #expect(throws: (any Error).self) { try await service.thumbnail(of: path, content: content) }
     }
 
-    @Test("Metadata may name the cover") func metadataNameCover() async throws {
+    @Test("Metadata can name the cover") func metadataNameCover() async throws {
         let path = try comic("a.cbz", pages: 5)
         let front = ComicPageInfo(image: 2, type: .frontCover)
         #expect(try width(await service.thumbnail(of: path)) == 100)
@@ -60,7 +60,7 @@ struct ThumbnailServiceTests {
         await #expect(throws: ComicError.self) { try await service.thumbnail(of: path, page: .index(5)) }
     }
 
-    @Test("Any page of an archive, a folder and a single picture") func anyPage() async throws {
+    @Test("Any page of an archive, a folder and a single picture has a thumbnail") func anyPage() async throws {
         let archive = try comic("a.cbz", pages: 30)
         for number in 0..<20 { try folder.write(BytePath("library/b/\(number).png"), Picture.png(100 + number, 200)) }
         try folder.write("library/b/7.png", Picture.bomb)
@@ -81,7 +81,7 @@ struct ThumbnailServiceTests {
         #expect(try listDirectory(pictures).count == 20)
     }
 
-    @Test("A comic that changes has another cover") func comicChangesAnother() async throws {
+    @Test("A changed comic gets a new cover") func comicChangesAnother() async throws {
         let path = try comic("a.cbz", pages: 1)
         #expect(try width(await service.thumbnail(of: path)) == 100)
         try Durable.remove(path)
@@ -93,7 +93,7 @@ struct ThumbnailServiceTests {
         #expect(try width(await service.thumbnail(of: library.appending("b"))) == 21)
     }
 
-    @Test("A cache that cannot be written is complained of, and the thumbnail is there") func cacheWrittenComplained()
+    @Test("A cache that cannot be written is reported, and the thumbnail is made") func cacheWrittenComplained()
         async throws
     {
         let path = try comic("a.cbz", pages: 1)

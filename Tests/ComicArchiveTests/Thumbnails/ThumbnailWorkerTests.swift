@@ -23,7 +23,7 @@ struct ThumbnailWorkerTests {
         return try #require(ImageHeader.read(jpeg))
     }
 
-    @Test("Thumbnails fit the box, and are never larger than the picture") func thumbnailsFitBox() async throws {
+    @Test("Thumbnails fit the box, and are never larger than the original") func thumbnailsFitBox() async throws {
         let pictures = [Picture.png(600, 900), Picture.png(900, 100), Picture.png(20, 30), Picture.tiff(600, 900)]
         let made = try await worker.shrink(pictures: pictures, to: .cover)
         let sizes = try made.map { try header($0) }
@@ -32,7 +32,7 @@ struct ThumbnailWorkerTests {
         #expect(sizes.allSatisfy { $0.format == .jpeg })
     }
 
-    @Test("Thumbnails are made of every format", arguments: ["webp", "gif", "tiff", "png"])
+    @Test("Thumbnails are made for every format", arguments: ["webp", "gif", "tiff", "png"])
     func thumbnailsMadeEvery(_ name: String) async throws {
         let picture =
             switch name {
@@ -45,7 +45,8 @@ struct ThumbnailWorkerTests {
         #expect((made.width, made.height) == (40, 60))
     }
 
-    @Test("HEIC and AVIF have thumbnails where libvips can, and are refused where it cannot") func heicAvifThumbnails()
+    @Test("HEIC and AVIF have thumbnails if libvips supports them, and are rejected otherwise")
+    func heicAvifThumbnails()
         async throws
     {
         let made = try await worker.shrink(pictures: [Picture.heic, Picture.avif, Picture.gif], to: .page)
@@ -59,7 +60,7 @@ struct ThumbnailWorkerTests {
         #expect(try header(made.last).width == 40)
     }
 
-    @Test("Thumbnails stand upright, and carry no metadata") func thumbnailsStandUpright() async throws {
+    @Test("Thumbnails are upright, and carry no metadata") func thumbnailsStandUpright() async throws {
         guard case .made(let jpeg) = try await worker.shrink(pictures: [Picture.png(400, 200)], to: .cover)[0] else {
             throw TestFailure("no JPEG to turn")
         }
@@ -74,13 +75,13 @@ struct ThumbnailWorkerTests {
         #expect(Data(small).range(of: Data("ICC_PROFILE".utf8)) == nil)
     }
 
-    @Test("Thumbnails show what is transparent as white") func thumbnailsShowTransparent() async throws {
+    @Test("Transparent areas become white") func thumbnailsShowTransparent() async throws {
         let made = try await worker.shrink(
             pictures: [Picture.png(50, 50, [0, 0, 0, 0]), Picture.png(50, 50, [255, 255, 255])], to: .page)
         #expect(made[0] == made[1])
     }
 
-    @Test("A picture that claims too much costs nothing, and the next thumbnail is made") func pictureClaimsToo()
+    @Test("A picture that claims too much is cheap to reject, and the next thumbnail is made") func pictureClaimsToo()
         async throws
     {
         #expect(Picture.bomb.count < 100)
@@ -93,12 +94,12 @@ struct ThumbnailWorkerTests {
     }
 
     /// libvips reports nothing about a PNG that ends after its header.
-    @Test("A failure has words where libvips has none") func failureWordsLibvips() async throws {
+    @Test("A failure has a message even if libvips gives none") func failureWordsLibvips() async throws {
         let made = try await worker.shrink(pictures: [Array(Picture.png(40, 60).prefix(33))], to: .page)
         #expect(made == [.failed("it cannot be decoded")])
     }
 
-    @Test("Any damage to a picture is an outcome, and all others are made") func anyDamagePicture() async throws {
+    @Test("Any damaged picture has an outcome, and all others are made") func anyDamagePicture() async throws {
         guard case .made(let jpeg) = try await worker.shrink(pictures: [Picture.png(300, 300)], to: .cover)[0] else {
             throw TestFailure("no JPEG to damage")
         }
@@ -130,7 +131,7 @@ struct ThumbnailWorkerTests {
         #expect(shrunk >= originals.count - 1 && failed >= originals.count, "\(shrunk) made, \(failed) failed")
     }
 
-    @Test("An archive's pages come in one pass, the damaged among them by name", arguments: Packing.allCases)
+    @Test("An archive's pages are made in one pass, with the damaged ones named", arguments: Packing.allCases)
     func archivePagesCome(_ packing: Packing) async throws {
         let path = folder.path.appending("a")
         var entries = (0..<12).map { Packed(name: "\($0).png", bytes: Picture.png(100 + $0, 200)) }
@@ -147,7 +148,7 @@ struct ThumbnailWorkerTests {
         #expect(outcomes.all[40] == .failed("it holds no such entry"))
     }
 
-    @Test("A file that is no archive fails each page, and the worker is none the worse") func fileArchiveFails()
+    @Test("A file that is not an archive fails each page, and the worker goes on") func fileArchiveFails()
         async throws
     {
         let path = try folder.write("x.cbz", Array(repeating: 7, count: 5000))
@@ -165,7 +166,7 @@ struct ThumbnailWorkerTests {
         #expect(try await worker.probe(what) == "killed 31")
     }
 
-    @Test("The process lives where it breaks no rule, and may start threads") func processLivesBreaks() async throws {
+    @Test("The process runs if it breaks no rule, and may start threads") func processLivesBreaks() async throws {
         #expect(try await worker.probe("none") == "left 0")
         #expect(try await worker.probe("fork") == "left 1")
     }

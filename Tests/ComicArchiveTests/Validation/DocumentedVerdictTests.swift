@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("Each row has its samples, and each sample gets the verdict of its row") func eachRowSamples() async throws {
+    @Test("Each row has samples, and each sample gets the verdict of its row") func eachRowSamples() async throws {
         let rows = try Self.rows()
         let samples = try zips().merging(rars()) { $1 }.merging(others()) { $1 }.merging(pdfs()) { $1 }
             .merging(pictures()) { $1 }

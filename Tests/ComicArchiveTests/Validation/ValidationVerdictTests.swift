@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What is accepted, skipped, refused.
-@Suite("What is accepted, skipped, refused")
+@Suite("What is accepted, skipped or rejected")
 struct ValidationVerdictTests {
     let folder: TemporaryFolder
     let validator: ComicValidator
@@ -37,7 +37,7 @@ struct ValidationVerdictTests {
         #expect(report.pages.first?.image == ImageHeader(format: .png, width: 800, height: 1200))
     }
 
-    @Test("What is no page is skipped") func pageSkipped() async throws {
+    @Test("Entries that are not pages are skipped") func pageSkipped() async throws {
         let names = [
             "__MACOSX/1.png", ".hidden.png", "_cover.png", "a/.b/1.png", "readme.txt", "inner.cbz", "1.png",
             "ComicInfo.xml",
@@ -56,7 +56,7 @@ struct ValidationVerdictTests {
     }
 
     @Test(
-        "Names that lead out are refused",
+        "Names that lead outside are rejected",
         arguments: [
             ("../1.png", "traversal"), ("a/../../1.png", "traversal"), ("a\\..\\1.png", "traversal"),
             ("..", "traversal"), ("/etc/1.png", "absolute-path"), ("C:/1.png", "absolute-path"),
@@ -71,7 +71,7 @@ struct ValidationVerdictTests {
     }
 
     /// If the format lets libarchive turn `\` into `/`, the resulting name is judged.
-    @Test("Refuses backslashes", arguments: Packing.allCases)
+    @Test("Rejects backslashes", arguments: Packing.allCases)
     func refusesBackslashes(_ packing: Packing) async throws {
         for (name, words) in [
             ("a\\1.png", ["bad-name", "accepted"]), ("\\\\host\\1.png", ["bad-name", "absolute-path"]),
@@ -82,27 +82,27 @@ struct ValidationVerdictTests {
         }
     }
 
-    @Test("Too many pages are refused") func tooManyPages() async throws {
+    @Test("Too many pages are rejected") func tooManyPages() async throws {
         let entries = (0..<2001).map { Packed(name: "\($0).png", bytes: picture($0, size: 33)) }
         #expect(try await judge(entries).word == "too-many-pages")
         #expect(try await judge(entries.dropLast()).report?.pages.count == 2000)
     }
 
-    @Test("Too many headers are refused") func tooManyHeaders() async throws {
+    @Test("Too many headers are rejected") func tooManyHeaders() async throws {
         let entries = [Packed(name: "1.png", bytes: picture(1))] + (0..<100_000).map { Packed(name: "\($0).txt") }
         for packing in [Packing.storedZip, .tar] {
             #expect(try await judge(entries, packing).word == "too-many-headers")
         }
     }
 
-    @Test("A ratio that no comic has is refused") func ratioComicRefused() async throws {
+    @Test("A compression ratio that no comic has is rejected") func ratioComicRefused() async throws {
         let entries = (0..<2).map {
             Packed(name: "\($0).png", bytes: picture(0) + [UInt8](repeating: 0, count: 60 << 20))
         }
         #expect(try await judge(entries, .deflatedZip).word == "ratio")
     }
 
-    @Test("An entry that is too large is skipped") func entryTooLarge() async throws {
+    @Test("An oversized entry is skipped") func entryTooLarge() async throws {
         let large = picture(0) + [UInt8](repeating: 7, count: 101 << 20)
         let report = try #require(
             try await judge([Packed(name: "0.png", bytes: large), Packed(name: "1.png", bytes: picture(1))]).report)
@@ -122,7 +122,7 @@ struct ValidationVerdictTests {
         #expect(lenient.damage.count == 1)
     }
 
-    @Test("A bomb whose size stands far behind its front is a damaged page") func bombSizeStands() async throws {
+    @Test("A bomb whose size field comes late in the file is a damaged page") func bombSizeStands() async throws {
         func jpeg(_ side: Int, behind: Int) -> [UInt8] {
             var bytes: [UInt8] = [0xFF, 0xD8]
             for _ in 0..<behind { bytes += [0xFF, 0xE1, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 0xFFFD) }
@@ -157,7 +157,7 @@ struct ValidationVerdictTests {
                 == "damaged-page")
     }
 
-    @Test("A ZIP 64 record counts wherever its locator stands") func zip64Record() async throws {
+    @Test("A ZIP64 record counts wherever its locator is") func zip64Record() async throws {
         let front = Array("a program that unpacks itself".utf8)
         for front in [[], front] {
             var zip = RawZip([RawZip.Entry("1.png", picture(1)), RawZip.Entry("2.png", picture(2))])
@@ -178,7 +178,7 @@ struct ValidationVerdictTests {
         }
     }
 
-    @Test("What is no archive is refused") func archiveRefused() async throws {
+    @Test("A file that is not an archive is rejected") func archiveRefused() async throws {
         for (name, bytes) in [
             ("empty", []), ("text", Array("hello".utf8)), ("zeros", [UInt8](repeating: 0, count: 9000)),
         ] {
@@ -188,7 +188,7 @@ struct ValidationVerdictTests {
         }
     }
 
-    @Test("A worker that talks nonsense is a verdict") func workerTalksNonsense() async throws {
+    @Test("Nonsense from a worker leads to a verdict") func workerTalksNonsense() async throws {
         let path = folder.path.appending("a.cbz")
         try pack([Packed(name: "1.png", bytes: picture(1))], .storedZip, to: path)
         for (script, word) in [

@@ -10,7 +10,7 @@ import Testing
 @testable import Sandbox
 
 /// Archives for which the worker gets no file, only the bytes that it requests.
-@Suite("Archives of which the worker gets no file")
+@Suite("Archives read without giving the worker a file")
 struct AskedArchiveTests {
     private let worker: ArchiveWorker
 
@@ -30,7 +30,7 @@ struct AskedArchiveTests {
         (1...9).map { (Array("\($0).png".utf8), picture($0, size: $0 % 3 == 0 ? 300_000 : 2000)) }
     }
 
-    @Test("Every format is judged, handed out and shown as from a file", arguments: RawFormat.allCases)
+    @Test("Every format is judged, extracted and thumbnailed as from a file", arguments: RawFormat.allCases)
     func everyFormatJudged(_ format: RawFormat) throws {
         let bytes = try #require(format.pack(entries()))
         let folder = try TemporaryFolder("asked")
@@ -50,7 +50,7 @@ struct AskedArchiveTests {
     }
 
     @Test(
-        "A hostile one gets the verdict that it gets as a file",
+        "A hostile one gets the same verdict as a file",
         arguments: [
             HostileComic.names, HostileComic.links, HostileComic.bombs, HostileComic.shapes, HostileComic.pictures,
         ])
@@ -63,7 +63,7 @@ struct AskedArchiveTests {
         }
     }
 
-    @Test("What keeps its bytes from being read is thrown, and is no verdict on it", arguments: [0, 1, 2])
+    @Test("An error while reading its bytes is thrown, and is not a verdict on it", arguments: [0, 1, 2])
     func keepsBytesBeing(_ answers: Int) throws {
         let bytes = try #require(RawFormat.zip.pack(entries()))
         let given = Mutex(0)
@@ -81,7 +81,7 @@ struct AskedArchiveTests {
     }
 
     @Test(
-        "A worker that asks what makes no sense is ended",
+        "A worker whose requests make no sense is ended",
         arguments: [
             // A count of zero, one larger than an answer, bytes past the end, and a negative offset.
             #"\0\0\0\0\0\0\0\0\0\0\0\0"#, #"\0\0\0\0\0\0\0\0\x01\0\x02\0"#, #"\0\0\0\0\x01\0\0\0\x01\0\0\0"#,
@@ -95,7 +95,7 @@ struct AskedArchiveTests {
         #expect(try liar.judge(asked(bytes)).word == "worker-nonsense")
     }
 
-    @Test("A worker that takes no answer and asks on keeps nobody waiting beyond its time") func workerTakesAnswer()
+    @Test("A worker that ignores answers and keeps asking delays nobody beyond its time") func workerTakesAnswer()
         throws
     {
         let folder = try TemporaryFolder("asking")
@@ -109,20 +109,20 @@ struct AskedArchiveTests {
 
     /// The cage then allows only the socket in addition to what every worker may do.
     @Test(
-        "Its worker is killed for what any other is",
+        "Its worker is killed for the same system calls as any other",
         arguments: ["open", "create", "socket", "fork", "exec", "mmap", "kill"])
     func workerKilledAny(_ what: String) throws {
         let outcome = try worker.process(asked([1, 2, 3]), ["probe", what]).run { _ in true }
         #expect(outcome == .killed(signal: 31))
     }
 
-    @Test("Its worker may write to the socket, and one that has the file may not") func workerWriteSocket() throws {
+    @Test("Its worker may write to the socket; one that has the file may not") func workerWriteSocket() throws {
         #expect(try worker.process(asked([1, 2, 3]), ["probe", "write"]).run { _ in true } == .mute(status: 1))
         let file = ArchiveSource.file(try Descriptor("/dev/null"))
         #expect(try worker.process(file, ["probe", "write"]).run { _ in true } == .killed(signal: 31))
     }
 
-    @Test("A PDF is not asked for") func pdfAsked() throws {
+    @Test("A PDF is not requested") func pdfAsked() throws {
         #expect(throws: Fault.self) { try worker.judge(asked(Array("%PDF-1.7\n".utf8))) }
     }
 }

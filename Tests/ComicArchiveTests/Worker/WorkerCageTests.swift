@@ -13,7 +13,7 @@ struct WorkerCageTests {
         #expect(try await builtWorker().probe(what) == "killed 31")
     }
 
-    @Test("The worker lives where it breaks no rule") func workerLivesBreaks() async throws {
+    @Test("The worker runs if it breaks no rule") func workerLivesBreaks() async throws {
         #expect(try await builtWorker().probe("none") == "left 0")
     }
 }

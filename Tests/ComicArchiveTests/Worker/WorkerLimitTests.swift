@@ -10,7 +10,7 @@ import Testing
 @testable import Sandbox
 
 /// What a worker may use, and what happens to one that exceeds it: a verdict each time.
-@Suite("What a worker may use up") struct WorkerLimitTests {
+@Suite("Resource limits of a worker") struct WorkerLimitTests {
     let folder: TemporaryFolder
     let program: BytePath
 
@@ -25,7 +25,7 @@ import Testing
         try await ComicValidator(worker: ArchiveWorker(program: program, limits: limits)).validate(path)
     }
 
-    @Test("An archive has ten seconds of the processor, a solid one two minutes") func archiveTenSeconds() {
+    @Test("An archive gets ten seconds of CPU time, a solid one two minutes") func archiveTenSeconds() {
         #expect(WorkerLimits.standard == WorkerLimits(processorSeconds: 10, solidProcessorSeconds: 120, timeout: 120))
         #expect(WorkerLimits.standard.standstill == 30)
         var words: ArraySlice = ["limits=3,4", "list"]
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("An archive that takes more of the processor than it may is refused") func archiveTakesMore() async throws {
+    @Test("An archive that exceeds its CPU time is rejected") func archiveTakesMore() async throws {
         // Just under two gigabytes: seconds of inflating and hashing on any current machine.
         let part = try RawZip.Entry(
             deflating: "0.png", picture(1, size: 1 << 20) + [UInt8](repeating: 0, count: 99 << 20))
@@ -75,7 +75,7 @@ import Testing
     private let burn =
         "while (( $(ps -o cputimes= $$ 2>/dev/null || echo 9) < 3 )); do for i in {1..20000}; do :; done; done"
 
-    @Test("A solid archive is given more time once the worker has said that it is one") func solidArchiveGiven()
+    @Test("A solid archive gets more time once the worker has reported it as solid") func solidArchiveGiven()
         async throws
     {
         let path = try folder.write("a.cbr", "x")
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "However it ends there is a verdict",
+        "However it ends, there is a verdict",
         arguments: [
             ("kill -XCPU $$", "worker-limit"), ("kill -SYS $$", "worker-crashed"),
             ("kill -SEGV $$", "worker-crashed"), ("kill -ABRT $$", "worker-crashed"),
@@ -127,14 +127,14 @@ import Testing
         return await #expect(throws: Fault.self) { try await judge(path, by: program, limits) }
     }
 
-    @Test("A worker that somebody has halted is noticed, however long the archive might take")
+    @Test("A suspended worker is noticed, however long the archive may take")
     func workerSomebodyHalted() async throws {
         let limits = WorkerLimits(timeout: 100_000, standstill: 1)
         let fault = try await obstacle(try fake("kill -STOP $$"), limits)
         #expect(fault?.kind == .transient && fault?.code == Fault.machine, "\(fault?.message ?? "")")
     }
 
-    @Test("A solid archive has time by its size, a PDF by its pages") func solidArchiveTime() {
+    @Test("A solid archive gets time by its size, a PDF by its pages") func solidArchiveTime() {
         let limits = WorkerLimits.standard
         #expect(limits.sized(for: 0).solidProcessorSeconds == 20)
         #expect(limits.sized(for: 200 << 20).solidProcessorSeconds == 70)
@@ -144,7 +144,7 @@ import Testing
         #expect(limits.lookingSeconds(1) == 11 && limits.lookingSeconds(2000) == 120)
     }
 
-    @Test("A quick place is kept for as long as sound archives of that size need, and no longer") func quickPlaceKept()
+    @Test("A quick place is kept for as long as intact archives of that size need, and no longer") func quickPlaceKept()
     {
         let limits = WorkerLimits.standard
         #expect(limits.quickShare(for: 0).processor == 1 && limits.quickShare(for: 0).clock == 5)
@@ -154,7 +154,7 @@ import Testing
         #expect(limits.quickShare(decoding: 2000).processor == 30)
     }
 
-    @Test("Of archives that are all slow one goes on at a time, and quick places stay free") func archivesAllSlow()
+    @Test("Of several slow archives one continues at a time, and quick places stay free") func archivesAllSlow()
         async throws
     {
         let (slow, quick) = (try folder.write("slow.cbr", "x"), try folder.write("quick.cbr", "x"))
@@ -181,14 +181,14 @@ import Testing
         }
     }
 
-    @Test("Where somebody stops the worker the archive is judged later", arguments: ["TERM", "INT", "HUP"])
+    @Test("If somebody suspends the worker, the archive is judged later", arguments: ["TERM", "INT", "HUP"])
     func somebodyStopsWorker(signal: String) async throws {
         let fault = try await obstacle(try fake("kill -\(signal) $$"))
         #expect(fault?.kind == .transient && fault?.code == nil, "\(fault?.message ?? "")")
     }
 
     @Test(
-        "A worker that is killed or says nothing at all is tried again",
+        "A worker that is killed or outputs nothing is tried again",
         arguments: ["kill -KILL $$", "exit 127", "exit 0"])
     func workerKilledSays(script: String) async throws {
         let fault = try await obstacle(try fake(script))
@@ -197,14 +197,14 @@ import Testing
     }
 
     @Test(
-        "A worker that fails with a sound archive too is at fault itself",
+        "A worker that fails with an intact archive too is itself at fault",
         arguments: ["kill -SYS $$", "kill -SEGV $$", "head -c 90 /dev/zero >&4", "head -c 3 /dev/zero >&4"])
     func workerFailsSound(script: String) async throws {
         let fault = try await obstacle(try fakeWorker(script, in: folder, failsAlways: true))
         #expect(fault?.kind == .transient && fault?.code == Fault.machine)
     }
 
-    @Test("A disk is waited for, the longer the larger the file is") func diskWaitedLonger() throws {
+    @Test("Disks get more time for larger files") func diskWaitedLonger() throws {
         let path = try folder.write("a.cbz", "")
         let file = try Descriptor(path, O_RDWR)
         #expect(try WorkerLimits.standard.timeout(for: file.status().size) == 120)
@@ -212,7 +212,7 @@ import Testing
         #expect(try WorkerLimits.standard.timeout(for: file.status().size) == 1120)
     }
 
-    @Test("Without a cage nothing is refused, whatever was asked for") func withoutCageNothing() async throws {
+    @Test("Without a cage nothing is rejected, whatever is required") func withoutCageNothing() async throws {
         let path = try folder.write("a.cbz", "x")
         let open = WorkerRecord.end(WorkerEnd(reason: .noCage, message: "x"))
         let worker = try ArchiveWorker(program: try fake("", [open]))
@@ -229,7 +229,7 @@ import Testing
 
     // MARK: What it says
 
-    @Test("What cannot be is not believed") func believed() async throws {
+    @Test("Impossible claims are rejected") func believed() async throws {
         let path = try folder.write("a.cbr", "x")
         let page = header(0, "1.png")
         func content(_ position: Int, _ size: Int64) -> WorkerRecord {

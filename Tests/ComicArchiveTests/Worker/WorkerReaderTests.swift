@@ -16,7 +16,7 @@ import Testing
         factory = ArchiveReaderFactory(worker: try builtWorker())
     }
 
-    @Test("Each page is what was packed", arguments: Packing.allCases)
+    @Test("Each page is written as it was packed", arguments: Packing.allCases)
     func eachPagePacked(_ packing: Packing) async throws {
         let path = folder.path.appending("wrong.cbr")
         try pack((0..<30).map { Packed(name: "\($0).png", bytes: picture($0)) }, packing, to: path)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("A folder or a picture is read and left as it is") func aFolderOrAPictureIsReadAndLeftAsItIs() async throws {
+    @Test("A folder or a picture is read and left unchanged") func aFolderOrAPictureIsReadAndLeftAsItIs() async throws {
         for index in 1...3 { try folder.write(BytePath("pages/\(index).png"), picture(index)) }
         for (path, count) in [("pages", 3), ("pages/1.png", 1)] {
             let reader = try await factory.reader(for: folder.path.appending(BytePath(path)))

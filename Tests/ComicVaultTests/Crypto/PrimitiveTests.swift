@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Secrets in memory")
 struct PrimitiveSecretTests {
-    @Test("New ones are zeros; slices are copies; equal ones match, whatever differs does not")
+    @Test("New ones are zeros; slices are copies; only equal ones match")
     func basics() throws {
         #expect(try SecretBytes(count: 40).exposed == [UInt8](repeating: 0, count: 40))
         let secret = try SecretBytes([1, 2, 3, 4])
@@ -21,7 +21,7 @@ struct PrimitiveSecretTests {
         #expect(try SecretBytes(count: 0).matches(SecretBytes([])))
     }
 
-    @Test("Lies in memory that is locked and left out of core dumps")
+    @Test("Are in locked memory and excluded from core dumps")
     func locked() throws {
         let secret = try SecretBytes.random(32)
         let address = secret.withBytes { UInt(bitPattern: $0.baseAddress) }
@@ -37,7 +37,7 @@ struct PrimitiveSecretTests {
         #expect(flags.split(separator: " ").contains("dd"), "would be in a core dump: \(flags)")
     }
 
-    @Test("Is wiped when it goes: the next secret in its place is all zeros again")
+    @Test("Are wiped when freed: the next secret in the same memory is all zeros")
     func wiped() throws {
         for _ in 0..<200 {
             _ = try SecretBytes([UInt8](repeating: 0xA5, count: 64))
@@ -45,7 +45,7 @@ struct PrimitiveSecretTests {
         }
     }
 
-    @Test("Is not shown by description or reflection")
+    @Test("Are not shown by description or reflection")
     func hidden() throws {
         let secret = try SecretBytes(Array("swordfish".utf8))
         var dumped = ""
@@ -53,13 +53,13 @@ struct PrimitiveSecretTests {
         #expect(!"\(secret) \(String(reflecting: secret)) \(dumped)".contains("swordfish"))
     }
 
-    @Test("A filling that fails leaves nothing behind")
+    @Test("Leave nothing behind when filling fails")
     func failedFilling() throws {
         struct Stop: Error {}
         #expect(throws: Stop.self) { try SecretBytes(count: 8) { _ in throw Stop() } }
     }
 
-    @Test("Many can be there at once, and a thousand threads' worth are made and dropped without mixing them up")
+    @Test("Can be created in large numbers, and by a thousand threads without mixing them up")
     func concurrent() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<8 {
@@ -78,7 +78,7 @@ struct PrimitiveSecretTests {
 
 @Suite("Primitives")
 struct PrimitiveTests {
-    @Test("Random bytes have the length asked for, also beyond what the kernel gives at once, and do not repeat")
+    @Test("Random bytes have the requested length, even beyond one system call, and do not repeat")
     func random() throws {
         #expect(try SecureRandom.bytes(0).isEmpty)
         #expect(try SecureRandom.bytes(1000).count == 1000)
@@ -86,7 +86,7 @@ struct PrimitiveTests {
         #expect(try Set((0..<1000).map { _ in try SecureRandom.bytes(16) }).count == 1000)
     }
 
-    @Test("A tag that does not verify yields nothing, and nothing is left in the buffer")
+    @Test("A tag that does not verify yields nothing, and leaves nothing in the buffer")
     func refusedTag() throws {
         let key = try SecretBytes.random(32)
         let nonce = [UInt8](repeating: 7, count: 12)
@@ -109,7 +109,7 @@ struct PrimitiveTests {
         #expect(target == [UInt8](repeating: 0, count: target.count))
     }
 
-    @Test("One cipher seals and opens many texts in place, empty ones too")
+    @Test("One cipher seals and opens many texts in place, including empty ones")
     func reused() throws {
         var generator = SeededGenerator(for: "reused")
         let key = try SecretBytes.random(32)
@@ -137,7 +137,7 @@ struct PrimitiveTests {
         }
     }
 
-    @Test("Keys and nonces of another size are refused, not cut or filled up")
+    @Test("Keys and nonces of a wrong size are rejected, not truncated or padded")
     func sizes() throws {
         let nonce = [UInt8](repeating: 0, count: 12)
         for count in [0, 16, 31, 33] {
@@ -154,7 +154,7 @@ struct PrimitiveTests {
         #expect(try HKDF.derive(SecretBytes(count: 32), info: [], count: 8160).count == 8160)
     }
 
-    @Test("HPKE opens only with the key, info and data it was sealed with, and refuses public keys of small order")
+    @Test("HPKE opens only with its key, info and data, and rejects public keys of small order")
     func hpke() throws {
         let pair = try VaultKeyPair(privateKey: .random(32))
         let other = try VaultKeyPair(privateKey: .random(32))
@@ -191,7 +191,7 @@ struct PrimitiveTests {
         #expect(throws: Fault.self) { try VaultKeys(master: SecretBytes(count: 16), id: .random()) }
     }
 
-    @Test("Names have one spelling")
+    @Test("Names have one canonical spelling")
     func names() throws {
         let id = try ObjectID.random()
         #expect(ObjectID(hex: id.description) == id)
@@ -206,7 +206,7 @@ struct PrimitiveTests {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode([ObjectID].self, from: Data("[\"x\"]".utf8)) }
     }
 
-    @Test("A reader of fields never goes past the end")
+    @Test("A reader of fields never reads past the end")
     func byteReader() throws {
         var reader = ByteReader([1, 2, 3, 0, 0, 9])
         let short = reader.integer(UInt16.self)

@@ -28,7 +28,7 @@ struct VectorTests {
     }
 
     @Test(
-        "AES-256-GCM seals and opens as NIST and Wycheproof say, and refuses what they refuse",
+        "AES-256-GCM seals, opens and rejects as NIST and Wycheproof say",
         arguments: [("aes256gcm-nist.txt", 150), ("aes256gcm-wycheproof.txt", 66)])
     func gcm(_ file: String, count: Int) throws {
         let cases = try cases(file)
@@ -48,7 +48,7 @@ struct VectorTests {
     }
 
     @Test(
-        "HKDF-SHA256 derives what RFC 5869 and Wycheproof say, and no more than there is",
+        "HKDF-SHA256 derives as RFC 5869 and Wycheproof say, up to the maximum length",
         arguments: [("hkdf-rfc5869.txt", 3), ("hkdf-wycheproof.txt", 86)])
     func hkdf(_ file: String, count: Int) throws {
         let cases = try cases(file)
@@ -68,7 +68,7 @@ struct VectorTests {
         }
     }
 
-    @Test("HMAC-SHA256 has the tags that Wycheproof says, and of an empty key the one that Python computes")
+    @Test("HMAC-SHA256 matches Wycheproof's tags, and Python's for an empty key")
     func hmac() throws {
         let cases = try cases("hmac-wycheproof.txt")
         #expect(cases.count == 87)
@@ -82,7 +82,7 @@ struct VectorTests {
     }
 
     @Test(
-        "PBKDF2-HMAC-SHA256 derives what RFC 7914 and Wycheproof say",
+        "PBKDF2-HMAC-SHA256 derives as RFC 7914 and Wycheproof say",
         arguments: [("pbkdf2-rfc7914.txt", 2), ("pbkdf2-wycheproof.txt", 20)])
     func pbkdf2(_ file: String, count: Int) throws {
         let cases = try cases(file)
@@ -97,7 +97,7 @@ struct VectorTests {
     }
 
     @Test(
-        "X25519 computes what RFC 7748 and Wycheproof say, and no secret of zeros",
+        "X25519 computes as RFC 7748 and Wycheproof say, and never an all-zero secret",
         arguments: [("x25519-rfc7748.txt", 2), ("x25519-wycheproof.txt", 129)])
     func x25519(_ file: String, count: Int) throws {
         let cases = try cases(file)
@@ -116,7 +116,7 @@ struct VectorTests {
         let encryptions: [Encryption]
     }
 
-    @Test("HPKE in base mode seals and opens what the CFRG's test vector holds, from its key material on")
+    @Test("HPKE in base mode matches the CFRG's test vector, starting from its key material")
     func hpke() throws {
         let data = try Data(contentsOf: url("hpke-base-x25519-sha256-aes256gcm.json"))
         let known = try JSONDecoder().decode(HPKEVector.self, from: data)

@@ -33,7 +33,7 @@ struct ContainerTests {
         try file.write([try file.read(at: offset, count: 1)[0] ^ 1], at: offset)
     }
 
-    @Test("A vault's description survives the disk; the same bytes come back")
+    @Test("A vault's description survives the disk, byte for byte")
     func description() throws {
         let made = VaultDescription(id: secrets.id)
         let read = try VaultDescription(of: Descriptor(home.write("vault.json", made.bytes)))
@@ -41,7 +41,7 @@ struct ContainerTests {
         #expect(made.bytes.count < VaultDescription.limit)
     }
 
-    @Test("Any slot unlocks, whichever it is")
+    @Test("Any slot unlocks")
     func severalSlots() throws {
         let credentials = [
             try keyFile(), try Credential.password(SecretBytes(Array("word".utf8))), try keyFile(),
@@ -63,7 +63,7 @@ struct ContainerTests {
         #expect(try FileStatus.of(path(names[0]))?.mode == 0o600)
     }
 
-    @Test("Changing a password replaces one file; the old password does not open any more, other slots do")
+    @Test("Changing a password replaces one file; the old password stops working, other slots do not")
     func change() throws {
         let (old, new, other) = (try keyFile(), try keyFile(), try keyFile())
         let (name, second) = (try SlotID.random(), try SlotID.random())
@@ -76,7 +76,7 @@ struct ContainerTests {
         #expect(outcome { _ = try slots.open(old) } == "incorrect password")
     }
 
-    @Test("A slot is neither replaced nor made by mistake")
+    @Test("A slot is not replaced or created by mistake")
     func mistakes() throws {
         let name = try SlotID.random()
         #expect(throws: Fault.self) { try slots.write(secrets, name, for: keyFile(), replaces: true) }
@@ -87,7 +87,7 @@ struct ContainerTests {
         #expect(try folder.names(in: VaultLayout.temporary).isEmpty)
     }
 
-    @Test("Eight slots are the most, and the last one stays")
+    @Test("Eight slots are the maximum, and the last one stays")
     func limits() throws {
         let names = try (0..<8).map { _ in
             let name = try SlotID.random()
@@ -103,7 +103,7 @@ struct ContainerTests {
         #expect(outcome { _ = try slots.open(keyFile()) } == "not a vault")
     }
 
-    @Test("A damaged slot does not keep the others from opening, and is reported")
+    @Test("A damaged slot is reported and does not keep the others from opening")
     func damagedSlot() throws {
         let key = try keyFile()
         let (one, other) = (try SlotID.random(), try SlotID.random())
@@ -119,7 +119,7 @@ struct ContainerTests {
         #expect(outcome { _ = try slots.open(key) } == "damaged slot")
     }
 
-    @Test("A vault without slots, or with another vault.json, is no empty vault that any password opens")
+    @Test("A vault without slots, or with a foreign vault.json, is not an empty vault that any password opens")
     func noSlots() throws {
         #expect(outcome { _ = try slots.open(keyFile()) } == "not a vault")
         let key = try keyFile()
@@ -128,7 +128,7 @@ struct ContainerTests {
         #expect(outcome { _ = try other.open(key) } == "wrong vault")
     }
 
-    @Test("A slot that is a symbolic link is not followed")
+    @Test("A slot that is a symlink is not followed")
     func link() throws {
         let key = try keyFile()
         let name = try SlotID.random()

@@ -24,7 +24,7 @@ struct SlotTests {
 
     private func read(_ bytes: [UInt8]) throws -> KeySlot { try KeySlot(bytes, name, at: "a.slot") }
 
-    @Test("Open with their own password or key file, and with nothing else")
+    @Test("Open with their own password or key file only")
     func open() throws {
         let key = try keyFile()
         let slots = [
@@ -45,7 +45,7 @@ struct SlotTests {
         #expect(outcome { _ = try slots[1].open(password("one"), description) } == "incorrect password")
     }
 
-    @Test("Have a fresh salt and nonce at each write, and hold no secret in the clear")
+    @Test("Have a fresh salt and nonce for each write, and contain no secret in the clear")
     func fresh() throws {
         let key = try keyFile()
         let all = try (0..<20).map { _ in try KeySlot.seal(secrets, name, for: key, description).bytes }
@@ -70,7 +70,7 @@ struct SlotTests {
         }
     }
 
-    @Test("Every flipped bit", arguments: 0..<8)
+    @Test("Reject every flipped bit", arguments: 0..<8)
     func everyBit(_ bit: Int) throws {
         let key = try keyFile()
         let bytes = try KeySlot.seal(secrets, name, for: key, description).bytes
@@ -84,7 +84,7 @@ struct SlotTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test("Every length they can be cut to, and bytes added")
+    @Test("Reject every truncation, and extra bytes")
     func everyTruncation() throws {
         let key = try keyFile()
         let bytes = try KeySlot.seal(secrets, name, for: key, description).bytes
@@ -94,7 +94,7 @@ struct SlotTests {
         #expect(outcome { _ = try read(bytes + [0]) } == "damaged slot")
     }
 
-    @Test("Of another vault, or with another vault.json beside them, are refused")
+    @Test("Are rejected if they are from another vault, or vault.json is")
     func otherVault() throws {
         let key = try keyFile()
         let slot = try KeySlot.seal(secrets, name, for: key, description)
@@ -106,7 +106,7 @@ struct SlotTests {
     }
 
     @Test(
-        "Any number of iterations but 600,000 is refused", arguments: [0, 1, 599_999, 600_001, 10_000_000, UInt32.max])
+        "Are rejected unless they have 600,000 iterations", arguments: [0, 1, 599_999, 600_001, 10_000_000, UInt32.max])
     func iterations(_ count: UInt32) throws {
         // Nothing is derived for this slot: sealing it as a password slot would be slow.
         var bytes = try KeySlot.seal(secrets, name, for: keyFile(), description).bytes
@@ -115,7 +115,7 @@ struct SlotTests {
         #expect(outcome { _ = try read(bytes) } == "unsupported")
     }
 
-    @Test("The commitment is what decides: a slot whose secrets verify but whose commitment is another stays shut")
+    @Test("Stay shut if the commitment differs, even if the secrets verify")
     func commitment() throws {
         let key = try keyFile()
         let one = try KeySlot.seal(secrets, name, for: key, description).bytes
@@ -131,7 +131,7 @@ struct SlotCredentialTests {
         try Credential.password(SecretBytes(Array(text.utf8)), dropsFinalNewline: newline).bytes.exposed
     }
 
-    @Test("A password is the same however its letters are composed")
+    @Test("A password is the same regardless of Unicode composition")
     func normalisation() throws {
         #expect(try bytes("caf\u{E9}") == bytes("cafe\u{301}"))
         #expect(try bytes("\u{1E9B}\u{323}") == Array("\u{1E9B}\u{323}".utf8))
@@ -142,7 +142,7 @@ struct SlotCredentialTests {
         #expect(try bytes("\u{FB01}") != bytes("fi"))
     }
 
-    @Test("One final newline goes where a password comes from a descriptor, and only there")
+    @Test("One final newline is removed from a password read from a descriptor, and only there")
     func newline() throws {
         #expect(try bytes("word\n", newline: true) == Array("word".utf8))
         #expect(try bytes("word", newline: true) == Array("word".utf8))
@@ -153,12 +153,12 @@ struct SlotCredentialTests {
         #expect(outcome { _ = try bytes("\n", newline: true) } == "unusable password: empty")
     }
 
-    @Test("Control characters are refused", arguments: ["\u{0}", "\t", "\u{1B}", "\u{7F}", "\u{85}", "é\u{9F}"])
+    @Test("Control characters are rejected", arguments: ["\u{0}", "\t", "\u{1B}", "\u{7F}", "\u{85}", "é\u{9F}"])
     func controls(_ text: String) throws {
         #expect(outcome { _ = try bytes("a\(text)b") } == "unusable password: controlCharacter")
     }
 
-    @Test("1 to 1,024 bytes after normalisation")
+    @Test("Passwords have 1 to 1,024 bytes after normalisation")
     func length() throws {
         #expect(outcome { _ = try bytes("") } == "unusable password: empty")
         #expect(try bytes(String(repeating: "x", count: 1024)).count == 1024)
@@ -169,14 +169,14 @@ struct SlotCredentialTests {
         #expect(outcome { _ = try bytes(String(repeating: "x", count: 1 << 16)) } == "unusable password: tooLong")
     }
 
-    @Test("Bytes that are not UTF-8 are refused, never replaced")
+    @Test("Bytes that are not UTF-8 are rejected, never replaced")
     func notUTF8() throws {
         for raw in [[0xFF], [0x61, 0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80]] as [[UInt8]] {
             #expect(outcome { _ = try Credential.password(SecretBytes(raw)) } == "unusable password: notUTF8")
         }
     }
 
-    @Test("A key file has 32 to 4,096 bytes, which are not all alike")
+    @Test("A key file has 32 to 4,096 bytes, not all the same")
     func keyFiles() throws {
         for count in [32, 64, 4096] { #expect(try Credential.keyFile(.random(count)).kind == .keyFile) }
         for count in [0, 1, 31, 4097] {

@@ -79,10 +79,10 @@ struct VectorFormatTests {
 
     init() throws { scene = try ObjectScene() }
 
-    @Test("All of them are there")
+    @Test("All of them are present")
     func count() { #expect(FormatCase.all.count == 119) }
 
-    @Test("A file ends as its case says", arguments: FormatCase.all.filter { !$0.isOfTheManifest })
+    @Test("Each file has the outcome its case states", arguments: FormatCase.all.filter { !$0.isOfTheManifest })
     func opens(_ known: FormatCase) throws {
         let result = outcome {
             switch known["type"] {

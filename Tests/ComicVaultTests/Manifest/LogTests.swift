@@ -4,7 +4,7 @@ import Testing
 
 @testable import ComicVault
 
-@Suite("The log on the disk") struct LogTests {
+@Suite("The log on disk") struct LogTests {
     let scene: ManifestScene
     let start: ManifestHead
     let name = LogName(gen: 1, n: 0)
@@ -25,7 +25,7 @@ import Testing
         try LogContents(bytes, name: name, keys: keys ?? scene.keys, after: start)
     }
 
-    @Test("What is appended is read back in order") func appendedReadBack() throws {
+    @Test("Appended records are read back in order") func appendedReadBack() throws {
         let (bytes, head) = try written()
         let contents = try read(bytes)
         #expect(contents.records.first == .follows(log: nil, start))
@@ -35,7 +35,7 @@ import Testing
         #expect(contents.rest == nil)
     }
 
-    @Test("A log is made once and never opened to append") func logMadeOnce() throws {
+    @Test("A log is created once and never reopened to append") func logMadeOnce() throws {
         _ = try written([])
         let before = try scene.bytes("log-1-0")
         #expect(throws: Fault.self) {
@@ -44,7 +44,7 @@ import Testing
         #expect(try scene.bytes("log-1-0") == before)
     }
 
-    @Test("Wherever it is cut the records before remain") func whereverCutRecords() throws {
+    @Test("Wherever it is truncated, the earlier records remain") func whereverCutRecords() throws {
         let (bytes, _) = try written()
         let whole = try read(bytes)
         let ends = try recordEnds(bytes)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("Records taken out swapped or repeated end the chain there") func recordsTakenSwapped() throws {
+    @Test("Records removed, swapped or repeated end the chain there") func recordsTakenSwapped() throws {
         let (bytes, _) = try written()
         let whole = try read(bytes)
         let ends = [LogHeader.size] + (try recordEnds(bytes))
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("A log of another vault name or place does not open") func logAnotherVault() throws {
+    @Test("A log of another vault, name or position does not open") func logAnotherVault() throws {
         let (bytes, _) = try written()
         let other = try VaultKeys(master: .random(32), id: scene.keys.id)
         #expect(try read(bytes, other).records.isEmpty)
@@ -101,7 +101,7 @@ import Testing
         #expect(elsewhere.records.isEmpty)
     }
 
-    @Test("Two texts at one place have two keys") func twoTextsAtOnePlaceHaveTwoKeys() throws {
+    @Test("Two texts at one position have two keys") func twoTextsAtOnePlaceHaveTwoKeys() throws {
         let cipher = try RecordCipher(scene.keys, log: name, salt: SecureRandom.bytes(32))
         let one = try cipher.seal(Array("one text".utf8), seq: 5, previous: start.tag)
         let other = try cipher.seal(Array("two text".utf8), seq: 5, previous: start.tag)
@@ -112,7 +112,7 @@ import Testing
         #expect(try cipher.seal(Array("one text".utf8), seq: 5, previous: start.tag) == one)
     }
 
-    @Test("Records out of bounds are refused") func recordsOutOfBoundsAreRefused() throws {
+    @Test("Records out of bounds are rejected") func recordsOutOfBoundsAreRefused() throws {
         for (form, most) in [(LogForm.exact, 65_520), (.padded, 65_516)] {
             let cipher = try RecordCipher(scene.keys, log: name, salt: SecureRandom.bytes(32), form: form)
             let sealed = try cipher.seal([UInt8](repeating: 1, count: most), seq: 1, previous: start.tag)
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("Records of whatever change, and names of whatever length, have one size on the disk")
+    @Test("Records of any change, with names of any length, have one size on disk")
     func oneSize() throws {
         let cipher = try RecordCipher(scene.keys, log: name, salt: SecureRandom.bytes(32))
         var records = try Sample.records()
@@ -145,7 +145,7 @@ import Testing
         #expect(Set(long).count <= 5)
     }
 
-    @Test("A log of before, with records of their own lengths, is read on, and the next one is padded")
+    @Test("An older log with records of varying length can be read, and the next one is padded")
     func oldForm() throws {
         let old = LogHeader(salt: try SecureRandom.bytes(32), form: .exact)
         let cipher = try RecordCipher(scene.keys, log: name, salt: old.salt, form: .exact)

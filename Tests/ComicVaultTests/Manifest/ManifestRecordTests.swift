@@ -5,11 +5,11 @@ import Testing
 @testable import ComicVault
 
 @Suite("Records of the manifest") struct ManifestRecordTests {
-    @Test("Every kind of record is read as it was written") func everyKindRecord() throws {
+    @Test("Every kind of record is read back as written") func everyKindRecord() throws {
         for record in try Sample.records() { #expect(try ManifestRecord(decoding: record.encoded) == record) }
     }
 
-    @Test("A record that is cut short or has a byte plus is no record") func recordCutShort() throws {
+    @Test("A record with a missing or an extra byte is invalid") func recordCutShort() throws {
         for record in try Sample.records() {
             let bytes = record.encoded
             for length in 0..<bytes.count {
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("Any bytes are read or refused and what is read is written alike") func anyBytesRead() throws {
+    @Test("Any bytes are read or rejected, and what was read is written back unchanged") func anyBytesRead() throws {
         var generator = SeededGenerator(for: "anyBytesAreReadOrRefused")
         var (read, refused) = (0, 0)
         for record in try Sample.records() {
@@ -40,7 +40,7 @@ import Testing
         #expect(read > 100 && refused > 100, "\(read) were read, \(refused) refused")
     }
 
-    @Test("The largest entry fits into a record") func largestEntryFits() throws {
+    @Test("The largest entry fits in a record") func largestEntryFits() throws {
         let long = String(repeating: "x", count: 8192)
         let entry = ComicEntry(
             id: try .random(), name: BytePath(String(repeating: "n", count: 255)),
@@ -53,8 +53,8 @@ import Testing
     }
 }
 
-@Suite("What records make of the manifest") struct ManifestStateTests {
-    @Test("Comics are found by name key content and object") func comicsFoundName() throws {
+@Suite("The manifest built from records") struct ManifestStateTests {
+    @Test("Comics are found by name, key, content and object") func comicsFoundName() throws {
         var state = ManifestState()
         let entry = try Sample.entry("One.cbz", key: "job")
         try state.apply(.added(entry))
@@ -65,7 +65,7 @@ import Testing
         #expect(state.comic(key: []) == nil)
     }
 
-    @Test("What does not fit changes nothing") func fitChangesNothing() throws {
+    @Test("A record that does not fit changes nothing") func fitChangesNothing() throws {
         var state = ManifestState()
         let entry = try Sample.entry("One.cbz", key: "job")
         try state.apply(.added(entry))
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("A name that is taken is numbered") func nameTakenNumbered() throws {
+    @Test("A name that is taken gets a number") func nameTakenNumbered() throws {
         var state = ManifestState()
         #expect(try state.freeName("X.cbz") == "X.cbz")
         for name: BytePath in ["X.cbz", "X (1).cbz"] { try state.apply(.added(try Sample.entry(name))) }
@@ -93,7 +93,7 @@ import Testing
         #expect(try state.freeName("Y.cbz") == "Y (1).cbz")
     }
 
-    @Test("A removed comic leaves its tombstone and nothing else") func removedComicLeaves() throws {
+    @Test("A removed comic leaves only its tombstone") func removedComicLeaves() throws {
         var state = ManifestState()
         let entry = try Sample.entry("One.cbz", key: "job")
         let objects = entry.objects.map(\.id)

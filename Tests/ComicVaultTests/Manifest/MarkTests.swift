@@ -5,7 +5,7 @@ import Testing
 
 @testable import ComicVault
 
-@Suite("The manifest against its mark") struct MarkTests {
+@Suite("The manifest and its mark") struct MarkTests {
     let scene: ManifestScene
 
     init() throws { scene = try ManifestScene() }
@@ -21,7 +21,7 @@ import Testing
 
     private func names(_ manifest: Manifest) -> [String] { manifest.state.comics.values.map(\.name.text).sorted() }
 
-    @Test("Every life begins a log of its own once it writes") func everyLifeBegins() throws {
+    @Test("Every process begins its own log with its first write") func everyLifeBegins() throws {
         try add("A.cbz", to: scene.create())
         _ = try scene.reopen()
         #expect(try scene.names() == ["log-1-0", "snap-1"])
@@ -35,7 +35,7 @@ import Testing
         #expect(try scene.host().mark()?.head == manifest.head)
     }
 
-    @Test("Every truncation of the last log is seen") func everyTruncationLast() throws {
+    @Test("Every truncation of the last log is detected") func everyTruncationLast() throws {
         try add("A.cbz", to: scene.create())
         let manifest = try scene.reopen()
         try add("B.cbz", "C.cbz", to: manifest)
@@ -54,7 +54,7 @@ import Testing
         guard case .rolledBack = try scene.open().freshness else { throw TestFailure("a lost log is not seen") }
     }
 
-    @Test("Every flipped bit of every log is seen") func everyFlippedBit() throws {
+    @Test("Every flipped bit of every log is detected") func everyFlippedBit() throws {
         var generator = SeededGenerator(for: "everyFlippedBitOfEveryLogIsSeen")
         try add("A.cbz", to: scene.create())
         try add("B.cbz", "C.cbz", to: scene.reopen())
@@ -82,7 +82,7 @@ import Testing
         #expect(try scene.open().freshness == .known)
     }
 
-    @Test("A log that is gone is a gap") func logGoneGap() throws {
+    @Test("A missing log is a gap") func logGoneGap() throws {
         try add("A.cbz", to: scene.create())
         try add("B.cbz", to: scene.reopen())
         try add("C.cbz", to: scene.reopen())
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// With no remembered head, a torn end may be dropped; anything after a gap is not a torn end, however short.
-    @Test("A log that is gone is a gap also before one that was only begun")
+    @Test("A missing log is a gap even before one that was only begun")
     func aLogThatIsGoneIsAGapAlsoBeforeOneThatWasOnlyBegun() throws {
         try add("A.cbz", to: scene.create())
         try add("B.cbz", to: scene.reopen())
@@ -106,7 +106,7 @@ import Testing
         #expect(try scene.damage(dropsTornTail: true) == .gap(before: LogName(gen: 1, n: 2)))
     }
 
-    @Test("Records gone from the end of a log in the middle are a gap")
+    @Test("Records missing from the end of a log in the middle are a gap")
     func recordsGoneFromTheEndOfALogInTheMiddleAreAGap() throws {
         try add("A.cbz", to: scene.create())
         let bytes = try scene.bytes("log-1-0")
@@ -131,7 +131,7 @@ import Testing
         guard case .fork = try scene.damage() else { throw TestFailure("the fork is not seen") }
     }
 
-    @Test("An old generation that went on is a fork") func oldGenerationWent() throws {
+    @Test("An old generation that was continued is a fork") func oldGenerationWent() throws {
         let manifest = try scene.create()
         try add("A.cbz", to: manifest)
         let old = try scene.copy(of: scene.names())
@@ -182,7 +182,7 @@ import Testing
         guard case .rolledBack = try scene.open().freshness else { throw TestFailure("the other branch is not seen") }
     }
 
-    @Test("The mark may lag behind by what a crash leaves") func markLagBehind() throws {
+    @Test("The mark may lag behind by as much as a crash leaves") func markLagBehind() throws {
         let manifest = try scene.create()
         try add("A.cbz", to: manifest)
         let mark = try #require(try scene.host().mark())
@@ -201,7 +201,7 @@ import Testing
         #expect(try scene.open().freshness == .known)
     }
 
-    @Test("An incomplete record beyond the mark is dropped at any length") func incompleteRecordBeyond() throws {
+    @Test("An incomplete record beyond the mark is dropped, whatever its length") func incompleteRecordBeyond() throws {
         let manifest = try scene.create()
         try add("A.cbz", to: manifest)
         let mark = try #require(try scene.host().mark())
@@ -224,7 +224,7 @@ import Testing
         #expect(try scene.reopen().tornTail == nil)
     }
 
-    @Test("A log cut off as it was begun is passed over") func logCutBegun() throws {
+    @Test("A log cut off as it was begun is skipped") func logCutBegun() throws {
         try add("A.cbz", to: scene.create())
         let common = try scene.copy(of: scene.names())
         let mark = try #require(try scene.host().mark())
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test("Without a mark an incomplete record is asked") func withoutMarkIncomplete() throws {
+    @Test("Without a mark, an incomplete record needs a person's decision") func withoutMarkIncomplete() throws {
         try add("A.cbz", "B.cbz", to: scene.create())
         let bytes = try scene.bytes("log-1-0")
         try scene.replace("log-1-0", bytes.dropLast(3))
@@ -258,7 +258,7 @@ import Testing
         guard case .record = try scene.damage(dropsTornTail: true) else { throw TestFailure("it was dropped") }
     }
 
-    @Test("A lost mark is first use and said so") func lostMarkFirst() throws {
+    @Test("A lost mark counts as first use, and is reported") func lostMarkFirst() throws {
         try add("A.cbz", to: scene.create())
         try Durable.remove(scene.home.path.appending("host/mark"))
         let manifest = try scene.open()
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test("Another vault in the same place is strange") func anotherVaultPlace() throws {
+    @Test("Another vault at the same path is foreign") func anotherVaultPlace() throws {
         _ = try scene.create()
         let other = try ManifestScene()
         _ = try other.create()
@@ -303,7 +303,7 @@ import Testing
         }
     }
 
-    @Test("Pins and deposits are read as they were written") func pinsDepositsRead() throws {
+    @Test("Pins and deposits are read back as written") func pinsDepositsRead() throws {
         let host = try scene.host()
         #expect(try host.pins().isEmpty)
         #expect(try host.deposits().isEmpty)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ComicVault
 
-@Suite("The snapshot on the disk") struct SnapshotTests {
+@Suite("The snapshot on disk") struct SnapshotTests {
     let scene: ManifestScene
 
     init() throws { scene = try ManifestScene() }
@@ -50,7 +50,7 @@ import Testing
         #expect(content.state.tombstones.count == 2)
     }
 
-    @Test("A flipped bit is seen wherever it is") func flippedBitSeen() throws {
+    @Test("A flipped bit anywhere is detected") func flippedBitSeen() throws {
         let manifest = try consolidated()
         let bytes = try scene.bytes("snap-2")
         var generator = SeededGenerator(for: "aFlippedBitIsSeenWhereverItIs")
@@ -71,7 +71,7 @@ import Testing
         #expect(try scene.open().state == manifest.state)
     }
 
-    @Test("Every truncation is seen") func everyTruncationSeen() throws {
+    @Test("Every truncation is detected") func everyTruncationSeen() throws {
         _ = try consolidated()
         let bytes = try scene.bytes("snap-2")
         var generator = SeededGenerator(for: "everyTruncationIsSeen")
@@ -88,7 +88,7 @@ import Testing
         guard case .snapshot(gen: 2, _) = try scene.damage() else { throw TestFailure("an added byte is not seen") }
     }
 
-    @Test("A bad newest snapshot is never a reason to take an older one") func badNewestSnapshot() throws {
+    @Test("A bad newest snapshot never leads to an older one being used") func badNewestSnapshot() throws {
         let manifest = try scene.create()
         try manifest.append(.added(try Sample.entry("A.cbz")))
         let old = try scene.copy(of: scene.names())
@@ -100,7 +100,7 @@ import Testing
         guard case .snapshot(gen: 2, _) = try scene.damage() else { throw TestFailure("an older snapshot was taken") }
     }
 
-    @Test("A snapshot of another generation vault or kind is refused") func snapshotAnotherGeneration() throws {
+    @Test("A snapshot of another generation, vault or kind is rejected") func snapshotAnotherGeneration() throws {
         let manifest = try scene.create()
         let first = try scene.bytes("snap-1")
         try manifest.consolidate()
@@ -113,7 +113,7 @@ import Testing
         guard case .snapshot(gen: 2, _) = try scene.damage() else { throw TestFailure("taken from another vault") }
     }
 
-    @Test("A missing manifest is no empty vault") func missingManifestEmpty() throws {
+    @Test("A missing manifest is not an empty vault") func missingManifestEmpty() throws {
         _ = try consolidated()
         for name in try scene.names() { try Durable.remove(scene.path(name)) }
         #expect(throws: VaultError.self) { try scene.open() }
@@ -133,7 +133,7 @@ import Testing
         #expect(try scene.damage() == .snapshotMissing(gen: 2))
     }
 
-    @Test("A name that no vault makes is damage") func nameVaultMakes() throws {
+    @Test("A name that no vault uses is damage") func nameVaultMakes() throws {
         _ = try consolidated()
         for name in ["log-2-0.sync-conflict-1", "snap-02", "log-2-00", "snap-", "snap-3.tmp", "log-2"] {
             try scene.replace(name, [])

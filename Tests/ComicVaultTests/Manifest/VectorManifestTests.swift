@@ -20,7 +20,7 @@ struct VectorManifestTests {
         return ManifestHead(gen: name.gen, seq: seq, tag: try unhex(words[1]))
     }
 
-    @Test("A log ends as its case says, and its good records are those", arguments: cases("log"))
+    @Test("Each log has the outcome and the valid records its case states", arguments: cases("log"))
     func logs(_ known: FormatCase) throws {
         let secrets = try known.secrets()
         let name = try #require(LogName(BytePath(known["name"])))
@@ -72,7 +72,7 @@ struct VectorManifestTests {
         #expect(bytes == known.bytes)
     }
 
-    @Test("A log of every kind of record says what its maker wrote")
+    @Test("A log with every kind of record has the content its author wrote")
     func everyRecord() throws {
         let known = try #require(Self.cases("log").first { $0.name == "log-every-record" })
         let name = LogName(gen: 7, n: 0)
@@ -101,7 +101,7 @@ struct VectorManifestTests {
         #expect(other.summary == ComicSummary() && other.drop != nil && other.added == Timestamp(nanoseconds: -1))
     }
 
-    @Test("A snapshot ends as its case says", arguments: cases("snapshot"))
+    @Test("Each snapshot has the outcome its case states", arguments: cases("snapshot"))
     func snapshots(_ known: FormatCase) throws {
         let secrets = try known.secrets()
         let id = try #require(ObjectID(hex: known["name"]))
@@ -123,7 +123,7 @@ struct VectorManifestTests {
         }
     }
 
-    @Test("A deposit ends as its case says", arguments: cases("drop"))
+    @Test("Each deposit has the outcome its case states", arguments: cases("drop"))
     func drops(_ known: FormatCase) throws {
         let secrets = try known.secrets()
         let id = try #require(ObjectID(hex: known["name"]))

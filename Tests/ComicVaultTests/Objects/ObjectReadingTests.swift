@@ -6,13 +6,13 @@ import Testing
 
 @testable import ComicVault
 
-@Suite("Reading objects at any place")
+@Suite("Reading objects at any offset")
 struct ObjectReadingTests {
     private let scene: ObjectScene
 
     init() throws { scene = try ObjectScene() }
 
-    @Test("Any part is the part that was sealed", arguments: [10, 65_520, 70_000, 1_200_000, 3_000_000])
+    @Test("Any range equals the range that was sealed", arguments: [10, 65_520, 70_000, 1_200_000, 3_000_000])
     func random(_ length: Int) throws {
         var generator = SeededGenerator(for: "random \(length)")
         let bytes = pattern(length)
@@ -26,7 +26,7 @@ struct ObjectReadingTests {
         }
     }
 
-    @Test("Parts at the borders of chunks")
+    @Test("Ranges at chunk boundaries")
     func borders() throws {
         let bytes = pattern(400_000)
         let reader = try scene.open(scene.seal(bytes))
@@ -39,7 +39,7 @@ struct ObjectReadingTests {
         }
     }
 
-    @Test("Places outside are empty, not errors; numbers do not overflow")
+    @Test("Ranges outside are empty, not errors; numbers do not overflow")
     func outside() throws {
         let reader = try scene.open(scene.seal(pattern(100)))
         for (offset, count) in [(100, 1), (101, 1), (-1, 5), (0, 0), (0, -1), (.max, .max), (.min, .max)]
@@ -71,7 +71,7 @@ struct ObjectReadingTests {
         }
     }
 
-    @Test("A stream stops where its receiver stops, with the receiver's own error")
+    @Test("A stream stops when its receiver stops, with the receiver's own error")
     func stoppedStream() throws {
         struct Enough: Error {}
         let reader = try scene.open(scene.seal(pattern(300_000)))
@@ -85,7 +85,7 @@ struct ObjectReadingTests {
         #expect(taken == 65_520 + 65_536)
     }
 
-    @Test("Damage in one chunk does not spoil the others, and is found when it is reached")
+    @Test("Damage in one chunk does not affect the others, and is detected when it is reached")
     func damagedPart() throws {
         let bytes = pattern(300_000)
         let sealed = try scene.seal(bytes)
@@ -104,7 +104,7 @@ struct ObjectReadingTests {
         #expect(streamed == 131_056)
     }
 
-    @Test("A file that is cut while it is open is found cut")
+    @Test("A file truncated while open is detected")
     func cutWhileOpen() throws {
         let sealed = try scene.seal(pattern(400_000))
         let reader = try scene.open(sealed)
@@ -114,7 +114,7 @@ struct ObjectReadingTests {
         #expect(outcome { _ = try reader.verify() } == "truncated")
     }
 
-    @Test("A header that is changed while the file is open is found by whoever reads all of it")
+    @Test("A header changed while the file is open is detected when reading everything")
     func headerChangedWhileOpen() throws {
         let sealed = try scene.seal(pattern(10))
         let reader = try scene.open(sealed)
@@ -122,7 +122,7 @@ struct ObjectReadingTests {
         #expect(outcome { _ = try reader.verify() } == "damaged header tag")
     }
 
-    @Test("What is not a file is an error of reading, not of the object")
+    @Test("A path that is not a file is a read error, not an error of the object")
     func unreadable() throws {
         let folder = try Descriptor(scene.folder.path)
         #expect(outcome { _ = try ObjectReader(folder, .random(), .archive, with: .vault(scene.keys)) } != "ok")

@@ -19,7 +19,7 @@ struct ObjectSealingTests {
             1_048_560, 1_048_561, 2_500_000,
         ]
 
-    @Test("What comes back is what went in, at every border", arguments: lengths)
+    @Test("Content is the same after opening, at every boundary", arguments: lengths)
     func roundTrip(_ length: Int) throws {
         let bytes = pattern(length)
         let sealed = try scene.seal(bytes)
@@ -32,7 +32,7 @@ struct ObjectSealingTests {
         #expect(try sealed.file.status().size == ObjectSize(content: Int64(length))?.file)
     }
 
-    @Test("A reader told nothing but the format opens what was sealed", arguments: [0, 100, 65_520, 200_000])
+    @Test("A reader that knows only the format opens a sealed object", arguments: [0, 100, 65_520, 200_000])
     func secondReader(_ length: Int) throws {
         let content = pattern(length)
         let file = try scene.bytes(scene.seal(content, .metadata))
@@ -97,14 +97,14 @@ struct ObjectSealingTests {
         #expect(outcome { _ = try scene.open(sealed) } == "damaged key")
     }
 
-    @Test("Files are read-only and carry a constant time")
+    @Test("Files are read-only and have a constant time")
     func attributes() throws {
         let status = try scene.seal([1]).file.status()
         #expect(status.mode == 0o400)
         #expect(status.fingerprint.modified == 946_684_800_000_000_000)
     }
 
-    @Test("Names, keys and nonces never repeat, and nothing of the content decides them alone")
+    @Test("Names, keys and nonces never repeat, and are never derived from the content alone")
     func freshness() throws {
         let all = try (0..<50).map { _ in try scene.seal([1, 2, 3]) }
         #expect(Set(all.map(\.id)).count == 50)
@@ -113,7 +113,7 @@ struct ObjectSealingTests {
         #expect(try Set(all.map { try scene.bytes($0)[256...].prefix(64) }).count == 50)
     }
 
-    @Test("Were the generator to repeat itself, other content, kinds and vaults would still have other keys")
+    @Test("If the generator repeated itself, other content, kinds and vaults would still have other keys")
     func repeatedRandomness() throws {
         let seed = try SecretBytes.random(32)
         let nonce = [UInt8](repeating: 1, count: 12)
@@ -136,7 +136,7 @@ struct ObjectSealingTests {
         #expect(Set(deposits.map(\.header.encapsulatedKey)).count == 2)
     }
 
-    @Test("Two deposits of one archive with different envelopes differ in what decides their keys")
+    @Test("Two deposits of one archive with different envelopes differ in what determines their keys")
     func envelopeDecides() throws {
         let file = try scene.file([1, 2, 3])
         let hash = ContentHash(of: [1, 2, 3])
@@ -146,7 +146,7 @@ struct ObjectSealingTests {
 
     // MARK: - Sources that change
 
-    @Test("Content that is not what was validated is found when it is read back")
+    @Test("Content that differs from the validated one is detected when reading back")
     func changedContent() throws {
         let source = try scene.file(pattern(100_000))
         let content = try ObjectContent(source, hash: ContentHash(of: pattern(100_000)))
@@ -155,7 +155,7 @@ struct ObjectSealingTests {
         #expect(outcome { try sealed.verify() } == "content changed")
     }
 
-    @Test("A source that shrinks or grows is refused", arguments: [99_999, 100_001])
+    @Test("A source that shrinks or grows is rejected", arguments: [99_999, 100_001])
     func changedLength(_ length: Int64) throws {
         let source = try scene.file(pattern(100_000))
         let content = try ObjectContent(source, hash: ContentHash(of: pattern(100_000)))
@@ -165,7 +165,7 @@ struct ObjectSealingTests {
                 == "content changed")
     }
 
-    @Test("An error of the source ends the sealing, with its own reason kept")
+    @Test("An error of the source ends the sealing, with its own reason")
     func failingSource() throws {
         let content = ObjectContent(streamOf: "pages", length: 10, identity: ContentHash(of: [1])) { _, _ in
             throw Fault.system("read", "pages", errno: ENOSPC)
@@ -180,7 +180,7 @@ struct ObjectSealingTests {
         }
     }
 
-    @Test("A stream without a hash is hashed while it is sealed, and compared when it is read back")
+    @Test("A stream without a hash is hashed while sealing, and verified when reading back")
     func stream() throws {
         let bytes = pattern(1_200_000)
         let content = ObjectContent(streamOf: "pages", length: 1_200_000, identity: ContentHash(of: [1])) {
@@ -194,7 +194,7 @@ struct ObjectSealingTests {
         #expect(try scene.open(sealed).verify() == sealed.hash)
     }
 
-    @Test("An object is never written over another file's bytes")
+    @Test("An object is never written over another file")
     func usedFile() throws {
         let content = ObjectContent([1])
         let used = try scene.file([1])
@@ -205,7 +205,7 @@ struct ObjectSealingTests {
     }
 
     @Test(
-        "Reading back finds every kind of damage between writing and renaming",
+        "Reading back detects every kind of damage between writing and renaming",
         arguments: [0, 40, 100, 150, 300, 65_800])
     func readBack(_ offset: Int64) throws {
         let sealed = try ObjectWriter.seal(
@@ -219,7 +219,7 @@ struct ObjectSealingTests {
         #expect(outcome { try sealed.verify() } == "encryption failed")
     }
 
-    @Test("A full disk is transient, and says what to do")
+    @Test("A full disk is transient, and the message says what to do")
     func fullDisk() throws {
         let full = try Descriptor("/dev/full", O_RDWR)
         do {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ComicVault
 
-@Suite("Sizes of objects")
+@Suite("Object sizes")
 struct ObjectSizeTests {
     /// Padmé as defined in the paper: the number of zero low bits is the exponent minus the exponent's own length in
     /// bits.
@@ -16,7 +16,7 @@ struct ObjectSizeTests {
         return (length + step - 1) / step * step
     }
 
-    @Test("Are Padmé's, and at least one chunk")
+    @Test("Are Padmé sizes, of at least one chunk")
     func padding() throws {
         for (length, padded) in [(0, 65_536), (1, 65_536), (65_520, 65_536), (65_521, 67_584), (1 << 20, 1_081_344)] {
             #expect(ObjectSize(content: Int64(length))?.padded == Int64(padded))
@@ -34,7 +34,7 @@ struct ObjectSizeTests {
         }
     }
 
-    @Test("Say from a file's size alone how much is in it; other sizes are none")
+    @Test("Give the content's size from the file's size alone; other sizes are invalid")
     func roundTrip() throws {
         var generator = SeededGenerator(for: "roundTrip")
         for _ in 0..<20_000 {

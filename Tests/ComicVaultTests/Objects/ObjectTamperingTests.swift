@@ -7,7 +7,7 @@ import Testing
 
 /// A thief with write access to the vault's folder: every change is found, with the right error, and no byte that was
 /// not sealed there ever comes out.
-@Suite("Changed objects")
+@Suite("Tampered objects")
 struct ObjectTamperingTests {
     private let scene: ObjectScene
 
@@ -29,7 +29,7 @@ struct ObjectTamperingTests {
     }
 
     /// Split into parts that run in parallel.
-    @Test("Every flipped bit of an object's header, and those of its one chunk", arguments: 0..<8)
+    @Test("Every flipped bit of an object's header and of its only chunk", arguments: 0..<8)
     func everyBit(_ bit: Int) throws {
         var generator = SeededGenerator(for: "everyBit \(bit)")
         let content = Array("A comic of no pages.".utf8)
@@ -62,7 +62,7 @@ struct ObjectTamperingTests {
         #expect(try scene.readAll(file, as: sealed) == content)
     }
 
-    @Test("Every length that an object can be cut to", arguments: [20, 65_600, 200_000])
+    @Test("Every truncation of an object", arguments: [20, 65_600, 200_000])
     func everyTruncation(_ length: Int) throws {
         var generator = SeededGenerator(for: "everyTruncation \(length)")
         let sealed = try scene.seal(pattern(length))
@@ -83,7 +83,7 @@ struct ObjectTamperingTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test("Bytes that are added, up to a whole chunk and beyond")
+    @Test("Extra bytes, up to a whole chunk and beyond")
     func added() throws {
         let sealed = try scene.seal(pattern(200_000))
         let bytes = try scene.bytes(sealed)
@@ -96,7 +96,7 @@ struct ObjectTamperingTests {
         #expect(outcome { _ = try scene.readAll(file, as: sealed) } == "ok")
     }
 
-    @Test("Every swap of two chunks, every chunk in another's place, and every one left out")
+    @Test("Every swap of two chunks, every misplaced chunk, and every missing one")
     func chunks() throws {
         let sealed = try scene.seal(pattern(420_000))
         let bytes = try scene.bytes(sealed)
@@ -129,7 +129,7 @@ struct ObjectTamperingTests {
         for count in 0..<6 { #expect(try result(Array(0..<count) + [6]) != "ok") }
     }
 
-    @Test("Objects in each other's place, and put together from two")
+    @Test("Swapped objects, and objects combined from two")
     func objects() throws {
         let one = try scene.seal(pattern(1000))
         let other = try scene.seal(pattern(1000))
@@ -173,7 +173,7 @@ struct ObjectTamperingTests {
         #expect(open(snapshot, .snapshot, .vault(scene.keys)) == "damaged key")
     }
 
-    @Test("Files of noise, of zeros and of nothing at all")
+    @Test("Files of noise, of zeros, and empty ones")
     func noise() throws {
         var generator = SeededGenerator(for: "noise")
         let sealed = try scene.seal([1])

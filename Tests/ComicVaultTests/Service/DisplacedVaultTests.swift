@@ -8,7 +8,7 @@ import Testing
 @testable import ComicVault
 
 /// What happens to an unlocked vault whose folder is moved, replaced or unmounted.
-@Suite("A vault whose folder is another now")
+@Suite("A vault whose folder was replaced")
 struct DisplacedVaultTests {
     enum Way: CaseIterable {
         /// `cp -a vault copy; mv vault vault.old; mv copy vault`
@@ -88,7 +88,7 @@ struct DisplacedVaultTests {
     }
 
     @Test(
-        "Nothing more is written to it: the vault is locked, and comics go where the path leads to, or wait",
+        "Nothing more is written to it: the vault is locked, and comics go where the path leads, or wait",
         arguments: Way.allCases)
     func imports(way: Way) async throws {
         try scene.create("A.cbz").lock()
@@ -120,7 +120,7 @@ struct DisplacedVaultTests {
         other.lock()
     }
 
-    @Test("Whatever is being written when it is moved is not done, and nothing of it is left")
+    @Test("A write in progress when it is moved does not count, and leaves nothing behind")
     func inTheMidst() throws {
         let vault = try scene.create("A.cbz")
         let bytes = StoreScene.archive("B.cbz")
@@ -157,7 +157,7 @@ struct DisplacedVaultTests {
         }
     }
 
-    @Test("A vault that comes back is unlocked by itself where its key is at hand", arguments: [Way.moved, .unmounted])
+    @Test("A vault that returns is unlocked automatically if its key is available", arguments: [Way.moved, .unmounted])
     func comesBack(way: Way) async throws {
         try scene.create("A.cbz").lock()
         if way == .unmounted, try !mount() { return }
@@ -182,7 +182,7 @@ struct DisplacedVaultTests {
         try runProgram(["mount", "--bind", old.text, scene.vault.text]).status == 0
     }
 
-    @Test("An agent that starts before its vault's disk is there unlocks it when it is")
+    @Test("An agent that starts before its vault's disk is mounted unlocks it afterwards")
     func startsBefore() async throws {
         try scene.create("A.cbz").lock()
         try displace(.moved)
@@ -211,7 +211,7 @@ struct DisplacedVaultTests {
     }
 
     @Test(
-        "A disk that gives errors ends the session, which holds nothing of it open; it is used again when it is back",
+        "A disk with errors ends the session, which keeps nothing open; the vault is used again when it returns",
         .enabled(if: geteuid() == 0, "only root may mount a disk"), arguments: Notice.allCases)
     func deadDisk(notice: Notice) async throws {
         let (disk, image) = (scene.path.appending("disk"), scene.path.appending("image"))

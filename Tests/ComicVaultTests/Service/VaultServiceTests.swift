@@ -98,7 +98,7 @@ struct VaultServiceTests {
 
     // MARK: Locking
 
-    @Test("Works while it is unlocked, and only then; a lock gives the vault up to others")
+    @Test("Works only while unlocked; locking releases the vault to others")
     func unlocksAndLocks() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
@@ -117,7 +117,7 @@ struct VaultServiceTests {
     }
 
     @Test(
-        "What was found out about a content that is to be sealed is known to the session alone: a lock throws it away")
+        "Facts about content to be sealed belong to the session: locking discards them")
     func keptFindings() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
@@ -153,7 +153,7 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
-    @Test("Is locked when nobody has used it for a while")
+    @Test("Is locked after a while without use")
     func idleLock() async throws {
         try scene.create().lock()
         let service = service(idle: 0.05)
@@ -165,7 +165,7 @@ struct VaultServiceTests {
         try await waitUntil("it is locked again") { notices.locks == [.idle, .idle] }
     }
 
-    @Test("Is not locked for idleness while work is going on, however long that takes")
+    @Test("Is not locked for idleness during work, however long that takes")
     func workIsUse() async throws {
         try scene.create("A.cbz").lock()
         let service = service(idle: 0.02)
@@ -187,7 +187,7 @@ struct VaultServiceTests {
         try await waitUntil("it is locked") { await !service.isUnlocked }
     }
 
-    @Test("A lock does not wait for work: that finds the keys gone")
+    @Test("Locking does not wait for work, which then finds the keys gone")
     func lockDuringWork() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
@@ -211,7 +211,7 @@ struct VaultServiceTests {
         #expect(notices.locks == [.suspend])
     }
 
-    @Test("An unlock that a lock has overtaken does not win")
+    @Test("An unlock overtaken by a lock does not win")
     func overtakenUnlock() async throws {
         let password = try Credential.password(SecretBytes(Array("correct horse".utf8)))
         try SealedVault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
@@ -245,7 +245,7 @@ struct VaultServiceTests {
         Issue.record("no lock came in time in 40 attempts")
     }
 
-    @Test("Two unlocks at once are one, and the other is told to try again")
+    @Test("Two concurrent unlocks become one, and the other is told to try again")
     func twoUnlocks() async throws {
         let password = try Credential.password(SecretBytes(Array("correct horse".utf8)))
         try SealedVault.create(at: scene.vault, host: scene.host(), credentials: [password]).lock()
@@ -270,7 +270,7 @@ struct VaultServiceTests {
 
     // MARK: Deposits
 
-    @Test("What was deposited while it was locked is taken in at the unlock")
+    @Test("Deposits made while it was locked are ingested when it is unlocked")
     func ingestsDeposits() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
@@ -295,7 +295,7 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
-    @Test("What is to be kept although the vault has the very same is kept by a locked vault, too")
+    @Test("A locked vault also keeps a duplicate that is to be kept")
     func keepsCopies() async throws {
         try scene.create("A.cbz").lock()
         let service = service()
@@ -316,7 +316,7 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
-    @Test("A deposit that is refused waits, with the reason for who asks, and does not keep the others out")
+    @Test("A rejected deposit waits, its reason can be queried, and the others are ingested")
     func refusesDeposits() async throws {
         try scene.create().lock()
         let file = scene.path.appending("letter")
@@ -354,7 +354,7 @@ struct VaultServiceTests {
         }
     }
 
-    @Test("A deposit that found no room is tried again until there is some, and told of once")
+    @Test("A deposit without room is retried until there is some, and reported once")
     func roomLater() async throws {
         try scene.create().lock()
         let deposit = try scene.deposit("B.cbz")
@@ -371,7 +371,7 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
-    @Test("What ends after the lock leaves nothing of the comics' names in the service")
+    @Test("Work that ends after locking leaves no comic names in the service")
     func nothingAfterLock() async throws {
         try scene.create().lock()
         let file = scene.path.appending("letter")
@@ -410,7 +410,7 @@ struct VaultServiceTests {
         }
     }
 
-    @Test("A stranger's deposit is not touched until a person approves it")
+    @Test("A foreign deposit is not touched until a person approves it")
     func strangersDeposit() async throws {
         try scene.create().lock()
         let stranger = try scene.host("stranger")
@@ -426,7 +426,7 @@ struct VaultServiceTests {
         await service.lock(.stop)
     }
 
-    @Test("Where this host does not trust the vault nothing is sealed")
+    @Test("Nothing is sealed if this host does not trust the vault")
     func untrusted() async throws {
         try scene.create().lock()
         let place = VaultPlace(name: "main", path: scene.vault, host: scene.path.appending("other"))
@@ -441,7 +441,7 @@ struct VaultServiceTests {
         #expect(try scene.files("vault/drop").isEmpty)
     }
 
-    @Test("A vault that is not configured is a mistake of the rule or command, which names those that are")
+    @Test("A vault that is not configured is an error of the rule or command, which lists those that are")
     func keeper() async throws {
         let keeper = VaultKeeper([service()])
         #expect(try keeper.service().place.name == "main")

@@ -113,8 +113,8 @@ enum CrashSample: String, CaseIterable, CustomTestStringConvertible {
 }
 
 /// A vault's process is killed between any two of its system calls, and the next one opens the vault.
-@Suite("A vault's process that is killed") struct CrashTests {
-    @Test("Wherever it is killed no comic is lost and none is there twice", arguments: CrashSample.allCases)
+@Suite("Killing a vault's process") struct CrashTests {
+    @Test("Wherever it is killed, no comic is lost and none is duplicated", arguments: CrashSample.allCases)
     func whereverKilledComic(_ sample: CrashSample) async throws {
         let before = try StoreScene.inMemory()
         try sample.prepare(before)

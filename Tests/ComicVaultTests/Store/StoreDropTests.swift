@@ -27,7 +27,7 @@ import Testing
         #expect(entry.objects.allSatisfy { $0.id != deposit.drop })
     }
 
-    @Test("Nothing is sealed to a key that is not trusted") func nothingSealedKey() throws {
+    @Test("Nothing is sealed to an untrusted key") func nothingSealedKey() throws {
         let vault = try scene.create()
         vault.lock()
         let stranger = try scene.host("stranger")
@@ -50,7 +50,7 @@ import Testing
         #expect(try Descriptor(key).readAll() == right)
     }
 
-    @Test("A deposit that this host did not make waits for approval") func depositHostMake() throws {
+    @Test("A deposit not made by this host waits for approval") func depositHostMake() throws {
         let vault = try scene.create()
         vault.lock()
         let stranger = try scene.host("stranger")
@@ -65,7 +65,7 @@ import Testing
         try scene.expect(["B.cbz"], in: again)
     }
 
-    @Test("A deposit that is gone or another is said") func depositGoneAnother() throws {
+    @Test("A deposit that is missing or was replaced is reported") func depositGoneAnother() throws {
         let vault = try scene.create()
         let one = try scene.deposit("B.cbz")
         let other = try scene.deposit("C.cbz")
@@ -83,7 +83,7 @@ import Testing
         #expect(try vault.list().isEmpty)
     }
 
-    @Test("A deposit that is no comic stays where it is") func depositComicStays() throws {
+    @Test("A deposit that is not a comic stays where it is") func depositComicStays() throws {
         let vault = try scene.create()
         let deposit = try scene.deposit("B.cbz")
         #expect(throws: Fault.self) {
@@ -93,7 +93,7 @@ import Testing
         try scene.expect([], in: vault)
     }
 
-    @Test("A repeated deposit is one comic") func repeatedDepositComic() throws {
+    @Test("A repeated deposit yields one comic") func repeatedDepositComic() throws {
         let vault = try scene.create()
         _ = try scene.deposit("B.cbz")
         _ = try scene.deposit("B.cbz")
@@ -112,7 +112,7 @@ import Testing
         try Durable.replaceOwn(path, with: bytes)
     }
 
-    @Test("A damaged or missing copy in the vault is no reason to let the deposit's go", arguments: [true, false])
+    @Test("A damaged or missing copy in the vault is no reason to discard the deposit's", arguments: [true, false])
     func damagedCopy(isMissing: Bool) throws {
         let vault = try scene.create("B.cbz")
         try damage(scene.objectPath(.archive, of: "B.cbz", in: vault), isMissing: isMissing)
@@ -136,7 +136,7 @@ import Testing
         #expect(try vault.open(.archive, of: whole.id).read(at: 0, count: bytes.count) == bytes)
     }
 
-    @Test("A deposit with the key of another comic is no repeat of it")
+    @Test("A deposit with another comic's key is not a repetition of it")
     func strangeKey() throws {
         let vault = try scene.create("A.cbz")
         let deposit = try scene.deposit("B.cbz", key: "A.cbz")
@@ -144,7 +144,7 @@ import Testing
         try scene.expect(["A.cbz", "B.cbz"], in: vault)
     }
 
-    @Test("A deposit of this host keeps what it was made to keep, another's does not")
+    @Test("A deposit by this host keeps a duplicate if asked to; another host's does not")
     func keeps() throws {
         let vault = try scene.create("A.cbz")
         let stranger = try scene.host("stranger")
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(
-        "An archive that is not the one that its envelope names is not taken in, and is no repeat of what the vault has",
+        "An archive that differs from its envelope is not ingested, and is no repetition of another",
         arguments: ["A.cbz", "C.cbz"])
     func lyingEnvelope(_ claimed: String) throws {
         let vault = try scene.create("A.cbz")
@@ -178,7 +178,7 @@ import Testing
 
     // MARK: Sizes
 
-    @Test("What is taken while the vault is locked is taken in later, up to the last byte of the limit")
+    @Test("Anything accepted while the vault is locked is ingested later, up to the last byte of the limit")
     func limit() throws {
         let vault = try scene.create()
         let length = Int64(StoreScene.archive("B.cbz").count)
@@ -189,7 +189,7 @@ import Testing
         try scene.expect(["B.cbz"], in: vault)
     }
 
-    @Test("A deposit beyond the limit waits until a person has said that it is to be taken in")
+    @Test("A deposit beyond the limit waits until a person says to ingest it")
     func beyondTheLimit() throws {
         let vault = try scene.create()
         let deposit = try scene.deposit("B.cbz")
@@ -203,7 +203,7 @@ import Testing
         try scene.expect(["B.cbz"], in: vault)
     }
 
-    @Test("An archive that no unlock would take in is not sealed")
+    @Test("An archive that no unlock would ingest is not sealed")
     func tooLarge() throws {
         try scene.create().lock()
         let path = scene.path.appending("large")

@@ -22,7 +22,7 @@ struct StoreMistakesTests {
         return found
     }
 
-    @Test("To be set up is not to be unlocked, and a locked vault says that it is locked")
+    @Test("Set up does not mean unlocked, and a locked vault says that it is locked")
     func locked() throws {
         try scene.create("A.cbz").lock()
         let vault = try scene.locked()
@@ -37,7 +37,7 @@ struct StoreMistakesTests {
         } catch VaultError.notAVault {}
     }
 
-    @Test("A damaged manifest is not a wrong password, nor a wrong password a damaged manifest")
+    @Test("A damaged manifest is not a wrong password, and vice versa")
     func manifestAndPassword() throws {
         try scene.create("A.cbz").lock()
         let path = scene.vault.appending("manifest/snap-1")
@@ -50,7 +50,7 @@ struct StoreMistakesTests {
         }
     }
 
-    @Test("Reading a comic and its pages leaves no file anywhere")
+    @Test("Reading a comic and its pages leaves no files anywhere")
     func reading() throws {
         let vault = try scene.create("A.cbz")
         let before = try everything()
@@ -63,7 +63,7 @@ struct StoreMistakesTests {
         #expect(try everything() == before)
     }
 
-    @Test("The folder alone makes the vault: another machine opens it with the password")
+    @Test("The folder is all there is: another machine opens it with the password")
     func another() throws {
         try scene.create("A.cbz").lock()
         let vault = try SealedVault(at: scene.vault, host: scene.host("another machine"))
@@ -72,7 +72,7 @@ struct StoreMistakesTests {
         try scene.expect(["A.cbz"], in: vault)
     }
 
-    @Test("Adding leaves the source as it was, to whoever has asked for it")
+    @Test("Adding leaves the source unchanged, for the caller to dispose of")
     func source() throws {
         let vault = try scene.create()
         let comic = try scene.comic("A.cbz")
@@ -82,7 +82,7 @@ struct StoreMistakesTests {
         #expect(try FileStatus.of(source)?.fingerprint == before)
     }
 
-    @Test("Changing a password writes one slot anew and touches no other file")
+    @Test("Changing a password rewrites one slot and touches no other file")
     func password() throws {
         try scene.create("A.cbz", "B.cbz").lock()
         let before = try everything()

@@ -7,7 +7,7 @@ import Testing
 @testable import ComicVault
 
 /// Unexpected objects in a vault's folder, in the place of its files or elsewhere.
-@Suite("Odd files in a vault's folder") struct StoreOddFilesTests {
+@Suite("Unexpected files in a vault's folder") struct StoreOddFilesTests {
     let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
@@ -18,7 +18,7 @@ import Testing
         if byLink { #expect(symlink("/dev/null", path.text) == 0) } else { try Durable.makeDirectory(path) }
     }
 
-    @Test("An odd object does not keep a check from the others", arguments: [true, false]) func oddObjectKeep(
+    @Test("An unexpected object does not keep a check from the others", arguments: [true, false]) func oddObjectKeep(
         isLink: Bool
     ) throws {
         let vault = try scene.create("A.cbz", "B.cbz", "C.cbz")
@@ -32,7 +32,7 @@ import Testing
         try scene.open().lock()
     }
 
-    @Test("What is no file of the vault does not keep it from unlocking") func fileVaultKeep() throws {
+    @Test("Foreign files do not keep the vault from being unlocked") func fileVaultKeep() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
@@ -51,7 +51,8 @@ import Testing
         #expect(try again.list().map(\.name) == ["B.cbz"])
     }
 
-    @Test("A strange file in the manifest is to be moved away and nothing restored") func strangeFileManifest() throws {
+    @Test("The advice for a foreign file in the manifest is to move it away, and to restore nothing")
+    func strangeFileManifest() throws {
         try scene.create("A.cbz").lock()
         let strange = scene.vault.appending("manifest/.DS_Store")
         try Durable.replaceOwn(strange, with: [])

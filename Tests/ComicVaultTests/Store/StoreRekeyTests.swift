@@ -6,7 +6,7 @@ import Testing
 
 @testable import ComicVault
 
-@Suite("New keys for a vault") struct StoreRekeyTests {
+@Suite("Rekeying a vault") struct StoreRekeyTests {
     let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
@@ -19,7 +19,7 @@ import Testing
         ) { if stop($0) { throw Stop() } }
     }
 
-    @Test("Everything is there under new keys and the old vault is gone") func everythingUnderNew() throws {
+    @Test("Everything is under new keys, and the old vault is gone") func everythingUnderNew() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         try vault.setProgress(ReadingProgress(page: 1, isFinished: false, time: .now()), of: entry.id)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "A vault at the root of a mount of its own is neither made nor encrypted anew, and nothing is written",
+        "A vault at the root of its own mount is neither created nor rekeyed, and nothing is written",
         .enabled(if: geteuid() == 0, "only root may mount"))
     func mount() throws {
         let (disk, other) = (scene.path.appending("disk"), scene.path.appending("other"))
@@ -88,7 +88,7 @@ import Testing
         try scene.open().lock()
     }
 
-    @Test("A manifest that was put back is refused and everything stays") func manifestPutBack() throws {
+    @Test("A restored older manifest is rejected and everything stays") func manifestPutBack() throws {
         try scene.create("A.cbz").lock()
         try scene.copy("vault/manifest", to: "manifest.old")
         let vault = try scene.open()
@@ -104,7 +104,7 @@ import Testing
         try scene.expect(["A.cbz", "B.cbz"], in: scene.open("new"))
     }
 
-    @Test("A log that was lost is refused") func logLostRefused() throws {
+    @Test("A lost log is rejected") func logLostRefused() throws {
         try scene.create("A.cbz").lock()
         let vault = try scene.open()
         _ = try scene.add("B.cbz", to: vault)
@@ -113,7 +113,7 @@ import Testing
         try expectRefusal("is not as this host left it")
     }
 
-    @Test("A vault that this host remembers nothing of is refused") func vaultHostRemembers() throws {
+    @Test("A vault unknown to this host is rejected") func vaultHostRemembers() throws {
         try scene.create("A.cbz").lock()
         try scene.remove("host/mark")
         try expectRefusal("whether this is its newest copy, nobody can tell")
@@ -122,20 +122,20 @@ import Testing
         try scene.expect(["A.cbz"], in: scene.open("new"))
     }
 
-    @Test("A comic whose files are gone is refused and named") func comicFilesGone() throws {
+    @Test("A comic with missing files is rejected and named") func comicFilesGone() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         try Durable.remove(try scene.objectPath(.archive, of: "B.cbz", in: vault))
         vault.lock()
         try expectRefusal("(B.cbz)")
     }
 
-    @Test("What the vault did not make is not removed by it") func vaultMakeRemoved() throws {
+    @Test("Foreign files are not removed") func vaultMakeRemoved() throws {
         try scene.create("A.cbz").lock()
         try Durable.replaceOwn(scene.vault.appending("quarantine/note.txt"), with: [1])
         try expectRefusal("quarantine/note.txt")
     }
 
-    @Test("The old vault stays where the new one lacks anything after the exchange") func oldVaultStays() throws {
+    @Test("The old vault stays if the new one lacks anything after the exchange") func oldVaultStays() throws {
         try scene.create("A.cbz").lock()
         #expect(throws: Stop.self) { try rekey { if case .removingOld = $0 { true } else { false } } }
         try scene.copy("vault/objects", to: "objects.kept")
@@ -155,7 +155,7 @@ import Testing
         #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
     }
 
-    @Test("It goes on where it was interrupted") func goesInterrupted() throws {
+    @Test("An interrupted rekey is resumed") func goesInterrupted() throws {
         let vault = try scene.create("A.cbz", "B.cbz", "C.cbz")
         vault.lock()
         #expect(throws: Stop.self) {
@@ -173,7 +173,7 @@ import Testing
         try scene.expect(["C.cbz", "Z.cbz"], in: scene.open("new"))
     }
 
-    @Test("An interruption after the exchange is finished by unlocking") func interruptionAfterExchange() throws {
+    @Test("An interruption after the exchange is completed by unlocking") func interruptionAfterExchange() throws {
         try scene.create("A.cbz").lock()
         #expect(throws: Stop.self) { try rekey { if case .removingOld = $0 { true } else { false } } }
         #expect(try scene.host().pins().count == 2)
@@ -183,7 +183,7 @@ import Testing
         #expect(try FileStatus.of(scene.path.appending("vault.rekey")) == nil)
     }
 
-    @Test("An interruption after the exchange is finished by another rekey") func interruptionAfterExchangeFinished()
+    @Test("An interruption after the exchange is completed by another rekey") func interruptionAfterExchangeFinished()
         throws
     {
         try scene.create("A.cbz").lock()
@@ -216,7 +216,7 @@ import Testing
         ) { if stop($0) { throw Stop() } }
     }
 
-    @Test("This host's deposits are taken in first") func hostDepositsTaken() throws {
+    @Test("This host's deposits are ingested first") func hostDepositsTaken() throws {
         try scene.create("A.cbz").lock()
         _ = try scene.deposit("B.cbz")
         _ = try scene.deposit("C.cbz")
@@ -231,7 +231,7 @@ import Testing
         #expect(try new.drops().waiting.isEmpty && new.drops().missing.isEmpty)
     }
 
-    @Test("A refused deposit stops the rekey and stays") func refusedDepositStops() throws {
+    @Test("A rejected deposit stops the rekey and stays") func refusedDepositStops() throws {
         try scene.create().lock()
         _ = try scene.deposit("B.cbz")
         let drop = try scene.deposit("C.cbz").drop
@@ -241,7 +241,7 @@ import Testing
         try scene.open().lock()
     }
 
-    @Test("Deposits of other hosts have to be approved before") func depositsOtherHosts() throws {
+    @Test("Deposits of other hosts must be approved first") func depositsOtherHosts() throws {
         let vault = try scene.create()
         let other = try scene.host("other")
         try VaultDeposit.trust(VaultDeposit.offered(at: scene.vault, host: other), host: other)
@@ -259,7 +259,7 @@ import Testing
         try scene.expect(["B.cbz", "S.cbz"], in: scene.open("new"))
     }
 
-    @Test("What is in the quarantine is not destroyed with the old vault") func quarantineDestroyedOld() throws {
+    @Test("The quarantine is not destroyed with the old vault") func quarantineDestroyedOld() throws {
         let vault = try scene.create("A.cbz")
         let lost = try StoreScene.orphan(ObjectContent(StoreScene.archive("B.cbz")), in: vault).id
         vault.lock()
@@ -280,7 +280,7 @@ import Testing
         try scene.expect(["A.cbz", "B.cbz", "C.cbz"], in: scene.open("new"))
     }
 
-    @Test("A damaged vault is not copied half") func damagedVaultCopied() throws {
+    @Test("A damaged vault is not partly copied") func damagedVaultCopied() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let path = try scene.objectPath(.archive, of: "B.cbz", in: vault)
         var bytes = try Descriptor(path).readAll()

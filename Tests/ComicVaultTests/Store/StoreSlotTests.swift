@@ -11,7 +11,7 @@ import Testing
 
     init() throws { scene = try StoreScene() }
 
-    @Test("A changed password is the only one of its slot") func changedPasswordSlot() throws {
+    @Test("A changed password replaces its slot's only one") func changedPasswordSlot() throws {
         let vault = try scene.create("A.cbz")
         _ = try vault.addSlot(StoreScene.credential("second"))
         vault.lock()
@@ -23,7 +23,7 @@ import Testing
         try scene.expect(["A.cbz"], in: scene.open("changed"))
     }
 
-    @Test("Who changes must know the old one") func changesKnowOld() throws {
+    @Test("Changing a password requires the old one") func changesKnowOld() throws {
         let vault = try scene.create()
         #expect(throws: VaultError.self) {
             try vault.change(StoreScene.credential("wrong"), to: StoreScene.credential("changed"))
@@ -32,7 +32,7 @@ import Testing
         _ = try scene.open()
     }
 
-    @Test("Slots are added listed and removed but never the last") func slotsAddedListed() throws {
+    @Test("Slots are added, listed and removed, but never the last one") func slotsAddedListed() throws {
         let vault = try scene.create()
         let first = try #require(try vault.slots().first).id
         let second = try vault.addSlot(StoreScene.credential("second"))
@@ -45,7 +45,8 @@ import Testing
     }
 
     @Test(
-        "An exported key makes a slot when all passwords are lost", arguments: [nil, [UInt8](repeating: 9, count: 32)])
+        "An exported key creates a slot when all passwords are lost",
+        arguments: [nil, [UInt8](repeating: 9, count: 32)])
     func exportedKeyMakes(_ backupKey: [UInt8]?) throws {
         let vault = try scene.create("A.cbz")
         let file = scene.path.appending("key")
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("An odd slot is a damaged one and the others open", arguments: [true, false]) func oddSlotDamaged(
+    @Test("An invalid slot counts as damaged and the others open", arguments: [true, false]) func oddSlotDamaged(
         isLink: Bool
     ) throws {
         let vault = try scene.create("A.cbz")
@@ -86,7 +87,7 @@ import Testing
         #expect(throws: VaultError.self) { try scene.open() }
     }
 
-    @Test("The key of another vault is refused") func keyAnotherVault() throws {
+    @Test("The key of another vault is rejected") func keyAnotherVault() throws {
         let other = try StoreScene()
         let file = other.path.appending("key")
         try other.create().exportKey(to: file)
@@ -97,7 +98,7 @@ import Testing
         } catch VaultError.strangeVault {}
     }
 
-    @Test("Another vault in its place is strange") func anotherVaultPlace() throws {
+    @Test("Another vault at the same path is foreign") func anotherVaultPlace() throws {
         try scene.create("A.cbz").lock()
         try scene.remove("vault")
         let host = try scene.host("host")

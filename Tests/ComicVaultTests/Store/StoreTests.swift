@@ -6,12 +6,12 @@ import Testing
 
 @testable import ComicVault
 
-@Suite("A vault's store") struct StoreTests {
+@Suite("The store of a vault") struct StoreTests {
     let scene: StoreScene
 
     init() throws { scene = try StoreScene() }
 
-    @Test("What is added is listed read extracted and verified") func addedListedRead() throws {
+    @Test("Comics are added, listed, read, extracted and verified") func addedListedRead() throws {
         let vault = try scene.create("B.cbz", "A.cbz")
         try scene.expect(["A.cbz", "B.cbz"], in: vault)
         let entry = try #require(try vault.comic(named: "A.cbz"))
@@ -64,7 +64,7 @@ import Testing
         #expect(try scene.files("vault/manifest").isEmpty)
     }
 
-    @Test("One at a time has it unlocked") func timeUnlocked() throws {
+    @Test("Only one process at a time has it unlocked") func timeUnlocked() throws {
         let vault = try scene.create()
         let other = try scene.locked()
         do {
@@ -75,7 +75,7 @@ import Testing
         try other.unlock(StoreScene.credential())
     }
 
-    @Test("Initialising touches nothing that is there") func initialisingTouchesNothing() throws {
+    @Test("Initialising touches nothing that exists") func initialisingTouchesNothing() throws {
         try Durable.makeDirectory(scene.vault)
         try Durable.replaceOwn(scene.vault.appending("mine.txt"), with: [1])
         #expect(throws: Fault.self) { try scene.create() }
@@ -87,7 +87,7 @@ import Testing
         #expect(try !scene.files("").contains { $0.text.contains("making") })
     }
 
-    @Test("Modes and times tell nothing") func modesTimesTell() throws {
+    @Test("Modes and times reveal nothing") func modesTimesTell() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         for name in VaultLayout.folders { #expect(try FileStatus.of(scene.vault.appending(name))?.mode == 0o700) }
         let objects = try ["A.cbz", "B.cbz"].map { name in
@@ -97,7 +97,7 @@ import Testing
         #expect(Set(objects.map(\.fingerprint.modified)).count == 1)
     }
 
-    @Test("A name that is taken is numbered") func nameTakenNumbered() throws {
+    @Test("A name that is taken gets a number") func nameTakenNumbered() throws {
         let vault = try scene.create("A.cbz")
         for number in 1...2 {
             let comic = try scene.comic("A.cbz", content: "other \(number)", key: "key \(number)")
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("One import adds one comic however often it is begun") func importAddsComic() throws {
+    @Test("One import adds one comic, however often it is started") func importAddsComic() throws {
         let vault = try scene.create("A.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         #expect(try scene.add("A.cbz", to: vault) == .alreadyAdded(entry))
@@ -125,7 +125,7 @@ import Testing
         try scene.expect(["A.cbz", "B.cbz"], in: vault)
     }
 
-    @Test("What changed since it was validated is not added") func changedSinceValidated() throws {
+    @Test("A file changed since its validation is not added") func changedSinceValidated() throws {
         let vault = try scene.create("A.cbz")
         let comic = try scene.comic("B.cbz")
         let other = NewComic(
@@ -139,7 +139,7 @@ import Testing
         try scene.expect(["A.cbz"], in: vault)
     }
 
-    @Test("Progress and bookmarks live in the vault") func progressBookmarksLive() throws {
+    @Test("Progress and bookmarks are kept in the vault") func progressBookmarksLive() throws {
         let vault = try scene.create("A.cbz")
         let id = try #require(try vault.comic(named: "A.cbz")).id
         let progress = ReadingProgress(page: 2, isFinished: true, time: Timestamp(nanoseconds: 9))
@@ -153,7 +153,7 @@ import Testing
         #expect(state.bookmarks[id]?.keys.sorted() == [2])
     }
 
-    @Test("Renaming changes the name alone") func renamingChangesName() throws {
+    @Test("Renaming changes only the name") func renamingChangesName() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let id = try #require(try vault.comic(named: "A.cbz")).id
         #expect(throws: Fault.self) { try vault.rename(id, to: "B.cbz") }
@@ -180,7 +180,7 @@ import Testing
         try scene.expect(["B.cbz"], in: scene.open())
     }
 
-    @Test("A removal that was interrupted is finished at the next start") func removalInterruptedFinished() throws {
+    @Test("An interrupted removal is completed at the next start") func removalInterruptedFinished() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         try vault.unlocked().withManifest {
@@ -194,7 +194,7 @@ import Testing
         try scene.expect(["B.cbz"], in: again)
     }
 
-    @Test("A backup that shares the file keeps its header and that is said") func backupSharesFile() throws {
+    @Test("A backup sharing the file keeps its header, and that is reported") func backupSharesFile() throws {
         let vault = try scene.create("A.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
@@ -206,7 +206,7 @@ import Testing
         #expect(try FileStatus.of(path) == nil)
     }
 
-    @Test("A removed object that comes back is destroyed") func removedObjectComes() throws {
+    @Test("A removed object that reappears is destroyed") func removedObjectComes() throws {
         let vault = try scene.create("A.cbz")
         let entry = try #require(try vault.comic(named: "A.cbz"))
         let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test("An object that no comic has waits in the quarantine") func objectComicWaits() throws {
+    @Test("An object without a comic waits in quarantine") func objectComicWaits() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         vault.lock()
         // A crash after the rename and before the record looks like an older manifest with newer objects.
@@ -242,7 +242,7 @@ import Testing
         try scene.expect(["A.cbz", "B (1).cbz", "B.cbz"], in: scene.open())
     }
 
-    @Test("Swapped missing and strange objects are seen") func swappedMissingStrange() throws {
+    @Test("Swapped, missing and foreign objects are detected") func swappedMissingStrange() throws {
         let vault = try scene.create("A.cbz", "B.cbz")
         let one = try scene.objectPath(.archive, of: "A.cbz", in: vault)
         let other = try scene.objectPath(.archive, of: "B.cbz", in: vault)
@@ -266,7 +266,7 @@ import Testing
         #expect(report.strange == ["objects/zz"])
     }
 
-    @Test("Symbolic links in the folder lead nowhere") func symbolicLinksFolder() throws {
+    @Test("Symlinks in the folder lead nowhere") func symbolicLinksFolder() throws {
         let vault = try scene.create("A.cbz")
         let path = try scene.objectPath(.archive, of: "A.cbz", in: vault)
         let id = try #require(try vault.comic(named: "A.cbz")).id
@@ -281,7 +281,7 @@ import Testing
         #expect(try listDirectory(elsewhere).count == 1)
     }
 
-    @Test("An older copy of the whole vault is read and not written") func olderCopyWhole() throws {
+    @Test("An older copy of the whole vault is read but not written") func olderCopyWhole() throws {
         let vault = try scene.create("A.cbz")
         vault.lock()
         try scene.copy("vault", to: "older")
@@ -312,7 +312,7 @@ import Testing
         try scene.expect(["A.cbz", "C.cbz"], in: scene.open())
     }
 
-    @Test("A lost mark is said") func lostMarkSaid() throws {
+    @Test("A lost mark is reported") func lostMarkSaid() throws {
         try scene.create("A.cbz").lock()
         try scene.remove("host/mark")
         let vault = try scene.locked()
@@ -321,7 +321,7 @@ import Testing
         #expect(try scene.locked().unlock(StoreScene.credential()).freshness == .known)
     }
 
-    @Test("Locking while a comic is added leaves nothing") func lockingComicAdded() throws {
+    @Test("Locking while a comic is being added leaves nothing") func lockingComicAdded() throws {
         let vault = try scene.create("A.cbz")
         let comic = try scene.comic("B.cbz")
         let bytes = StoreScene.archive("B.cbz")
@@ -340,7 +340,7 @@ import Testing
         #expect(try scene.files("vault/quarantine").isEmpty)
     }
 
-    @Test("Locking behind the archive leaves nothing of it either") func lockingBehindArchive() throws {
+    @Test("Nor does locking after its archive was written") func lockingBehindArchive() throws {
         let vault = try scene.create("A.cbz")
         let comic = try scene.comic("B.cbz", hasParts: false)
         let pack = ObjectContent(streamOf: "B.cbz", length: 0, identity: comic.hash) { _, _ in
@@ -361,7 +361,7 @@ import Testing
         weak var secret: SecretBytes?
     }
 
-    @Test("A lock wipes the keys however much there is to seal") func lockWipesKeys() throws {
+    @Test("Locking wipes the keys however much is left to seal") func lockWipesKeys() throws {
         let vault = try scene.create("A.cbz")
         let comic = try scene.comic("B.cbz")
         let keys = try vault.unlocked().withSecrets { secrets in

@@ -6,7 +6,7 @@ import Testing
 @testable import ComicVault
 
 /// A vault that is not modified but reverted: all of it, a file of it, a record of it.
-@Suite("A vault that is turned back")
+@Suite("Replaying older parts of a vault")
 struct VaultReplayTests {
     private let scene: StoreScene
 
@@ -59,7 +59,7 @@ struct VaultReplayTests {
         }
     }
 
-    @Test("An older copy of the whole vault, from any time, is read and not written")
+    @Test("An older copy of the whole vault, from any time, is read but not written")
     func wholeVault() throws {
         let states = try life()
         let newest = try Examination(scene)
@@ -82,7 +82,7 @@ struct VaultReplayTests {
         #expect(try Examination(scene) == newest)
     }
 
-    @Test("An older copy of any single file, put over the newest or beside it")
+    @Test("An older copy of any single file, replacing the newest or beside it")
     func singleFiles() throws {
         let states = try life()
         let newest = states[states.count - 1]
@@ -116,7 +116,7 @@ struct VaultReplayTests {
         #expect(seen > 10)
     }
 
-    @Test("An older slot opens with the older password again: only a rekey takes that from who has both")
+    @Test("An older slot opens with the old password again: only a rekey takes it from someone who has both")
     func slot() throws {
         try scene.create("A.cbz").lock()
         let before = try files()
@@ -135,7 +135,7 @@ struct VaultReplayTests {
         }
     }
 
-    @Test("A deposit that was taken in is not taken in twice, and not again after its comic was removed")
+    @Test("An ingested deposit is not ingested twice, nor again after its comic was removed")
     func deposit() throws {
         try scene.create("A.cbz").lock()
         let drop = try scene.deposit("B.cbz").drop
@@ -162,7 +162,7 @@ struct VaultReplayTests {
         try scene.expect(["A.cbz"], in: last)
     }
 
-    @Test("Records left out, swapped, doubled or moved to another log, wherever they are")
+    @Test("Records removed, swapped, doubled or moved to another log, anywhere")
     func records() throws {
         let vault = try TamperingScene()
         let logs = vault.files(below: "manifest/log")

@@ -10,13 +10,13 @@ import Testing
 /// cut, missing or swapped is found, under the right name, and no comic ever reads as anything but itself.
 ///
 /// Other suites flip every bit of an object's header, of a slot and of a log's records; this one tests whole vaults.
-@Suite("A vault whose files are changed")
+@Suite("Tampering with a vault's files")
 struct VaultTamperingTests {
     private let vault: TamperingScene
 
     init() throws { vault = try TamperingScene() }
 
-    @Test("As it is, nothing is wrong with it")
+    @Test("Untouched, nothing is wrong with it")
     func sound() throws {
         #expect(vault.sound.gate.isEmpty && vault.sound.strange.isEmpty && !vault.sound.isPublicKeyWrong)
         #expect(vault.sound.comics.keys.sorted() == TamperingScene.comics)
@@ -32,7 +32,7 @@ struct VaultTamperingTests {
 
     // MARK: bits
 
-    @Test("A flipped bit of a sealed file, all of them in its header")
+    @Test("A flipped bit of a sealed file, and all of its header")
     func bitsOfObjects() throws {
         var generator = SeededGenerator(for: "bitsOfObjects")
         for file in vault.files(below: "objects") + vault.files(below: "drop") {
@@ -56,7 +56,7 @@ struct VaultTamperingTests {
         }
     }
 
-    @Test("A flipped bit anywhere leaves every other comic readable, and none changed")
+    @Test("A flipped bit anywhere leaves every other comic readable and unchanged")
     func bitsOfTheVault() throws {
         var generator = SeededGenerator(for: "bitsOfTheVault")
         for file in vault.files {
@@ -71,7 +71,7 @@ struct VaultTamperingTests {
         #expect(try vault.examine() == vault.sound)
     }
 
-    @Test("Every bit of what a deposit is sealed by, for the host that may not open the vault")
+    @Test("Every bit that deposits are sealed with, on a host that cannot open the vault")
     func bitsOfTheDeposit() throws {
         let before = try vault.scene.files("vault/drop")
         for file in ["vault/vault.json", "vault/vault.pub"] as [BytePath] {
@@ -102,7 +102,7 @@ struct VaultTamperingTests {
 
     // MARK: lengths, missing files, swaps
 
-    @Test("Every file cut short, at any length")
+    @Test("Every file truncated at any length")
     func truncations() throws {
         var generator = SeededGenerator(for: "truncations")
         for file in vault.files {
@@ -122,7 +122,7 @@ struct VaultTamperingTests {
         }
     }
 
-    @Test("Every file that is missing")
+    @Test("Every file missing")
     func missing() throws {
         for file in vault.files {
             let found = try vault.with(file, nil) { try vault.examine(after: file) }
@@ -161,7 +161,7 @@ struct VaultTamperingTests {
         }
     }
 
-    @Test("Files of a vault that is its twin in everything but its keys")
+    @Test("Files of a twin vault that differs only in its keys")
     func another() throws {
         let other = try TamperingScene()
         for (own, strange) in zip(vault.files, other.files) {
