@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The twelve acceptance steps of the command line, as a user types them, against the built program.
-@Suite("The twelve steps of acceptance", .timeLimit(.minutes(30)))
+@Suite("The twelve acceptance steps", .timeLimit(.minutes(30)))
 struct AcceptanceTests {
     private let stub: MessagesStub
     private let fixture: CommandFixture
@@ -67,7 +67,7 @@ struct AcceptanceTests {
         #expect(answer["metadata"]["usage"]["input_tokens"].number == 1000)
     }
 
-    @Test("6. suggest --advisors a,b names the advisors, with colours on a terminal alone")
+    @Test("6. suggest --advisors a,b names the advisors, with colours only on a terminal")
     func severalAdvisors() throws {
         let result = try fixture.tk(["suggest", "README.md", "--advisors", "technical_writer,editor"])
         #expect(result.output.contains("Technical Writer") && result.output.contains("Editor"))
@@ -82,7 +82,7 @@ struct AcceptanceTests {
         #expect(!colourless.output.contains("\u{1B}["))
     }
 
-    @Test("7. suggest --strict ends with 2 if there are suggestions")
+    @Test("7. suggest --strict exits with 2 if there are suggestions")
     func strict() throws {
         #expect(try fixture.tk(["suggest", "README.md", "--strict"]).status == 2)
         try fixture.write("good.md", "We use it daily.\n")
@@ -123,7 +123,7 @@ struct AcceptanceTests {
         #expect(improved.hasPrefix("# Manual\n\nThe system"))
     }
 
-    @Test("11. pipe --diff shows a unified diff that patch takes")
+    @Test("11. pipe --diff prints a unified diff that patch accepts")
     func diff() throws {
         let result = try fixture.tk(["pipe", "draft.md", "--diff"])
         #expect(result.output.hasPrefix("--- a/draft.md\n+++ b/draft.md\n@@ -1,3 +1,3 @@\n"))

@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 
 /// What a script can rely on: exit codes, the two streams, precedence, and that drafts and keys are safe.
-@Suite("What a script can rely on", .timeLimit(.minutes(30)))
+@Suite("Guarantees for scripts", .timeLimit(.minutes(30)))
 struct CommandBehaviourTests {
-    @Test("Exit codes: 0 done, 1 failed, 2 strict, 64 wrong usage; complaints never on standard output")
+    @Test("Exit codes: 0 done, 1 failed, 2 strict, 64 usage error; errors never on standard output")
     func exitCodes() throws {
         let fixture = try CommandFixture()
         try fixture.write("draft.md", sampleDraft)
@@ -33,7 +33,7 @@ struct CommandBehaviourTests {
         #expect(try fixture.tk(["suggest", "draft.md", "--role", "editr"]).errors.contains("`editor`"))
     }
 
-    @Test("The version is the same wherever it stands")
+    @Test("The version option works in any position")
     func version() throws {
         let fixture = try CommandFixture()
         let alone = try fixture.tk(["--version"])
@@ -42,7 +42,7 @@ struct CommandBehaviourTests {
         #expect(try fixture.tk(["roles", "--version"]).output == alone.output)
     }
 
-    @Test("One file that cannot be read ends with 1, and the others are reviewed")
+    @Test("One unreadable file exits with 1, and the others are reviewed")
     func missingFileAmongOthers() throws {
         let fixture = try CommandFixture()
         try fixture.write("draft.md", sampleDraft)
@@ -54,7 +54,7 @@ struct CommandBehaviourTests {
         #expect(lines.dropLast().allSatisfy { $0["file"].text == "draft.md" } && lines.count > 2)
     }
 
-    @Test("Without key and local model the quick pass runs, and one line says so")
+    @Test("Without a key or a local model the quick pass runs, and one line says so")
     func quickPassAlone() throws {
         let fixture = try CommandFixture()
         let result = try fixture.tk(["suggest", "--quiet"], input: "The system can be utilized to process data\n")
@@ -87,7 +87,7 @@ struct CommandBehaviourTests {
         #expect(try source(["--model", "from-flag"], all) == ("from-flag", "command line"))
     }
 
-    @Test("Config: set, get, init; an unknown name is answered with what was meant")
+    @Test("Config: set, get, init; an unknown name gets a suggestion")
     func configuration() throws {
         let fixture = try CommandFixture()
         #expect(try fixture.tk(["config", "init"]).status == 0)
@@ -151,7 +151,7 @@ struct CommandBehaviourTests {
         #expect(result.errors.contains("2 of 2 accepted applied, 0 skipped, 1 left open"))
     }
 
-    @Test("Export never puts another format in the draft's place, nor writes over what an editor has open")
+    @Test("Export never puts another format in the draft's place, nor overwrites a file open in an editor")
     func export() throws {
         let fixture = try CommandFixture()
         let draft = try fixture.write("draft.md", sampleDraft)
@@ -177,7 +177,7 @@ struct CommandBehaviourTests {
         #expect(try fixture.tk(["export", "-f", "txt", "-o", "/dev/null"]).status == 0)
     }
 
-    @Test("--apply writes in one step, and refuses while an editor has the draft open")
+    @Test("--apply writes atomically, and refuses while an editor has the draft open")
     func apply() throws {
         let fixture = try CommandFixture()
         try fixture.write("draft.md", sampleDraft)
@@ -192,7 +192,7 @@ struct CommandBehaviourTests {
         #expect(try listDirectory(fixture.home.path).filter { $0.name.starts(with: ".steward-".utf8) }.isEmpty)
     }
 
-    @Test("A reader that goes away ends tk without a word")
+    @Test("tk ends silently when its reader goes away")
     func brokenPipe() throws {
         let fixture = try CommandFixture()
         try fixture.write("long.md", String(repeating: sampleDraft, count: 400))
@@ -226,7 +226,7 @@ struct CommandBehaviourTests {
         #expect(try fixture.shell("grep -rl --exclude='.run-*' '\(MessagesStub.key)' . || true").output == "")
     }
 
-    @Test("--verbose tells tokens and cost, and usage sums them up")
+    @Test("--verbose reports tokens and cost, and usage sums them up")
     func usage() throws {
         let stub = try MessagesStub()
         let fixture = try CommandFixture(stub)
@@ -243,7 +243,7 @@ struct CommandBehaviourTests {
         #expect(stopped.status == 1 && stopped.errors.contains("budget"), "\(stopped.errors)")
     }
 
-    @Test("How far the draft has come, and what kind of text it is, reaches the advisors")
+    @Test("The draft's stage and genre reach the advisors")
     func stage() throws {
         let stub = try MessagesStub()
         let fixture = try CommandFixture(stub)
@@ -289,7 +289,7 @@ struct CommandBehaviourTests {
         #expect(metadata["advisors"].items.map(\.text) == ["technical_writer"])
     }
 
-    @Test("Search finds drafts by words, titles and unfinished words")
+    @Test("Search finds drafts by words, titles and prefixes")
     func search() throws {
         let fixture = try CommandFixture()
         try fixture.write("drafts/whales.md", "# Whales\n\nThe narwhal is no unicorn.\n")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Keys and drafts require TLS 1.2 or later.
-@Suite("Encryption on the way to a model", .timeLimit(.minutes(30)))
+@Suite("Encrypted connections to models", .timeLimit(.minutes(30)))
 struct EncryptionTests {
     private static let key = "sk-ant-stub-4711"
     private static let certificates = "/etc/ssl/certs/ca-certificates.crt"
@@ -21,7 +21,7 @@ struct EncryptionTests {
         try fixture.write("draft.md", sampleDraft)
     }
 
-    @Test("A server that offers TLS 1.0 or 1.1 alone gets neither key nor draft", arguments: ["-tls1", "-tls1_1"])
+    @Test("A server with only TLS 1.0 or 1.1 gets neither key nor draft", arguments: ["-tls1", "-tls1_1"])
     func old(version: String) throws {
         // By default openssl would not offer them either.
         let weak = [version, "-cipher", "DEFAULT:@SECLEVEL=0"]
@@ -40,7 +40,7 @@ struct EncryptionTests {
         #expect(!shown.contains(Self.key) && !shown.contains("utilized"))
     }
 
-    @Test("A server with TLS 1.2 is refused for nothing but a certificate that nobody vouches for")
+    @Test("A server with TLS 1.2 is refused only because its certificate is untrusted")
     func unknownCertificate() throws {
         let server = try TLSServer(["-tls1_2"])
         let result = try fixture.tk(["suggest", "draft.md"], variables: ["TK_BASE_URL": server.url])
@@ -49,7 +49,7 @@ struct EncryptionTests {
     }
 
     @Test(
-        "A server with TLS 1.2 or 1.3 whose certificate the system trusts is asked",
+        "A server with TLS 1.2 or 1.3 and a trusted certificate is asked",
         .enabled(if: mayTrust, "needs a mount namespace of its own"), arguments: ["-tls1_2", "-tls1_3"])
     func trusted(version: String) throws {
         // Its page about the connection is not a model's answer, but it has arrived.
@@ -65,7 +65,7 @@ struct EncryptionTests {
             "\(result.errors)")
     }
 
-    @Test("SSL_CERT_FILE and SSL_CERT_DIR name who vouches for servers", arguments: ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+    @Test("SSL_CERT_FILE and SSL_CERT_DIR set the trusted certificates", arguments: ["SSL_CERT_FILE", "SSL_CERT_DIR"])
     func ownAuthority(variable: String) throws {
         let server = try TLSServer(["-www"])
         var place = server.certificate

@@ -42,7 +42,7 @@ struct ExportCommandTests {
             """)
     }
 
-    @Test("Docx is a sound archive of well-formed parts, with the draft's text in it")
+    @Test("A docx is a valid archive of well-formed parts, with the draft's text")
     func docx() throws {
         #expect(try fixture.tk(["export", "draft.md", "-o", "draft.docx"]).status == 0)
         #expect(try fixture.shell("python3 -m zipfile -t draft.docx").output == "Done testing\n")
@@ -76,7 +76,7 @@ struct ExportCommandTests {
         #expect(Set(first.split(separator: "\n")).count == 1, "the same draft is the same bytes")
     }
 
-    @Test("Html is safe, and escapes the title")
+    @Test("HTML is safe, and escapes the title")
     func html() throws {
         let html = try fixture.tk(["export", "draft.md", "--format", "html"]).output
         #expect(html.contains("<title>A &amp; B</title>"))
@@ -87,7 +87,7 @@ struct ExportCommandTests {
         #expect(titled.contains("<title>&lt;T&gt;</title>"))
     }
 
-    @Test("Txt has the words without marks; md is the draft itself")
+    @Test("A txt has the words without markup; md is the draft itself")
     func text() throws {
         let text = try fixture.tk(["export", "draft.md", "--format", "txt"]).output
         #expect(text.hasPrefix("Heading\n\nSome words, code and a link (https://example.org/?a=1&b=2)."))
@@ -95,7 +95,7 @@ struct ExportCommandTests {
         #expect(try fixture.tk(["export", "draft.md"]).output == fixture.read("draft.md"))
     }
 
-    @Test("The format follows from the name; a name that tells none is refused")
+    @Test("The format follows from the name; a name without one is rejected")
     func formats() throws {
         #expect(try fixture.tk(["export", "draft.md", "-o", "page.htm"]).status == 0)
         #expect(try fixture.read("page.htm").hasPrefix("<!DOCTYPE html>"))
@@ -106,14 +106,14 @@ struct ExportCommandTests {
         #expect(try fixture.tk(["export", "draft.md", "-o", "draft.dox", "-f", "docx"]).status == 0)
     }
 
-    @Test("Pdf without a renderer names those that would do")
+    @Test("A PDF without a renderer names those that would work")
     func pdf() throws {
         let result = try fixture.tk(["export", "draft.md", "-o", "draft.pdf"], variables: ["PATH": "/nowhere"])
         #expect(result.status == 1 && result.errors.contains("weasyprint"))
         #expect(try FileStatus.of(fixture.home.path.appending("draft.pdf")) == nil)
     }
 
-    @Test("Plain text is exported as what it says: none of its signs means anything")
+    @Test("Plain text is exported literally")
     func plainText() throws {
         let text = "1. no *list* and # no heading\n    no code, no <b>tag</b> & no [link](x)\n\n- no item_or_so\n"
         try fixture.write("draft.txt", text)
@@ -142,7 +142,7 @@ struct ExportCommandTests {
     }
 
     @Test(
-        "A format that would be misread is refused, and what can convert it is named",
+        "A format that would be misread is rejected, and a converter is named",
         arguments: [
             ("draft.rst", "reStructuredText", "pandoc -f rst"), ("draft.adoc", "AsciiDoc", "asciidoctor"),
             ("draft.org", "Org", "pandoc -f org"), ("draft.tex", "LaTeX", "pandoc -f latex"),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// If advisors cannot be asked, the quick pass's findings are still there, and one line says what is missing.
-@Suite("Where advisors cannot be asked", .timeLimit(.minutes(30)))
+@Suite("Unavailable advisors", .timeLimit(.minutes(30)))
 struct FailureTests {
     private let stub: MessagesStub
     private let fixture: CommandFixture
@@ -39,7 +39,7 @@ struct FailureTests {
         }
     }
 
-    @Test("A service that cannot be used is not asked about further drafts; what concerns one draft alone stays there")
+    @Test("An unusable service is not asked about further drafts; a failure with one draft affects only that")
     func severalFiles() async throws {
         let files = ["one.md", "two.md", "three.md", "--quiet"]
         let busy = ScriptedServer.Answer.complaint(529, "overloaded_error")
@@ -62,7 +62,7 @@ struct FailureTests {
         #expect(found["suggestions"].items.filter { $0["original_text"].text == "process data" }.count == 2)
     }
 
-    @Test("A budget that is used up stops the advisors alone")
+    @Test("An exhausted budget stops only the advisors")
     func budget() throws {
         #expect(try fixture.tk(["config", "set", "monthly_budget", "0.0001"]).status == 0)
         let result = try fixture.tk(["suggest", "one.md", "--quiet", "--verbose"])
@@ -74,7 +74,7 @@ struct FailureTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test("Programs are told as well: each advisor's failure, and what an unusable answer cost")
+    @Test("Programs are informed as well: each advisor's failure, and the cost of an unusable answer")
     func json() throws {
         stub.fail(Self.failures[3].1)
         let result = try fixture.tk(["suggest", "one.md", "--json", "--advisors", "editor"])
@@ -84,7 +84,7 @@ struct FailureTests {
         #expect(metadata["usage"]["input_tokens"].number == 1000)
     }
 
-    @Test("--interactive goes through the quick pass's findings, and still ends with 1")
+    @Test("--interactive steps through the quick pass's findings, and still exits with 1")
     func interactive() throws {
         stub.fail(Self.failures[0].1)
         let result = try fixture.tk(["suggest", "one.md", "--interactive"], input: "a\na\na\n")

@@ -3,7 +3,7 @@ import TKCommands
 import TestSupport
 import Testing
 
-@Suite("The words of the command line")
+@Suite("Command-line words")
 struct GivenWordTests {
     private static let samples: [[UInt8]] = [
         [], Array("plain.md".utf8), Array("é 漢字 👩‍👩‍👧".utf8), Array("ex".utf8) + [0xE9], [0xE9, 0x80], [0xFF, 0xFE, 0x80],
@@ -33,7 +33,7 @@ struct GivenWordTests {
         }
     }
 
-    @Test("A path is what was given, and lies in the working folder where it is relative")
+    @Test("A path is what was given, and is relative to the working folder")
     func paths() {
         let path = PathArgument("a/../b/./c/")
         #expect(path.isFolder && !path.isStream && path.path == "a/../b/./c")

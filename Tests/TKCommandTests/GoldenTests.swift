@@ -6,7 +6,7 @@ import Testing
 /// The JSON of every command, byte by byte, in Tests/Fixtures/tk; docs/tk.md names every field of it.
 ///
 /// `STEWARD_UPDATE_GOLDEN=1` rewrites the files.
-@Suite("The JSON of every command", .timeLimit(.minutes(30)))
+@Suite("JSON of every command", .timeLimit(.minutes(30)))
 struct GoldenTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -46,7 +46,7 @@ struct GoldenTests {
         ("roles-delete.json", ["roles", "delete", "custom_plain", "--force", "--json"]),
     ]
 
-    @Test("Every command's output is the golden file's")
+    @Test("Every command's output matches the golden file")
     func golden() throws {
         let stub = try MessagesStub()
         let fixture = try CommandFixture(stub)

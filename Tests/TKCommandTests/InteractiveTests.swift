@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Answers given in `--interactive` are never lost, whatever happens to the file meanwhile.
-@Suite("Answers of a person", .timeLimit(.minutes(30)))
+@Suite("Interactive answers", .timeLimit(.minutes(30)))
 struct InteractiveTests {
     private let fixture: CommandFixture
     private static let lock = ".draft.md.swp"
@@ -21,7 +21,7 @@ struct InteractiveTests {
 
     private func remove(_ name: BytePath) throws { try Durable.remove(fixture.home.path.appending(name.text)) }
 
-    @Test("A draft that is open in an editor is refused before anything is asked or paid for")
+    @Test("A draft open in an editor is rejected before anything is asked or paid for")
     func openFromTheStart() throws {
         let stub = try MessagesStub()
         let fixture = try CommandFixture(stub)
@@ -32,7 +32,7 @@ struct InteractiveTests {
         #expect(result.errors.split(separator: "\n").count == 1 && stub.requests.isEmpty)
     }
 
-    @Test("A draft that changed meanwhile gets the accepted changes where their words stand now")
+    @Test("If the draft changed meanwhile, accepted changes are applied where their words are now")
     func changedMeanwhile() async throws {
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--quick", "--interactive"])
         try await talk.hears("1/3 [a]ccept")
@@ -50,7 +50,7 @@ struct InteractiveTests {
         #expect(result.errors.contains("has changed; locating") && result.errors.contains("Wrote"))
     }
 
-    @Test("What cannot be put in place any more is named with its words")
+    @Test("Changes that can no longer be placed are listed with their words")
     func gone() async throws {
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--quick", "--interactive"])
         try await talk.hears("1/3 [a]ccept")
@@ -77,7 +77,7 @@ struct InteractiveTests {
         #expect(try fixture.read("draft.md").contains("can be used"))
     }
 
-    @Test("Where writing stays impossible, the changes are printed as a diff, and no answer counts")
+    @Test("If writing remains impossible, the changes are printed as a diff, and no answer counts")
     func printed() async throws {
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--quick", "--interactive"])
         try await talk.hears("1/3 [a]ccept")
@@ -93,7 +93,7 @@ struct InteractiveTests {
         #expect(try fixture.read("draft.md") == sampleDraft.replacing("utilized", with: "employed"))
     }
 
-    @Test("A draft that is gone leaves the diff too")
+    @Test("A removed draft leaves the diff too")
     func removed() async throws {
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--quick", "--interactive"])
         try await talk.hears("1/3 [a]ccept")
@@ -103,7 +103,7 @@ struct InteractiveTests {
         #expect(result.status == 1 && result.output.contains("+The system can be used"), "\(result.errors)")
     }
 
-    @Test("A model carries a change over to words that were changed meanwhile")
+    @Test("A model adapts a change to words that were changed meanwhile")
     func carriedOver() async throws {
         let draft = "First, the system can be utilized to process data in many ways. A second sentence.\n"
         let stub = try MessagesStub { body in

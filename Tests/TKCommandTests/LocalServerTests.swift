@@ -37,7 +37,7 @@ struct LocalServerTests {
     }
 
     @Test(
-        "The model of another user is told nothing, not even that somebody is there, and who runs it is said",
+        "Another user's model gets nothing, not even a connection, and its owner is named",
         .enabled(if: isRoot, "only root can be two users"))
     func foreign() throws {
         let server = try ModelOfUser(user: ModelOfUser.nobody)
@@ -60,7 +60,7 @@ struct LocalServerTests {
     }
 
     @Test(
-        "Another user on an address of IPv6 is found as well", .enabled(if: isRoot, "only root can be two users"),
+        "Another user's on an IPv6 address is detected as well", .enabled(if: isRoot, "only root can be two users"),
         arguments: ["::1", "::", "0.0.0.0"])
     func foreignElsewhere(address: String) throws {
         let server: ModelOfUser
@@ -94,7 +94,7 @@ struct LocalServerTests {
         #expect(try server.heard == heard)
     }
 
-    @Test("One's own model is asked without a word, whatever its host is called")
+    @Test("The user's own model is asked without a message, whatever its host is called")
     func own() throws {
         let server = try ModelOfUser()
         for (name, arguments, variables) in Self.ways(server) where name != "anthropic's protocol" {
@@ -105,7 +105,7 @@ struct LocalServerTests {
         #expect(try server.heard.contains(Self.secret))
     }
 
-    @Test("A fallback to a model of this machine that is not allowed is told, and nothing is sent to it")
+    @Test("A fallback to a local model that is not allowed is reported, and nothing is sent to it")
     func fallback() throws {
         let refused = "nothing runs at 127.0.0.1:1 (nobody listens there), so the draft was not sent"
         let result = try fixture.tk(["ask", "Why?", "-f", "draft.md"])
@@ -122,7 +122,7 @@ struct LocalServerTests {
     }
 
     @Test(
-        "Where the local model is another user's, a fallback goes on to the next that the settings allow, and says so",
+        "If the local model is another user's, the fallback continues with the next allowed one, and says so",
         .enabled(if: isRoot, "only root can be two users"))
     func furtherFallback() throws {
         let server = try ModelOfUser(user: ModelOfUser.nobody)
@@ -138,7 +138,7 @@ struct LocalServerTests {
         #expect(try server.heard == "")
     }
 
-    @Test("A project's file that says where drafts go is an error with its line, and nothing is sent")
+    @Test("A project's file that sets where drafts go is an error with its line, and nothing is sent")
     func project() throws {
         let stub = try MessagesStub()
         let own = try ModelOfUser()
@@ -167,7 +167,7 @@ struct LocalServerTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("`local.allow` is a setting like the others: shown, checked, and off until it is set")
+    @Test("`local.allow` is a setting like the others: shown, checked, and off by default")
     func setting() throws {
         #expect(try fixture.tk(["config", "get", "local.allow"]).output == "no\n")
         #expect(try fixture.tk(["config", "show"]).output.contains("local.allow"))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Rules that are always skipped in `--interactive` mute themselves; the user can see and undo that.
-@Suite("Rules that fall silent", .timeLimit(.minutes(30)))
+@Suite("Muted rules", .timeLimit(.minutes(30)))
 struct MutedRuleTests {
     private let fixture: CommandFixture
 
@@ -25,7 +25,7 @@ struct MutedRuleTests {
         return try Answer(parsing: result.output)
     }
 
-    @Test("Eight skips mute a rule, which is said once, shown by config show, and taken back by config unmute")
+    @Test("Eight skips mute a rule, which is reported once, shown by config show, and undone by config unmute")
     func mutes() throws {
         try fixture.write("draft.md", sampleDraft)
         #expect(try found()["suggestions"].items.contains { $0["rule"].text == "wordy" })
@@ -50,7 +50,7 @@ struct MutedRuleTests {
         #expect(try fixture.tk(["config", "unmute", "--all"]).output == "No rule was muted.\n")
     }
 
-    @Test("Who accepts now and then keeps the rule")
+    @Test("Occasional acceptance keeps the rule")
     func kept() throws {
         _ = try answer("a\n", 0..<1)
         _ = try answer("s\n", 1..<10)
@@ -58,13 +58,13 @@ struct MutedRuleTests {
         #expect(try found()["metadata"]["muted_rules"].items.isEmpty)
     }
 
-    @Test("The same draft gone through again and again counts once")
+    @Test("Reviewing the same draft repeatedly counts once")
     func again() throws {
         for _ in 0..<10 { _ = try answer("s\n", 0..<1) }
         #expect(try fixture.tk(["config", "show"]).output.contains("muted_rules") == false)
     }
 
-    @Test("Answers that cannot be read are a warning, and the review goes on")
+    @Test("Unreadable answers cause a warning, and the review continues")
     func damaged() throws {
         try fixture.write(".tk/rule-answers.json", "{")
         let result = try answer("a\n", 0..<1)[0]
@@ -72,7 +72,7 @@ struct MutedRuleTests {
         #expect(try fixture.read("draft-0.md").contains("used"), "what was accepted is written")
     }
 
-    @Test("--ignore leaves rules out for once, instead of the setting")
+    @Test("--ignore omits rules once, replacing the setting")
     func ignored() throws {
         try fixture.write("draft.md", sampleDraft)
         #expect(try found(["--ignore", "wordy"])["suggestions"].items.map { $0["rule"].text } == ["repeated-word"])

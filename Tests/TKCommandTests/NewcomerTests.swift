@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The first contact of a new user of `tk`: help, completions, mistyped names, an installation, a missing key.
-@Suite("What a newcomer meets", .timeLimit(.minutes(30)))
+@Suite("First use", .timeLimit(.minutes(30)))
 struct NewcomerTests {
     private let fixture: CommandFixture
 
@@ -15,7 +15,7 @@ struct NewcomerTests {
         try fixture.write("draft.md", sampleDraft)
     }
 
-    @Test("Every command explains itself, in lines that fit a terminal")
+    @Test("Every command has help, in lines that fit a terminal")
     func help() throws {
         let commands = [
             "", "suggest", "council", "ask", "pipe", "export", "roles", "roles list", "roles show", "roles create",
@@ -32,7 +32,7 @@ struct NewcomerTests {
         }
     }
 
-    @Test("A mistyped name is answered with what was meant; the command line ends with 64, an unknown name with 1")
+    @Test("A mistyped name gets a suggestion; usage errors exit with 64, an unknown name with 1")
     func nearMisses() throws {
         let cases: [([String], Int32, String)] = [
             (["sugest", "draft.md"], 64, "`suggest`"), (["roles", "lst"], 64, "`list`"),
@@ -79,7 +79,7 @@ struct NewcomerTests {
         #expect(offered.output == "technical_writer\n", "\(offered.errors)")
     }
 
-    @Test("The program runs from PREFIX/bin with its data in PREFIX/share/steward/tk, and says where it looked")
+    @Test("The program runs from PREFIX/bin with its data in PREFIX/share/steward/tk, and names the places it searched")
     func installed() throws {
         let data = URL(fileURLWithPath: CommandFixture.binary).deletingLastPathComponent()
             .appendingPathComponent("steward_TKCore.resources/Resources")
@@ -101,7 +101,7 @@ struct NewcomerTests {
         #expect(found.output.contains("technical_writer") && found.output.hasSuffix("used\nwas\nto\n"))
     }
 
-    @Test("Where a key is missing, the advice keeps it out of the arguments")
+    @Test("If a key is missing, the advice keeps it out of the arguments")
     func missingKey() throws {
         for arguments in [["ask", "Why?"], ["council", "draft.md"], ["suggest", "draft.md", "--no-quick"]] {
             let result = try fixture.tk(arguments)
@@ -111,7 +111,7 @@ struct NewcomerTests {
         #expect(try fixture.tk(["config", "set", "api_key"]).status == 64, "there is nobody to ask")
     }
 
-    @Test("Where nobody can answer, each reason is told once")
+    @Test("If nobody can answer, each reason is reported once")
     func nobody() throws {
         try fixture.write(".tk/config.json", #"{"base_url": "http://127.0.0.1:1"}"#)
         for arguments in [["ask", "Why?"], ["suggest", "draft.md"]] {
@@ -124,7 +124,7 @@ struct NewcomerTests {
         }
     }
 
-    @Test("Tk leaves no core dump, which would hold keys and drafts")
+    @Test("tk leaves no core dump, which would contain keys and drafts")
     func coreDumps() throws {
         // When the draft can be opened for writing, the program is reading it: it has begun. SIGXCPU ends it with a
         // core dump.
@@ -145,7 +145,7 @@ struct NewcomerTests {
         #expect(result.output == "True False\n", "\(result.errors)")
     }
 
-    @Test("Control characters in a draft change nothing in what is found, and stay")
+    @Test("Control characters in a draft do not affect the findings, and are kept")
     func controls() throws {
         let result = try fixture.tk(["pipe", "--quick", "--text", "a\u{1}b utilized\u{8} in order to\u{1F} go\u{7F}\n"])
         #expect(result.output == "a\u{1}b used\u{8} to\u{1F} go\u{7F}\n", "\(result.errors)")
@@ -156,7 +156,7 @@ struct NewcomerTests {
         #expect(shown.output == "a\\x01b\\x1B]0;x\\x07 used\r\n", "on a terminal they are shown")
     }
 
-    @Test("A draft whose name is no UTF-8 is read, changed and exported")
+    @Test("A draft whose name is not UTF-8 is read, changed and exported")
     func rawNames() throws {
         let result = try fixture.shell(
             """
@@ -168,7 +168,7 @@ struct NewcomerTests {
         #expect(result.output.hasPrefix("used\nwas\nto\n# Manual\n\nThe system can be used to process data."))
     }
 
-    @Test("An empty answer to the question for a key removes none")
+    @Test("An empty answer when asked for a key removes none")
     func emptyKey() throws {
         #expect(try fixture.tk(["config", "set", "api_key", "--stdin"], input: "sk-kept\n").status == 0)
         let empty = try fixture.tk(["config", "set", "api_key", "--stdin"])
@@ -178,7 +178,7 @@ struct NewcomerTests {
         #expect(try FileStatus.of(fixture.home.path.appending(".tk/secrets/anthropic")) == nil)
     }
 
-    @Test("A question that another command answers better is told so")
+    @Test("A question better answered by another command is referred to it")
     func betterCommand() throws {
         let stub = try MessagesStub()
         let fixture = try CommandFixture(stub)

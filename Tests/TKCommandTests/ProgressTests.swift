@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a terminal shows while a model works, and what `ask` does with it.
-@Suite("What a terminal shows while a model works", .timeLimit(.minutes(30)))
+@Suite("Progress on a terminal", .timeLimit(.minutes(30)))
 struct ProgressTests {
     private let stub: MessagesStub
     private let fixture: CommandFixture
@@ -26,7 +26,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("A pause before the next try is told with its reason, and the line is gone when there is something to show")
+    @Test("A wait before a retry is shown with its reason, and the line is removed before output")
     func retrying() async throws {
         stub.fail(.complaint(529, "overloaded_error", headers: ["retry-after-ms": "1500"]), times: 1)
         let talk = try Conversation(fixture, ["suggest", "draft.md", "--json"], onTerminal: true)
@@ -46,7 +46,7 @@ struct ProgressTests {
         #expect(result.status == 0 && result.errors == "")
     }
 
-    @Test("An answer stands on the terminal as it is written, once")
+    @Test("An answer appears on the terminal as it is written, once")
     func streamed() async throws {
         let whole = try Conversation(fixture, ["ask", "Why?", "-f", "draft.md"], onTerminal: true).ends()
         #expect(whole.output.components(separatedBy: MessagesStub.answerText + "\r\n").count == 2, "\(whole.output)")
@@ -60,7 +60,7 @@ struct ProgressTests {
         try await talk.hears("Begin with the first words")
     }
 
-    @Test("Words that leave open what is wanted are put to the model, beside the question")
+    @Test("A vague request is sent to the model with the question")
     func intent() throws {
         let open = try fixture.tk(["ask", "The beginning feels heavy", "-f", "draft.md", "--verbose"])
         #expect(open.status == 0 && open.output.contains(MessagesStub.answerText))
@@ -77,7 +77,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("--lines narrows both passes to a part of the draft")
+    @Test("--lines limits both passes to a part of the draft")
     func lines() throws {
         try fixture.write("long.md", "It was was here.\n\nWe utilized it to process data.\n\nIn order to go.\n")
         func found(_ arguments: [String]) throws -> [String] {

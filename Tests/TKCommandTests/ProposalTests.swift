@@ -2,7 +2,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("What a model proposes, through the built tk", .timeLimit(.minutes(30)))
+@Suite("Proposals of models, through the built tk", .timeLimit(.minutes(30)))
 struct ProposalTests {
     static let draft = """
         ---
@@ -36,7 +36,7 @@ struct ProposalTests {
         }
     }
 
-    @Test("Pipe changes words, and neither code nor links nor front matter")
+    @Test("Pipe changes words, but neither code nor links nor front matter")
     func pipe() throws {
         let tk = try CommandFixture(try Self.stub())
         try tk.write("clean.md", Self.draft)
@@ -60,7 +60,7 @@ struct ProposalTests {
     }
 
     @Test(
-        "Pipe leaves what is no prose as it is, whatever the format",
+        "Pipe leaves anything but prose unchanged, in every format",
         arguments: [
             ("a.adoc", "We met in order to talk.\n\n----\nin order to\n----\n"),
             ("a.rst", "We met in order to talk::\n\n   in order to\n"),
@@ -76,7 +76,7 @@ struct ProposalTests {
         #expect(result.output == text.replacing("in order to talk", with: "to talk"), "\(result.errors)")
     }
 
-    @Test("Pipe refuses what it cannot tell from prose, and suggest says so")
+    @Test("Pipe rejects what it cannot tell from prose, and suggest says so")
     func unknown() throws {
         let tk = try CommandFixture()
         let text = "<p>We met in order to talk.</p>\n"
@@ -89,7 +89,7 @@ struct ProposalTests {
     }
 
     @Test(
-        "What is no UTF-8 is refused by what it is and where",
+        "Invalid UTF-8 is rejected with its position",
         arguments: [
             (Array("One\ntwo\u{0}\n".utf8), "NUL in line 2"), ([0xFF, 0xFE, 0x41, 0x00], "UTF-16"),
             (Array("One\n".utf8) + [0xE9, 0x74, 0xE9], "line 2 holds bytes of another encoding"),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A server that never ends its answer is abandoned after the time limit; the text received so far is shown.
-@Suite("Answers without end", .timeLimit(.minutes(30)))
+@Suite("Endless answers", .timeLimit(.minutes(30)))
 struct TimeLimitTests {
     private let stub: MessagesStub
     private let fixture: CommandFixture
@@ -29,7 +29,7 @@ struct TimeLimitTests {
         return .stream(events.map { "data: \($0)\n\n" }.joined(), ending: .held)
     }
 
-    @Test("Where nothing has come, the quick pass's findings stand, one line says why, and the exit code is 1")
+    @Test("If nothing has come, the quick pass's findings are shown, one line says why, and the exit code is 1")
     func silence() throws {
         stub.fail(.stream([], ending: .held))
         let found = try fixture.tk(["suggest", "draft.md", "--quiet", "--timeout", "1"])
@@ -44,7 +44,7 @@ struct TimeLimitTests {
         }
     }
 
-    @Test("Suggestions that were whole by then are shown")
+    @Test("Suggestions complete by then are shown")
     func suggestions() throws {
         stub.fail(
             try Self.begun(
@@ -57,7 +57,7 @@ struct TimeLimitTests {
         #expect(found.errors.contains(Self.late(Self.enough)), "\(found.errors)")
     }
 
-    @Test("Of an answer to a question what was written by then is shown")
+    @Test("The part of an answer written by then is shown")
     func question() throws {
         stub.fail(try Self.begun("Begin with what the reader"))
         let found = try fixture.tk(["ask", "How?", "--timeout", "\(Self.enough)", "--no-keep"])
@@ -65,7 +65,7 @@ struct TimeLimitTests {
         #expect(found.errors.contains(Self.late(Self.enough)), "\(found.errors)")
     }
 
-    @Test("The limit can be set, and a wrong one is refused")
+    @Test("The limit can be set, and an invalid one is rejected")
     func setting() throws {
         #expect(try fixture.tk(["config", "get", "timeout"]).output.contains("300"))
         #expect(try fixture.tk(["config", "set", "timeout", "1"]).status == 0)

@@ -26,7 +26,7 @@ struct ConfigTests {
     private func user(_ json: String) throws { try folder.write("home/.tk/config.json", json) }
     private func project(_ json: String) throws { try folder.write("work/.tk/config.json", json) }
 
-    @Test("Without any setting, the defaults")
+    @Test("Defaults without any setting")
     func defaults() throws {
         let found = try store().effective()
         #expect(found.provider == "anthropic" && found.model == "claude-sonnet-4-6")
@@ -34,7 +34,7 @@ struct ConfigTests {
         #expect(found.monthlyBudget == nil && found.fallback == .any && found.role == "general")
     }
 
-    @Test("Flags, then environment, then the project, then the user, then the defaults")
+    @Test("Precedence: flags, environment, project, user, defaults")
     func precedence() throws {
         let names = ["flag", "environment", "user"]
         try user("{\"model\": \"user\", \"role\": \"editor\"}")
@@ -74,14 +74,14 @@ struct ConfigTests {
         #expect(try store().effective(flags: [.provider: "ollama"]).model == nil)
     }
 
-    @Test("Who uses a local model stays local unless another word is said")
+    @Test("A local model stays local unless configured otherwise")
     func fallback() throws {
         #expect(try store(["TK_PROVIDER": "ollama"]).effective().fallback == .local)
         try user("{\"fallback\": \"none\"}")
         #expect(try store().effective().fallback == .none)
     }
 
-    @Test("A project, which may be somebody else's work, cannot send keys elsewhere or change the budget")
+    @Test("A project, possibly by somebody else, cannot redirect keys or change the budget")
     func hostileProject() throws {
         try project("{\n  \"base_url\": \"https://evil.example\"\n}")
         let url = #expect(throws: Fault.self) { try store().effective() }
@@ -96,7 +96,7 @@ struct ConfigTests {
     }
 
     @Test(
-        "A project says nothing about where a text goes or what it costs, also not what the user says himself",
+        "A project cannot set where a text goes or what it costs, even if the user sets the same",
         arguments: [
             #""provider": "ollama""#, #""provider": "openai""#, #""provider": "anthropic""#, #""model": "x""#,
             #""base_url": "https://api.anthropic.com""#, #""fallback": "none""#, #""fallback": "any""#,
@@ -115,7 +115,7 @@ struct ConfigTests {
         #expect(found.role == "editor" && found.ignoredRules == ["wordy"] && found.provider == "anthropic")
     }
 
-    @Test("Everything that a project may not say is told at once")
+    @Test("All forbidden settings of a project are reported at once")
     func severalDestinations() throws {
         try project("{\n\"fallback\": \"any\",\n\"provider\": \"openai\",\n\"model\": \"x\"\n}")
         let message = #expect(throws: Fault.self) { try store().effective() }?.message ?? ""
@@ -125,7 +125,7 @@ struct ConfigTests {
             "\(message)")
     }
 
-    @Test("Whether any user's model on this machine may be asked: no, unless the user says yes")
+    @Test("Models of other users on this machine are not asked, unless the user allows it")
     func localAllow() throws {
         #expect(try !store().effective().allowsAnyLocalServer && store().get("local.allow")?.value == "no")
         _ = try store().set("local.allow", to: "yes")
@@ -148,7 +148,7 @@ struct ConfigTests {
         #expect(try store.effective().monthlyBudget == Cost(dollars: 5))
     }
 
-    @Test("Setting and getting, in one step and for this user alone")
+    @Test("Setting and getting, atomically and for this user alone")
     func setting() throws {
         #expect(try store().set("monthly_budget", to: "$2.50") == home.configuration)
         _ = try store().set("provider", to: "openai")
@@ -164,7 +164,7 @@ struct ConfigTests {
         #expect(try folder.read("home/.tk/config.json").contains("monthly_budget") == false)
     }
 
-    @Test("A configuration that is a link to elsewhere stays one")
+    @Test("A configuration that is a link remains one")
     func link() throws {
         try folder.write("dotfiles/config.json", "{}")
         try Durable.makeDirectory(home.folder)
@@ -174,7 +174,7 @@ struct ConfigTests {
         #expect(try folder.read("dotfiles/config.json").contains("editor"))
     }
 
-    @Test("Init makes the file once and never again")
+    @Test("Init creates the file once and never again")
     func initialise() throws {
         #expect(try store().initialise())
         _ = try store().set("role", to: "editor")
@@ -184,7 +184,7 @@ struct ConfigTests {
     }
 
     @Test(
-        "What is wrong is refused with file, line and what was meant",
+        "Errors are reported with file, line and a suggestion",
         arguments: [
             ("{\n  \"provder\": \"openai\"\n}", ":2:", "did you mean `provider`?"),
             ("{\n\n  \"provider\": \"openia\"\n}", ":3:", "did you mean `openai`?"),
@@ -204,7 +204,7 @@ struct ConfigTests {
         #expect(fault?.kind == .usage)
     }
 
-    @Test("Unknown settings and wrong values are not written")
+    @Test("Unknown settings and invalid values are not written")
     func wrongSet() throws {
         let unknown = #expect(throws: Fault.self) { try store().set("modle", to: "x") }
         #expect(unknown?.message.contains("did you mean `model`?") == true)
@@ -213,7 +213,7 @@ struct ConfigTests {
         #expect(try FileStatus.of(home.configuration) == nil)
     }
 
-    @Test("Several processes that set values lose none")
+    @Test("Concurrent processes lose no setting")
     func concurrent() async throws {
         let names = ["model", "role", "monthly_budget", "fallback", "ignored_rules"]
         let values = ["m", "editor", "5", "none", "a"]
@@ -241,7 +241,7 @@ struct ConfigTests {
         #expect(try FileSecretStore(home: home).secret(for: "openai") == nil)
     }
 
-    @Test("The home is TK_HOME, else HOME, and must be absolute")
+    @Test("The home is TK_HOME, or else HOME, and must be absolute")
     func homes() throws {
         #expect(try TKHome(environment: ["HOME": "/h"]).folder == "/h/.tk")
         #expect(try TKHome(environment: ["HOME": "/h", "TK_HOME": "/t"]).folder == "/t/.tk")
@@ -250,7 +250,7 @@ struct ConfigTests {
     }
 }
 
-@Suite("JSON of people's own files")
+@Suite("JSON files written by people")
 struct ConfigJSONTests {
     private let folder: TemporaryFolder
 
@@ -261,7 +261,7 @@ struct ConfigJSONTests {
     }
 
     @Test(
-        "What is no JSON is named by its line",
+        "Invalid JSON is reported with its line",
         arguments: [
             ("", 1), ("{", 1), ("{\n\"a\" 1}", 2), ("{\n\n\"updated\": \"x\",\n}", 4), ("{}\n{}", 2),
             ("{\"a\": tru}", 1),
@@ -275,14 +275,14 @@ struct ConfigJSONTests {
         #expect(fault?.message.contains("models.json:\(line): is not JSON") == true, "\(fault?.message ?? "")")
     }
 
-    @Test("Escapes and pairs of surrogates are read as they are meant")
+    @Test("Escapes and surrogate pairs are decoded")
     func escapes() throws {
         let text = #" { "updated" : "\u00e9\ud83d\ude00\n\/\\\"", "defaults": {}, "models" : [ ] } "#
         #expect(try models(Array(text.utf8)).updated == "é😀\n/\\\"")
         #expect(try models([0xEF, 0xBB, 0xBF] + Array(text.utf8)).updated == "é😀\n/\\\"", "some editors write a mark")
     }
 
-    @Test("It takes and refuses what Foundation does, which lets a last comma and a key that stands twice pass")
+    @Test("It accepts and rejects the same as Foundation, which allows a trailing comma and a duplicate key")
     func likeFoundation() throws {
         var generator = SeededGenerator(for: "JSON files")
         let good = Array(#"{"updated": "a\u00e9", "defaults": {"x": "y"}, "models": [] }"#.utf8)

@@ -5,10 +5,10 @@ import Testing
 @testable import TKCore
 
 /// Exports of drafts.
-@Suite("Drafts on their way out", .timeLimit(.minutes(30)))
+@Suite("Exporting drafts", .timeLimit(.minutes(30)))
 struct ExportTests {
     @Test(
-        "The title is the one that was given, else the front matter's, else the first heading, else the file's name",
+        "The title is the given one, or else the front matter's, the first heading, or the file's name",
         arguments: [
             ("---\ntitle: 'Front'\n---\n# Head\n", "Given", "Given"),
             ("---\ntitle: 'Front'\n---\n# Head\n", nil, "Front"),
@@ -26,13 +26,13 @@ struct ExportTests {
         #expect(DraftExport(source, title: given, fallbackTitle: "stem").title == expected)
     }
 
-    @Test("Front matter is no text, and a rule at the beginning is no front matter")
+    @Test("Front matter is not text, and a rule at the beginning is not front matter")
     func frontMatter() {
         #expect(DraftExport("---\r\na: b\r\n---\r\ntext\r\n", fallbackTitle: "").markdown == "text\r\n")
         #expect(DraftExport("---\n\ntext\n", fallbackTitle: "").markdown == "---\n\ntext\n")
     }
 
-    @Test("Html leaves out what would run, and for a renderer what it would fetch")
+    @Test("HTML omits anything executable, and for a renderer anything it would fetch")
     func safety() {
         let source = "<b onclick=x>hi</b> [x](javascript:x) ![far](http://e.org/p.png) ![near](p.png) ![up](../p.png)"
         let export = DraftExport(source, fallbackTitle: "t")
@@ -44,7 +44,7 @@ struct ExportTests {
         #expect(forRenderer.contains("far") && forRenderer.contains("src=\"p.png\""))
     }
 
-    @Test("Plain text keeps the words and the shape")
+    @Test("Plain text keeps words and layout")
     func plainText() {
         let source =
             "# H\n\na **b**\nc\n\n> q\n\n3. x\n\n   y\n4. z\n\n- [ ] t\n\n---\n\n```\ncode\n```\n\nnote[^1]\n\n[^1]: foot\n"
@@ -55,7 +55,7 @@ struct ExportTests {
     }
 
     @Test(
-        "A footnote that nothing leads to stays in plain text, behind the others",
+        "A footnote without a reference stays in plain text, after the others",
         arguments: [
             ("[^a]: Only.\n", "[1] Only.\n"),
             ("Text[^1].\n\n[^2]: Two.\n\n[^1]: One.\n", "Text[1].\n\n[1] One.\n\n[2] Two.\n"),
@@ -65,7 +65,7 @@ struct ExportTests {
         #expect(PlainTextExport.text(DraftExport(source, fallbackTitle: "t")) == expected)
     }
 
-    @Test("Deep nesting and hostile Markdown end, and stay well-formed")
+    @Test("Deep nesting and hostile Markdown terminate, and stay well-formed")
     func hostile() {
         for source in [
             String(repeating: "> ", count: 5000) + "x", String(repeating: "- ", count: 3000) + "x",
@@ -78,7 +78,7 @@ struct ExportTests {
         }
     }
 
-    @Test("Tabs of code are tabs in docx")
+    @Test("Tabs in code are tabs in docx")
     func tabs() {
         let bytes = DocxExport.bytes(DraftExport("```\na\tb\n```\n", fallbackTitle: "t"))
         let text = String(decoding: bytes, as: UTF8.self)

@@ -61,7 +61,7 @@ struct JourneyTests {
         .final: ["receive", "resumeDraft"],
     ]
 
-    @Test("What a stage does not allow is refused and changes nothing", arguments: JourneyStage.allCases)
+    @Test("An action not allowed in a stage is rejected and changes nothing", arguments: JourneyStage.allCases)
     func forbidden(_ stage: JourneyStage) throws {
         let events: [(String, JourneyEvent)] = [
             ("start", Self.start), ("reconsider", .reconsider), ("setDraftStage", .setDraftStage(.late)),
@@ -91,7 +91,7 @@ struct JourneyTests {
         }
     }
 
-    @Test("A comment is answered once; reopening takes the answer back with its count")
+    @Test("A comment is answered once; reopening reverts the answer and its count")
     func answers() throws {
         var state = try state(Self.start, .receive([finding("a"), finding("b", hasReplacement: false)]))
         #expect(throws: JourneyRefusal.self) { try state.apply(.accept("nobody")) }
@@ -106,7 +106,7 @@ struct JourneyTests {
         #expect(state.comments.allSatisfy { $0.status == .pending && $0.editedText == nil })
     }
 
-    @Test("An answered finding never comes back; a pending one that is not found again is gone")
+    @Test("An answered finding never comes back; a pending one that is not found again is removed")
     func rounds() throws {
         var state = try state(Self.start, .receive(["a", "b", "c"].map { finding($0) }), .skip("a"))
         try state.apply(.receive(["a", "b", "d", "d"].map { finding($0) }))
@@ -115,7 +115,7 @@ struct JourneyTests {
         #expect(state.totalReceived == 4 && state.revisionCycle == 2)
     }
 
-    @Test("Advisors are named once, and at most ten of them")
+    @Test("Advisors are listed once, and at most ten of them")
     func advisors() throws {
         var state = JourneyState()
         #expect(throws: JourneyRefusal.self) { try state.apply(.setAdvisors(["a", "a"])) }
@@ -124,7 +124,7 @@ struct JourneyTests {
         #expect(state.stage == .draft && state.storyType == nil)
     }
 
-    @Test("Whatever happens, the counters agree with the comments and the text is final only when all is answered")
+    @Test("The counters always match the comments and the text is final only when all are answered")
     func random() throws {
         var generator = SeededGenerator(for: "journeys")
         for _ in 0..<200 {
@@ -161,7 +161,7 @@ struct JourneyTests {
         try await JourneyStore.open(folder.path.appending("journeys.sqlite")).store
     }
 
-    @Test("A document's journey is there after a restart; a path that is not UTF-8 is kept byte for byte")
+    @Test("A document's journey survives a restart; a path that is not UTF-8 is kept byte for byte")
     func persistence() async throws {
         let path = BytePath(bytes: Array("/drafts/caf".utf8) + [0xE9] + Array(".md".utf8))
         let first = try await open()
@@ -178,7 +178,7 @@ struct JourneyTests {
         #expect(try await second.project(folder: "/drafts", name: "renamed").id == project.id)
     }
 
-    @Test("Events happen all or none")
+    @Test("Events are recorded all or none")
     func allOrNone() async throws {
         let store = try await open()
         let document = try await store.document(path: "/a.md", title: "a", text: "x")
@@ -204,7 +204,7 @@ struct JourneyTests {
         #expect(try await stores[0].document(document.id)?.journey.totalSkipped == 20)
     }
 
-    @Test("A renamed draft stays the same document, and does not push another out")
+    @Test("A renamed draft remains the same document, and does not displace another")
     func move() async throws {
         let store = try await open()
         let one = try await store.document(path: "/a.md", title: "a", text: "x")
@@ -216,7 +216,7 @@ struct JourneyTests {
         #expect(changed.words == 2 && changed.textHash != one.textHash && changed.created == one.created)
     }
 
-    @Test("Questions and answers stay in their order, with their document")
+    @Test("Questions and answers keep their order, with their document")
     func conversations() async throws {
         let store = try await open()
         let document = try await store.document(path: "/a.md", title: "a", text: "x")

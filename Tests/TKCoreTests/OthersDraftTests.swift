@@ -8,7 +8,7 @@ import Testing
 @testable import TKCore
 
 /// Drafts of another owner, writable for a group: only the owner could keep others from saving them meanwhile.
-@Suite("Drafts that somebody else owns", .enabled(if: getuid() == 0, "needs root")) struct OthersDraftTests {
+@Suite("Drafts owned by somebody else", .enabled(if: getuid() == 0, "needs root")) struct OthersDraftTests {
     private let folder: TemporaryFolder
     private let draft: BytePath
 
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "One is swapped for a changed copy, so that a save that comes in between would be found; nothing is left beside it"
+        "One is exchanged for a changed copy, so that a concurrent save would be noticed; nothing is left beside it"
     )
     func swapped() async throws {
         let before = try FileStatus.of(draft)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "Wherever tk is killed one is whole, as it was or as it is to be",
+        "Wherever tk is killed the draft is complete, old or new",
         arguments: ["written", "exchanged", "removed"])
     func killed(point: String) async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -50,7 +50,7 @@ import Testing
         #expect(["old\n", "new\n"].contains(try folder.read("draft.md")))
     }
 
-    @Test("One with several names is left as it is, and stays one file")
+    @Test("One with several names is left alone, and stays one file")
     func severalNames() async throws {
         #expect(link(draft.text, folder.path.appending("other.md").text) == 0)
         await #expect(processExitsWith: .success) { [path = draft.text as String] in

@@ -8,7 +8,7 @@ import Testing
 @testable import TKCore
 
 /// The output of findings and texts: what a terminal and a program can rely on.
-@Suite("Findings as they are written", .timeLimit(.minutes(30)))
+@Suite("Output of findings", .timeLimit(.minutes(30)))
 struct OutputTests {
     private static func reviewed(_ text: String, _ quote: String, _ replacement: String?) throws -> ReviewedDraft {
         let draft = DraftText(text)
@@ -46,7 +46,7 @@ struct OutputTests {
         #expect(SARIFFormatter.uri("/tmp/a b:c.md") == "file:///tmp/a%20b%3Ac.md")
     }
 
-    @Test("No form lets a draft or a model steer the terminal", arguments: SuggestionFormat.allCases)
+    @Test("No format lets a draft or a model control the terminal", arguments: SuggestionFormat.allCases)
     func hostileText(format: SuggestionFormat) throws {
         let draft = try Self.reviewed("bad \u{1B}]0;x\u{7} \u{202E}words", "\u{1B}]0;x\u{7} \u{202E}words", "\u{9B}31m")
         for scalar in Self.output(format, draft).unicodeScalars {
@@ -62,7 +62,7 @@ struct OutputTests {
         #expect(Self.output(.quiet, try Self.reviewed("a wrong b", "wrong", nil)) == "")
     }
 
-    @Test("Colours only where the style has them")
+    @Test("Colours only if the style has them")
     func colours() throws {
         let draft = try Self.reviewed("a wrong b", "wrong", "right")
         #expect(Self.output(.text, draft, colour: true).contains("\u{1B}[31m- wrong\u{1B}[0m"))
@@ -76,7 +76,7 @@ struct OutputTests {
         }
     }
 
-    @Test("A filter keeps what matters most, in the order of the text, and counts the rest")
+    @Test("A filter keeps the most important findings, in text order, and counts the rest")
     func filter() throws {
         let draft = DraftText("one two three")
         let all = [("one", 3, 0.9), ("two", 1, 0.2), ("three", 2, 0.9)].map { word, priority, confidence in
@@ -94,7 +94,7 @@ struct OutputTests {
         #expect(sure.map(\.id) == ["one", "three"] && dropped.filtered == 1)
     }
 
-    @Test("A product keeps the mode and the link of what it replaces")
+    @Test("A product keeps the mode and the link of the file it replaces")
     func products() throws {
         let folder = try TemporaryFolder("tk-output")
         let page = folder.path.appending("page.html")
@@ -123,7 +123,7 @@ struct OutputTests {
         #expect(try folder.read("page.html") == "two")
     }
 
-    @Test("A draft is replaced only if it still holds what was read; links and modes stay")
+    @Test("A draft is replaced only if it is unchanged since it was read; links and modes are kept")
     func writing() throws {
         let folder = try TemporaryFolder("tk-output")
         let draft = try folder.write("draft.md", "old\n")

@@ -6,7 +6,7 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("Search over drafts")
+@Suite("Searching drafts")
 struct SearchTests {
     private let folder: TemporaryFolder
     private var drafts: BytePath { folder.path.appending("drafts") }
@@ -33,7 +33,7 @@ struct SearchTests {
         return index
     }
 
-    @Test("Words in any order, beginnings of words, phrases, exclusions, columns")
+    @Test("Words in any order, prefixes, phrases, exclusions, columns")
     func queries() async throws {
         let index = try await library()
         #expect(try await find(index, "snow").sorted() == ["one.md", "three.txt"])
@@ -65,7 +65,7 @@ struct SearchTests {
         }
     }
 
-    @Test("A title counts more than the text, and the snippet shows the place")
+    @Test("A title counts more than the text, and the snippet shows the match")
     func ranking() async throws {
         let index = try await library()
         let hits = try await index.search(SearchQuery("harbour"))
@@ -78,7 +78,7 @@ struct SearchTests {
         #expect(within.map(\.project) == ["novel"])
     }
 
-    @Test("Only what changed is read again; what is gone is forgotten")
+    @Test("Only changed files are read again; missing ones are forgotten")
     func update() async throws {
         let index = try await library()
         #expect(try await index.update(folder: drafts) == DraftIndex.Walked(unchanged: 3))
@@ -93,7 +93,7 @@ struct SearchTests {
         #expect(try await index.update(folder: drafts) == DraftIndex.Walked(unchanged: 2))
     }
 
-    @Test("Another folder's drafts stay when one is brought up to date")
+    @Test("Updating one folder keeps the drafts of others")
     func otherFolder() async throws {
         let index = try await library()
         try folder.write("elsewhere/four.md", "Snow again.")
@@ -102,7 +102,7 @@ struct SearchTests {
         await #expect(throws: Fault.self) { try await index.update(folder: "/nowhere/at/all") }
     }
 
-    @Test("Hidden names, work files, links, binaries and other kinds are left out")
+    @Test("Hidden names, work files, links, binaries and other kinds are omitted")
     func leftOut() async throws {
         try folder.write("drafts/.secret.md", "needle")
         try folder.write("drafts/.git/x.md", "needle")
@@ -126,7 +126,7 @@ struct SearchTests {
         #expect(try await index.search(SearchQuery("needle")).map(\.path) == [drafts.appending(name)])
     }
 
-    @Test("What has become a review's sidecar is no draft any more")
+    @Test("A file that has become a review's sidecar is no longer a draft")
     func sidecar() async throws {
         try folder.write("drafts/a.review.md", "needle")
         let index = try await open()
@@ -164,7 +164,7 @@ struct SearchTests {
         }
     }
 
-    @Test("An index that is no database is set aside, and can be made anew")
+    @Test("An index that is not a database is set aside, and can be rebuilt")
     func corrupt() async throws {
         try folder.write("search.sqlite", String(repeating: "x", count: 5000))
         let (index, notices) = try await DraftIndex.open(folder.path.appending("search.sqlite"))
@@ -175,7 +175,7 @@ struct SearchTests {
     }
 
     @Test(
-        "The title is the front matter's, else the first heading, else the name",
+        "The title is the front matter's, or else the first heading, or the name",
         arguments: [
             ("---\ntitle: A b\n---\n# C\n", "A b"), ("---\r\ntitle: A b\r\n---\r\n# C\r\n", "A b"),
             ("text\r\n\r\n# C\r\n", "C"), ("\u{FEFF}--- \ntitle: A b\n...\n# C\n", "A b"),

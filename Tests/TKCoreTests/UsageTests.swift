@@ -38,7 +38,7 @@ struct UsageTests {
             id, provider: "anthropic", model: model, usage: LLMUsage(inputTokens: Int((dollars / 3 * 1e6).rounded())))
     }
 
-    @Test("Prices: input, output, cache read and write, and dearer long calls")
+    @Test("Prices: input, output, cache read and write, and higher prices for long calls")
     func perMillion() throws {
         let usage = LLMUsage(
             inputTokens: 1_000_000, cacheReadTokens: 1_000_000, cacheWriteTokens: 1_000_000, outputTokens: 1_000_000)
@@ -55,7 +55,7 @@ struct UsageTests {
                 == Cost(nanodollars: 100), "the cheapest token is a whole number")
     }
 
-    @Test("A dated snapshot is its model; a name that only begins alike is not")
+    @Test("A dated snapshot has its model's price; a name with only a common prefix does not")
     func snapshots() {
         #expect(prices.entry(provider: "anthropic", model: "claude-haiku-4-5-20251001")?.id == "claude-haiku-4-5")
         #expect(prices.entry(provider: "openai", model: "gpt-4o-2024-08-06")?.id == "gpt-4o")
@@ -65,7 +65,7 @@ struct UsageTests {
         for (provider, model) in prices.defaults { #expect(prices.entry(provider: provider, model: model) != nil) }
     }
 
-    @Test("A user's file replaces entries and adds others; a broken one is named with its line")
+    @Test("A user's file replaces entries and adds others; a broken one is reported with its line")
     func userPrices() throws {
         let file = try folder.write(
             "models.json",
@@ -87,7 +87,7 @@ struct UsageTests {
         #expect(try ModelTable.load(TKResources.locate(), user: folder.path.appending("none")).models == prices.models)
     }
 
-    @Test("The estimate is words × 1.3, and a guess of the answer")
+    @Test("The estimate is words × 1.3, plus a guess of the answer")
     func estimate() {
         #expect(TokenEstimate.tokens("") == 0)
         #expect(TokenEstimate.tokens("one two three four five six seven eight nine ten") == 13)
@@ -101,7 +101,7 @@ struct UsageTests {
     }
 
     @Test(
-        "Money is written so that people can read it",
+        "Money is formatted readably",
         arguments: [
             (0, "$0.00"), (0.00001, "<$0.0001"), (0.0123, "$0.0123"), (1.5, "$1.50"), (1234.567, "$1234.57"),
         ])
@@ -138,7 +138,7 @@ struct UsageTests {
         #expect(try await ledger.summary(by: .day).isEmpty)
     }
 
-    @Test("A warning at half of the budget, a stop at all of it, and before it is passed")
+    @Test("A warning at half the budget, and a stop before it is exceeded")
     func budget() async throws {
         let ledger = try await open(budget: Cost(dollars: 1))
         #expect(try await ledger.budgetState().warning == nil)
@@ -161,7 +161,7 @@ struct UsageTests {
         #expect(try await ledger.summary(by: .month).first?.calls == 5, "a call that was stopped was not sent")
     }
 
-    @Test("A new month begins with the whole budget")
+    @Test("A new month begins with the full budget")
     func nextMonth() async throws {
         let time = Mutex(Self.noon)
         let ledger = try await open(budget: Cost(dollars: 1)) { time.withLock { $0 } }
@@ -171,7 +171,7 @@ struct UsageTests {
         #expect(try await ledger.allow(estimate: Cost(dollars: 0.9)).spent == .zero)
     }
 
-    @Test("A call that was sent and never answered stays in the books as unknown")
+    @Test("A call sent but never answered is recorded as unknown")
     func unknown() async throws {
         let gone = try await open(process: "former-boot 999999999 1")
         _ = try await gone.begin(
@@ -189,7 +189,7 @@ struct UsageTests {
         #expect(all.failedCalls == 1 && all.unpricedCalls == 1 && all.calls == 3 && all.outputTokens == 9)
     }
 
-    @Test("Several at once do not pass the budget together")
+    @Test("Concurrent calls do not exceed the budget together")
     func together() async throws {
         let ledgers = [
             try await open(budget: Cost(dollars: 1)), try await open(budget: Cost(dollars: 1)),
@@ -212,7 +212,7 @@ struct UsageTests {
         #expect(begun == 10)
     }
 
-    @Test("A corrupt database is set aside, with word of it")
+    @Test("A corrupt database is set aside and reported")
     func corrupt() async throws {
         try folder.write("usage.sqlite", String(repeating: "no database ", count: 1000))
         let opened = try await UsageLedger.open(
@@ -229,7 +229,7 @@ struct UsageTests {
         purpose: .suggestions, advisors: ["editor"], provider: "anthropic", model: "claude-sonnet-4-6", key: "k",
         inputTokens: 30_000, maxOutputTokens: 4096)
 
-    @Test("An answer is billed to who gave it; a refusal of the server is not billed; a cut call is unknown")
+    @Test("An answer is billed to whoever gave it; a server's refusal is not billed; a cut call is unknown")
     func recorder() async throws {
         let ledger = try await open()
         let recorder = UsageRecorder(ledger)
@@ -272,7 +272,7 @@ struct UsageTests {
         #expect(try await ledger.summary(by: .model).first?.outputTokens == 1_300)
     }
 
-    @Test("Half of the budget is told with the call that spends it, and once in each month")
+    @Test("Half the budget is reported with the call that reaches it, and once a month")
     func monthlyWarning() async throws {
         let time = Mutex(Self.noon)
         let warnings = Mutex<[String]>([])

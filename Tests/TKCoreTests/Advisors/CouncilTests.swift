@@ -48,7 +48,7 @@ struct CouncilTests {
         return (try await engine.debate(draft, options), servers)
     }
 
-    @Test("Who agrees, who disagrees with whom, and what only one has seen")
+    @Test("Agreement, disagreement, and points made by only one advisor")
     func comparison() async throws {
         let (report, servers) = try await Self.debate([
             (
@@ -81,7 +81,7 @@ struct CouncilTests {
         for point in report.points { #expect(point.anchor.map { Self.draft[$0.range] == $0.exact } ?? true) }
     }
 
-    @Test("An advisor that fails is reported; a point about words that are not there is dropped")
+    @Test("An advisor that fails is reported; a point about missing words is dropped")
     func failures() async throws {
         let (report, _) = try await Self.debate([
             ("editor", Self.answer("Good.", Self.point("It is slow.", "style", "1", "Invented."))),
@@ -109,7 +109,7 @@ struct CouncilTests {
         }
     }
 
-    @Test("A model may group what is left by ids; what does not hold together is not taken, and nothing is invented")
+    @Test("A model may group the rest by ids; inconsistent groups are rejected, and nothing is invented")
     func synthesis() async throws {
         let (report, servers) = try await Self.debate(
             [
@@ -140,7 +140,7 @@ struct CouncilTests {
         #expect(report.notices.contains { $0.contains("did not hold together") })
     }
 
-    @Test("Where that call fails, the debate does not")
+    @Test("If that call fails, the council does not")
     func synthesisFails() async throws {
         let (report, _) = try await Self.debate(
             [
@@ -151,7 +151,7 @@ struct CouncilTests {
         #expect(report.notices.contains { $0.contains("compared by their wording") })
     }
 
-    @Test("The same matter judged in opposite ways is a disagreement, never a consensus, also without a quote")
+    @Test("Opposite judgements of the same matter are a disagreement, never a consensus, even without a quote")
     func opposites() async throws {
         let (report, _) = try await Self.debate([
             ("editor", Self.answer("A.", Self.point("", "opening", "1", "The introduction is very strong and clear."))),
@@ -164,7 +164,7 @@ struct CouncilTests {
         #expect(report.consensus.isEmpty && report.uniqueInsights.isEmpty && report.disagreements.count == 1)
     }
 
-    @Test("A draft that is too long goes in parts, and points have their places in the whole")
+    @Test("A long draft is sent in parts, and points have their positions in the whole")
     func parts() async throws {
         let long = DraftText(
             (1...400).map { "Paragraph \($0) is a plain one, with some words in it, as ever.\n\n" }.joined())
@@ -178,7 +178,7 @@ struct CouncilTests {
         #expect(report.notices.contains { $0.contains("parts") })
     }
 
-    @Test("The draft stands before what differs from advisor to advisor, so that a server reads it once")
+    @Test("The draft comes before the parts that differ between advisors, so that a server can cache it")
     func sharedBeginning() async throws {
         let (_, servers) = try await Self.debate([
             ("editor", Self.answer("A.")), ("academic", Self.answer("B.")), ("copywriter", Self.answer("C.")),
@@ -198,7 +198,7 @@ struct CouncilTests {
         }
     }
 
-    @Test("Where the server keeps beginnings, the draft is marked, and the first advisor goes ahead until it is kept")
+    @Test("If the server caches prefixes, the draft is marked, and the first advisor goes ahead")
     func keptBeginning() async throws {
         let long = DraftText((1...900).map { "Sentence \($0) is plain. " }.joined())
         let roles = try AdvisorFixture.roles("editor", "academic", "copywriter", "general")
@@ -218,7 +218,7 @@ struct CouncilTests {
         }
     }
 
-    @Test("If the one that goes ahead fails, the others are asked all the same")
+    @Test("If the one that goes ahead fails, the others are asked anyway")
     func firstFails() async throws {
         let long = DraftText((1...900).map { "Sentence \($0) is plain. " }.joined())
         let entry = ModelEntry(
@@ -245,7 +245,7 @@ struct CouncilTests {
     }
 }
 
-@Suite("Which points belong together")
+@Suite("Grouping points")
 struct CouncilGroupingTests {
     static func point(
         _ id: String, _ advisor: String, _ range: Range<Int>?, _ stance: CouncilStance = .against, _ claim: String = "x"
@@ -257,7 +257,7 @@ struct CouncilGroupingTests {
         return CouncilPoint(id: id, advisorID: advisor, anchor: anchor, aspect: .clarity, stance: stance, claim: claim)
     }
 
-    @Test("A long quote does not join what stands at its two ends")
+    @Test("A long quote does not join points at its two ends")
     func chain() {
         let grouping = CouncilGrouping([
             Self.point("p1", "a", 0..<10), Self.point("p2", "b", 90..<100), Self.point("p3", "c", 0..<100),
@@ -266,13 +266,13 @@ struct CouncilGroupingTests {
         #expect(grouping.leftovers.map(\.id) == ["p2"])
     }
 
-    @Test("One advisor alone is neither a consensus nor a disagreement")
+    @Test("A single advisor is neither a consensus nor a disagreement")
     func alone() {
         let grouping = CouncilGrouping([Self.point("p1", "a", 0..<10), Self.point("p2", "a", 2..<8, .favourable)])
         #expect(grouping.consensus.isEmpty && grouping.disagreements.isEmpty && grouping.leftovers.count == 2)
     }
 
-    @Test("Who sees neither good nor bad takes no side")
+    @Test("A neutral advisor takes no side")
     func neutral() {
         let grouping = CouncilGrouping([
             Self.point("p1", "a", 0..<10, .favourable), Self.point("p2", "b", 0..<10, .against),
@@ -282,7 +282,7 @@ struct CouncilGroupingTests {
         #expect(grouping.leftovers.map(\.id) == ["p3"])
     }
 
-    @Test("By wording: the same stems and the same aspect, with the same stance or the opposite one")
+    @Test("By wording: the same stems and the same aspect, with the same or the opposite stance")
     func wording() {
         var grouping = CouncilGrouping([
             Self.point("p1", "a", nil, .against, "The sentences are too long to follow."),
@@ -295,7 +295,7 @@ struct CouncilGroupingTests {
         #expect(grouping.consensus.isEmpty && grouping.leftovers.map(\.id) == ["p4"])
     }
 
-    @Test("The same sentence is the same point, however short it is, but not about different places")
+    @Test("The same sentence is the same point, however short, but not about different places")
     func sameSentence() {
         var grouping = CouncilGrouping(
             ["a", "b", "c"].enumerated().map { index, advisor in
@@ -312,7 +312,7 @@ struct CouncilGroupingTests {
     }
 
     @Test(
-        "Strong against weak on one aspect is a disagreement, also without a quote",
+        "Strong against weak on one aspect is a disagreement, even without a quote",
         arguments: [
             ("The wording is strong.", "The wording is weak.", true), ("Strong.", "Weak.", true),
             ("The clarity is good throughout the middle.", "Clarity is poor.", false),

@@ -2,10 +2,10 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("What a writer wants", .timeLimit(.minutes(30)))
+@Suite("Understanding the writer's request", .timeLimit(.minutes(30)))
 struct IntentTests {
     @Test(
-        "Plain wishes need no model",
+        "Plain requests need no model",
         arguments: [
             ("Please give me some feedback on this", WriterIntent.feedback), ("Let the council debate this", .council),
             ("How should I structure this?", .question), ("Shorten the second paragraph", .rewrite),
@@ -19,7 +19,7 @@ struct IntentTests {
         #expect(detected.intent == intent && !detected.isFromModel && server.requests.isEmpty, "\(detected)")
     }
 
-    @Test("What the words leave open, a model is asked; what it cannot say, the words' guess stands")
+    @Test("A model is asked about the rest; if it cannot tell, the guess from the words stays")
     func ambiguous() async throws {
         let prompts = try AdvisorFixture.prompts()
         let text = "the thing with the second paragraph again"

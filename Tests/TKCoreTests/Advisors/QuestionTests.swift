@@ -17,7 +17,7 @@ struct QuestionTests {
         }
     }
 
-    @Test("An advisor answers in its voice, with the conversation before it and the draft as data")
+    @Test("An advisor answers in its voice, with the conversation so far and the draft as data")
     func asks() async throws {
         let server = try ScriptedServer(AdvisorFixture.answer("Begin with the reader.\u{1B}[31m"))
         let heard = Mutex("")
@@ -37,7 +37,7 @@ struct QuestionTests {
         #expect(messages[3].text.hasSuffix("\(boundary) BEGIN draft\n\(draft.string)\n\(boundary) END draft"))
     }
 
-    @Test("What does not fit is left out, the oldest and the draft's end first, and it is said")
+    @Test("What does not fit is omitted, the oldest and the draft's end first, and reported")
     func long() async throws {
         let server = try ScriptedServer(AdvisorFixture.answer("Yes."))
         let engine = try Self.engine(server, contextTokens: 4_096)

@@ -19,7 +19,7 @@ struct RoleTests {
             perspective: "Reads everything aloud first.", guidelines: ["Cut the last line."], exampleGood: "Frost.")
     }
 
-    @Test("There are eleven, each complete and each its own")
+    @Test("There are eleven, each complete and distinct")
     func builtIn() throws {
         let roles = try RoleCatalogue.load(TKResources.locate()).roles
         #expect(
@@ -44,7 +44,7 @@ struct RoleTests {
         #expect(Set(lines).count == lines.count, "no advisor borrows a line from another")
     }
 
-    @Test("An unknown advisor is refused with what was meant, or with what there is")
+    @Test("An unknown advisor is rejected with a suggestion or the list")
     func unknown() throws {
         let catalogue = try RoleCatalogue.load(TKResources.locate())
         let near = #expect(throws: Fault.self) { try catalogue.role("editr") }
@@ -57,7 +57,7 @@ struct RoleTests {
         #expect(throws: Fault.self) { try catalogue.role("\u{1B}[31m") }
     }
 
-    @Test("A user's advisor is kept as a file, found again, and used like the others")
+    @Test("A user's advisor is stored as a file, found again, and used like the others")
     func custom() throws {
         try store.create(poet())
         #expect(try store.load() == [poet()])
@@ -71,7 +71,7 @@ struct RoleTests {
         #expect(catalogue.problems.isEmpty)
     }
 
-    @Test("Names that give the same id are not created twice; the first stays as it was")
+    @Test("Names with the same id are not created twice; the first stays as it was")
     func twice() throws {
         try store.create(poet())
         let before = try folder.read("roles/custom_night-poet.json")
@@ -83,7 +83,7 @@ struct RoleTests {
         #expect(try listDirectory(store.folder).count == 1, "nothing unfinished is left")
     }
 
-    @Test("Deleting takes away the file; built-in and unknown ones are refused")
+    @Test("Deleting removes the file; built-in and unknown ones are rejected")
     func delete() throws {
         try store.create(poet())
         #expect(throws: Fault.self) { try store.delete(id: "editor") }
@@ -95,7 +95,7 @@ struct RoleTests {
         #expect(throws: Fault.self) { try store.delete(id: "custom_night-poet") }
     }
 
-    @Test("Without a folder there are no advisors of one's own")
+    @Test("Without a folder there are no user-defined advisors")
     func none() throws {
         #expect(try store.load().isEmpty)
     }
@@ -107,7 +107,7 @@ struct RoleTests {
     }
 
     @Test(
-        "What breaks a rule is refused, and the field named",
+        "An invalid advisor is rejected, naming the field",
         arguments: [
             Rule(testDescription: "name with a slash", field: "name") { $0.name = "a/b" },
             Rule(testDescription: "name with an umlaut", field: "name") { $0.name = "Müller" },
@@ -141,7 +141,7 @@ struct RoleTests {
         #expect(try store.load().isEmpty)
     }
 
-    @Test("What lies on the bounds is taken", arguments: [10, 200])
+    @Test("Values at the limits are accepted", arguments: [10, 200])
     func bounds(_ length: Int) throws {
         var role = poet("A-1 b")
         role.perspective = String(repeating: "ö", count: length)
@@ -151,7 +151,7 @@ struct RoleTests {
         #expect(role.id == "custom_a-1-b")
     }
 
-    @Test("A broken file is named with its line and does not hide the others")
+    @Test("A broken file is reported with its line and does not hide the others")
     func broken() throws {
         try store.create(poet())
         try folder.write("roles/custom_a.json", "{\n  \"name\": \"a\",\n  \"expertise\" \"x\"\n}\n")
@@ -191,7 +191,7 @@ struct RoleTests {
         #expect(catalogue.roles.count == 12 && catalogue.problems.count == 5)
     }
 
-    @Test("Any file whatever gives an advisor or a complaint, never a crash")
+    @Test("Any file yields an advisor or an error, never a crash")
     func hostile() throws {
         var generator = SeededGenerator(for: "hostile role files")
         let good = Array(
@@ -221,7 +221,7 @@ struct RoleTests {
         #expect(taken >= 50 && refused > 100, "\(taken) taken, \(refused) refused")
     }
 
-    @Test("The data files are looked for in three places, and a miss names them")
+    @Test("The data files are searched in three places, and an error names them")
     func resources() throws {
         let here = try TKResources.locate().folder
         let named = try TKResources.locate(environment: ["STEWARD_TK_RESOURCES": here.text], program: "/nowhere/bin/tk")

@@ -45,7 +45,7 @@ struct StoryTypeTests {
         ("email_memo", "Email / Memo", ["ux_writer", "editor"], ["Clarity", "Tone", "Action items", "Brevity"]),
     ]
 
-    @Test("There are nine, with their advisors and what is said of the genre")
+    @Test("There are nine, with their advisors and a description of the genre")
     func table() throws {
         #expect(catalogue.storyTypes.map(\.id) == Self.table.map(\.id))
         for row in Self.table {
@@ -58,7 +58,7 @@ struct StoryTypeTests {
         }
     }
 
-    @Test("An unknown one is refused with what was meant")
+    @Test("An unknown one is rejected with a suggestion")
     func unknown() {
         let fault = #expect(throws: Fault.self) { try catalogue.storyType("blog-persnal") }
         #expect(fault?.message.contains("did you mean `blog_personal`?") == true)

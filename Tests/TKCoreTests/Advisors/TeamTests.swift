@@ -2,7 +2,7 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("A team from a description", .timeLimit(.minutes(30)))
+@Suite("Choosing a team from a description", .timeLimit(.minutes(30)))
 struct TeamTests {
     static func assembler(_ answer: ScriptedServer.Answer?) throws -> TeamAssembler {
         TeamAssembler(
@@ -10,7 +10,7 @@ struct TeamTests {
             model: try answer.map { try AdvisorFixture.access(try ScriptedServer($0)) })
     }
 
-    @Test("A model's choice, as far as there are such advisors, each once, ten at most")
+    @Test("A model's choice, limited to existing advisors, each once, at most ten")
     func model() async throws {
         let ids =
             ["Copywriter", "pirate", "ux_writer", "copywriter"] + (try Self.assembler(nil)).catalogue.roles.map(\.id)
@@ -24,7 +24,7 @@ struct TeamTests {
     }
 
     @Test(
-        "Without a usable answer the description's words decide, and it is said why",
+        "Without a usable answer the description's words decide, and the reason is given",
         arguments: [
             AdvisorFixture.answer("Ask a pirate."), AdvisorFixture.answer(#"{"advisors":[{"id":"pirate"}]}"#),
             .reply(500, #"{"error":"out of memory"}"#),
@@ -48,13 +48,13 @@ struct TeamTests {
             team.storyType == kind && team.advisors.first == first && team.source == .keywords && team.calls.isEmpty)
     }
 
-    @Test("Words that say nothing get general advice; no words are an error")
+    @Test("Meaningless words get general advice; an empty description is an error")
     func nothing() async throws {
         #expect(try await Self.assembler(nil).assemble("xyzzy").advisors == ["general", "editor"])
         await #expect { try await Self.assembler(nil).assemble(" \n") } throws: { "\($0)".contains("empty") }
     }
 
-    @Test("A description cannot choose by giving orders: it goes as data")
+    @Test("A description cannot choose by giving instructions: it is sent as data")
     func injection() async throws {
         let server = try ScriptedServer(AdvisorFixture.answer(#"{"advisors":["editor"],"story_type":null}"#))
         let assembler = TeamAssembler(

@@ -79,7 +79,7 @@ struct AnchorGitHistoryTests {
         }
     }
 
-    @Test("Changelogs, a commit an entry: by context and from commit to commit, nothing is put in a wrong place")
+    @Test("Changelogs, a commit per entry: by context and from commit to commit, nothing is misplaced")
     func changelogs() throws {
         var generator = SeededGenerator(for: "git histories of changelogs")
         var (direct, carried) = (AnchorHistoryTests.Tally(), AnchorHistoryTests.Tally())
@@ -113,7 +113,7 @@ struct AnchorGitHistoryTests {
         #expect(direct.wrong + carried.wrong == [])
     }
 
-    @Test("Documentation, a commit an edit: what git, or the edit itself, says to have survived is in no wrong place")
+    @Test("Documentation, a commit per edit: surviving text, by git or by the edit, is never misplaced")
     func documentation() throws {
         var generator = SeededGenerator(for: "git histories of documentation")
         typealias Tally = AnchorHistoryTests.Tally

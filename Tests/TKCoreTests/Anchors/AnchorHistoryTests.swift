@@ -5,7 +5,7 @@ import Testing
 @testable import TKCore
 
 /// Anchors over the histories of real texts: surviving words are never put in a wrong place.
-@Suite("Anchors in texts that change")
+@Suite("Anchors in changing texts")
 struct AnchorHistoryTests {
     /// Results of the anchors; printed, since users feel the share of orphans.
     struct Tally: CustomStringConvertible {
@@ -39,7 +39,7 @@ struct AnchorHistoryTests {
         }
     }
 
-    @Test("Package changelogs: an entry stays what it was while others are put in front of it")
+    @Test("Package changelogs: an entry keeps its identity while others are added before it")
     func changelogs() throws {
         var generator = SeededGenerator(for: "changelogs")
         var phrases = Tally()
@@ -72,7 +72,7 @@ struct AnchorHistoryTests {
         #expect(phrases.wrong + lines.wrong + mapped.wrong == [])
     }
 
-    @Test("Edited documentation: text that survives is found where it went, or not at all")
+    @Test("Edited documentation: surviving text is found where it went, or not at all")
     func edits() throws {
         var generator = SeededGenerator(for: "edited documentation")
         var phrases = Tally()

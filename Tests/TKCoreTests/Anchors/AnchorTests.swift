@@ -21,13 +21,13 @@ struct AnchorTests {
         A second one says that it is very slow, and that nobody should wait for it any longer.
         """
 
-    @Test("The same text gives the anchor's own offsets")
+    @Test("The same text returns the anchor's own offsets")
     func unchanged() throws {
         let anchor = try anchor("very", in: Self.text, occurrence: 2)
         #expect(AnchorResolver(DraftText(Self.text)).resolve(anchor) == .unchanged(anchor.range))
     }
 
-    @Test("Of two equal phrases the one with the anchor's context is taken")
+    @Test("Of two equal phrases the one with the anchor's context is chosen")
     func context() throws {
         let anchor = try anchor("very", in: Self.text, occurrence: 2)
         let changed = DraftText("A new title\n\nvery good\n\n" + Self.text)
@@ -35,7 +35,7 @@ struct AnchorTests {
         #expect(changed[found.upperBound..<found.upperBound + 5] == " slow")
     }
 
-    @Test("A short phrase whose context is gone is an orphan, wherever else it stands")
+    @Test("A short phrase without its context is an orphan, wherever else it occurs")
     func orphan() throws {
         let anchor = try anchor("very", in: Self.text, occurrence: 2)
         let changed = DraftText("The first paragraph says that the tool is very useful for everybody who writes.\n")
@@ -54,7 +54,7 @@ struct AnchorTests {
         #expect(places.count >= 2)
     }
 
-    @Test("A twin whose surroundings look more like what was is not taken for the quote that was edited around")
+    @Test("A twin whose surroundings look more like the original is not mistaken for the edited quote")
     func twin() throws {
         let badges = (1...4).map { "[![build](https://ci.example/badge/\($0)/passing)](https://ci.example/\($0))\n" }
         let old = DraftText("# Tool\n\n" + badges.joined() + "\nWhat the tool does.\n")
@@ -67,7 +67,7 @@ struct AnchorTests {
         #expect(found.range.map { moved[$0.upperBound..<$0.upperBound + 24] } == ")](https://ci.example/3)")
     }
 
-    @Test("A quote whose twin alone is left is asked about")
+    @Test("A quote of which only a twin is left is ambiguous")
     func onlyTheTwin() throws {
         let old = DraftText("- see the manual of the tool, first\n- see the manual of the tool, second\n")
         let first = AnchorResolver(old).distinct(try anchor("manual", in: old.string, occurrence: 0))
@@ -75,7 +75,7 @@ struct AnchorTests {
         #expect(!AnchorResolver(left).resolve(first).isCertain)
     }
 
-    @Test("Reflowed text with other quotation marks is found, and called so")
+    @Test("Reflowed text with other quotation marks is found, and reported as such")
     func normalised() throws {
         let anchor = try anchor(
             "\"very well\" - said", in: "Here he wrote \"very well\" - said the other, and went away.")
@@ -89,7 +89,7 @@ struct AnchorTests {
         #expect(resolution.isCertain)
     }
 
-    @Test("A long quote with a small change is found, but not for certain")
+    @Test("A long quote with a small change is found, but not with certainty")
     func fuzzy() throws {
         let anchor = try anchor("nobody should wait for it any longer", in: Self.text)
         let changed = DraftText(Self.text.replacing("wait for it any longer", with: "wait for it much longer"))
@@ -110,7 +110,7 @@ struct AnchorTests {
             AnchorResolver(DraftText(Self.text.replacing("very slow", with: "very slew"))).resolve(anchor) == .orphan)
     }
 
-    @Test("With the previous text at hand, even equal lines are told apart")
+    @Test("With the previous text, even equal lines can be told apart")
     func mapped() throws {
         let line = "- very long line\n"
         let old = DraftText("Begin here with words\n" + line + "middle of the text\n" + line + "End here with words\n")
@@ -121,7 +121,7 @@ struct AnchorTests {
         #expect(resolution == .mapped(place.start + 11..<place.end + 11))
     }
 
-    @Test("A word beside what was changed is not carried over by comparison: its twin may be what stayed")
+    @Test("A word beside the change is not carried over by comparison: its twin may be the one that stayed")
     func besideAChange() {
         let first = "The first line stays as it is.\n"
         let old = DraftText(first + "Ten pages are very useful for everybody who writes.\nSo is the last line.\n")
@@ -136,7 +136,7 @@ struct AnchorTests {
         for word in ["The", "first", "everybody", "last", "line.\n"] { #expect(carried(word) == word) }
     }
 
-    @Test("What an anchor quotes outweighs where it says that stood: a sidecar may have been written by hand")
+    @Test("An anchor's quote outweighs its position: a sidecar may have been written by hand")
     func wrongPlace() throws {
         let old = DraftText("Begin here with words\nmiddle of the text\nEnd here with words\n")
         var place = try anchor("middle", in: old.string)
@@ -153,7 +153,7 @@ struct AnchorTests {
         #expect(AnchorResolver(DraftText("a very good day")).find("very").range == 2..<6)
     }
 
-    @Test("A model's quote is found as it stands, or up to typography, or not at all")
+    @Test("A model's quote is found literally, or up to typography, or not at all")
     func modelQuotes() {
         let resolver = AnchorResolver(DraftText("It’s a “good”\nday. It's nice. It's nice."))
         #expect(resolver.find("It's a \"good\" day").range == 0..<17)
@@ -162,7 +162,7 @@ struct AnchorTests {
         #expect(resolver.find("  ") == .orphan)
     }
 
-    @Test("An anchor with offsets that lie is not believed")
+    @Test("An anchor with wrong offsets is not trusted")
     func hostileOffsets() {
         let draft = DraftText("Some text.")
         let anchor = TextAnchor(

@@ -2,7 +2,7 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("Quotes in all scripts, and in texts that repeat themselves", .timeLimit(.minutes(30)))
+@Suite("Quotes in all scripts, and in repetitive texts", .timeLimit(.minutes(30)))
 struct QuotePlacementTests {
     private static func found(_ quote: String, in text: String) -> String? {
         let draft = DraftText(text)
@@ -15,7 +15,7 @@ struct QuotePlacementTests {
         one.map { $0.unicodeScalars.elementsEqual(other.unicodeScalars) } ?? false
     }
 
-    @Test("A quote takes the invisible scalars of its last character with it, whether it has them or not")
+    @Test("A quote includes the invisible scalars of its last character, whether or not it contains them")
     func variation() {
         let text = "We love it \u{2764}\u{FE0F} and say so."
         #expect(Self.isSame(Self.found("love it \u{2764}\u{FE0F}", in: text), "love it \u{2764}\u{FE0F}"))
@@ -25,7 +25,7 @@ struct QuotePlacementTests {
         #expect(Self.isSame(Self.found("by 👩\u{200D}💻", in: "Made by 👩\u{200D}💻 alone."), "by 👩\u{200D}💻"))
     }
 
-    @Test("Letters with accents are the same letters, composed or not; those without are others")
+    @Test("Accented letters are equal, composed or not; unaccented ones differ")
     func accents() {
         let (composed, apart) = ("Un caf\u{E9} \u{1EC7} noir.", "Un cafe\u{301} e\u{323}\u{302} noir.")
         #expect(Self.isSame(Self.found("caf\u{E9} \u{1EC7}", in: apart), "cafe\u{301} e\u{323}\u{302}"))
@@ -35,7 +35,7 @@ struct QuotePlacementTests {
         #expect(Self.isSame(Self.found("한국어", in: "이것은 한국어 입니다"), "한국어"))
     }
 
-    @Test("An accepted change replaces the character whole")
+    @Test("An accepted change replaces whole characters")
     func whole() throws {
         let draft = DraftText("We love it \u{2764}\u{FE0F} and say so.")
         var accepted = try AdvisorFixture.suggestion("love it \u{2764}\u{FE0F}", "like it", in: draft)
@@ -44,7 +44,7 @@ struct QuotePlacementTests {
         #expect(SuggestionApplier.apply([accepted], to: moved).text == "First. We like it and say so.")
     }
 
-    @Test("A quote that stands in thousands of places is found where its surroundings agree, else it is ambiguous")
+    @Test("A quote that occurs in thousands of places is found by its surroundings, or is ambiguous")
     func many() {
         var lines = (0..<5_000).map { "Line \($0): it is very good." }
         lines[3_000] = "Line 3000: here it is very rarely seen."
@@ -64,7 +64,7 @@ struct QuotePlacementTests {
         }
     }
 
-    @Test("Text that repeats itself costs no more than other text")
+    @Test("Repetitive text costs no more than other text")
     func periodic() {
         let resolver = AnchorResolver(DraftText(String(repeating: "-", count: 300_000)))
         let quote = String(repeating: "-", count: 5_000) + "x" + String(repeating: "-", count: 5_000)

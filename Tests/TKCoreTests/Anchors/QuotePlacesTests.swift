@@ -5,9 +5,9 @@ import Testing
 @testable import TKCore
 
 /// Looking for many quotes in one text.
-@Suite("The places of many quotes")
+@Suite("Positions of many quotes")
 struct QuotePlacesTests {
-    @Test("Many quotes cost a few searches of the text, not one each")
+    @Test("Many quotes need a few searches of the text, not one each")
     func cost() throws {
         let sentences = (0..<1_500).map { "Sentence \($0) was made in order to be number \($0), very clearly." }
         let draft = DraftText(sentences.joined(separator: " "))
@@ -21,7 +21,7 @@ struct QuotePlacesTests {
         #expect(resolver.steps < 20 * draft.count, "\(resolver.steps) for \(draft.count) scalars")
     }
 
-    @Test("Whether they are few or many, quotes are found in the same places")
+    @Test("The same positions are found for few quotes and for many")
     func sameAnswers() throws {
         var generator = SeededGenerator(for: "many quotes")
         let words = [

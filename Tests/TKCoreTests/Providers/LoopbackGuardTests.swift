@@ -26,7 +26,7 @@ struct LoopbackGuardTests {
         }
     }
 
-    @Test("The same user's server is asked at the address that was looked at, also where the name leads to several")
+    @Test("The same user's server is asked at the checked address, even if the name has several")
     func own() throws {
         #expect(try outcome([Self.here4], [(Self.here4, Self.own)]) == .success("127.0.0.1"))
         #expect(try outcome([Self.here6, Self.here4], [(Self.here4, Self.own)]) == .success("127.0.0.1"))
@@ -39,7 +39,7 @@ struct LoopbackGuardTests {
         #expect(try outcome([Self.any4], [(Self.here4, Self.own)]) == .success("127.0.0.1"))
     }
 
-    @Test("Another user's, root's among them, is not; nor one on a port that both may serve")
+    @Test("Another user's server is not, including root's, nor one on a port that both may serve")
     func foreign() throws {
         let cases: [[(HostAddress, uid_t)]] = [
             [(Self.here4, 65_534)], [(Self.here4, 0)], [(Self.any4, 65_534)], [(Self.any6, 65_534)],
@@ -55,7 +55,7 @@ struct LoopbackGuardTests {
         }
     }
 
-    @Test("Where nobody listens, nothing is sent; other ports and addresses count for nothing")
+    @Test("Without a listener nothing is sent; other ports and addresses do not matter")
     func nobody() throws {
         let elsewhere = [(HostAddress([127, 0, 0, 2]), Self.own), (Self.here6, Self.own)]
         guard case .failure(let refusal) = try outcome([Self.here4], elsewhere) else {
@@ -69,7 +69,7 @@ struct LoopbackGuardTests {
         }
     }
 
-    @Test("A server elsewhere is none of its business, unless its name says that it is here")
+    @Test("A remote server is ignored, unless its name says that it is local")
     func away() throws {
         #expect(try outcome([Self.away], [(Self.here4, 65_534)]) == .success(nil))
         for host in ["localhost", "box.localhost"] {
@@ -87,7 +87,7 @@ struct LoopbackGuardTests {
         #expect(unknown.kind == .network)
     }
 
-    @Test("The kernel's list: listening sockets alone, IPv4's addresses in IPv6's form among them")
+    @Test("The kernel's list: only listening sockets, including IPv4 addresses in IPv6 form")
     func list() throws {
         let list = """
               sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode

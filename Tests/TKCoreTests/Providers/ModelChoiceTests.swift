@@ -46,7 +46,7 @@ struct ModelChoiceTests {
         ["OLLAMA_HOST": "http://ollama.example:11434", "http_proxy": server.url]
     }
 
-    @Test("A provider that is none is refused, and not taken for the usual one")
+    @Test("An unknown provider is rejected, and not taken for the default")
     func unknown() async throws {
         let chosen = choice([.provider: "antropic"], ["ANTHROPIC_API_KEY": "key"])
         await #expect {
@@ -70,7 +70,7 @@ struct ModelChoiceTests {
         #expect(server.requests.isEmpty && heard.all.isEmpty)
     }
 
-    @Test("A model on this machine answers in place of a missing key, and its address is told")
+    @Test("A model on this machine replaces one without a key, and its address is reported")
     func here() async throws {
         let server = try Self.ollama()
         for policy in ["local", "any"] {
@@ -83,7 +83,7 @@ struct ModelChoiceTests {
         #expect(try await choice([.provider: "ollama"], ["OLLAMA_HOST": server.url]).provider { _ in }.name == "ollama")
     }
 
-    @Test("With `fallback any` an Ollama elsewhere counts as remote: behind what is here, and told with its address")
+    @Test("With `fallback any` a remote Ollama comes after local models, and is reported with its address")
     func elsewhere() async throws {
         let server = try Self.ollama()
         let heard = Heard()

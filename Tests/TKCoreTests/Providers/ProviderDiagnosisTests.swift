@@ -4,7 +4,7 @@ import Testing
 
 @testable import TKCore
 
-@Suite("What went wrong with an answer is said as it was", .timeLimit(.minutes(30)))
+@Suite("Diagnosing failed answers", .timeLimit(.minutes(30)))
 struct ProviderDiagnosisTests {
     private let clock = RecordingClock()
 
@@ -24,7 +24,7 @@ struct ProviderDiagnosisTests {
             DraftText("The draft is here."), .init(advisors: try AdvisorFixture.roles("editor", "general")))
     }
 
-    @Test("An overloaded server that gives up in the middle of a council is overloaded, and at no token limit")
+    @Test("A server overloaded in the middle of a council is reported as overloaded, not as a token limit")
     func overloaded() async throws {
         let busy =
             "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Busy\"}}\n\n"
@@ -33,7 +33,7 @@ struct ProviderDiagnosisTests {
             error.kind == .overloaded && error.message.contains("overloaded") && !error.message.contains("token limit"))
     }
 
-    @Test("A connection that drops in the middle of a council has broken off")
+    @Test("A connection dropped in the middle of a council is reported as broken off")
     func dropped() async throws {
         let error = try await #require(throws: LLMError.self) { try await council(.stream(Self.begun, ending: .cut)) }
         #expect(error.kind == .network && error.message.contains("broke off") && !error.message.contains("token limit"))
@@ -42,7 +42,7 @@ struct ProviderDiagnosisTests {
     }
 
     @Test(
-        "A web page in place of a server's answer is said at once, and not asked for again",
+        "A web page instead of a server's answer is reported at once, and not requested again",
         arguments: ["text/html", "text/event-stream", "application/json"])
     func webPage(type: String) async throws {
         let server = try ScriptedServer { _ in
@@ -55,7 +55,7 @@ struct ProviderDiagnosisTests {
         #expect(server.requests.count == 1 && clock.pauses.isEmpty)
     }
 
-    @Test("Counts that cannot be are no counts: what the call cost is not known", arguments: [-5, Int.max])
+    @Test("Impossible token counts are ignored: the cost of the call is unknown", arguments: [-5, Int.max])
     func counts(_ number: Int) async throws {
         let text = ProviderFixture.anthropic.replacing("\"output_tokens\":15", with: "\"output_tokens\":\(number)")
         let server = try ScriptedServer(.stream(text))
@@ -67,7 +67,7 @@ struct ProviderDiagnosisTests {
         #expect(try await provider.generate(ProviderFixture.request).usage == nil)
     }
 
-    @Test("An answer that is longer than was allowed is not read to its end")
+    @Test("An answer longer than allowed is not read to its end")
     func bounded() async throws {
         let parts = ProviderFixture.anthropic.components(separatedBy: "event: content_block_delta\n")
         let words = String(repeating: "word ", count: 1_000)

@@ -33,7 +33,7 @@ struct ProviderFaultTests {
         #"{"type":"error","error":{"type":"\#(type)","message":"\#(message)"},"request_id":"req_1"}"#
     }
 
-    @Test("Without a server's word, tries follow after 3, 9 and 15 seconds, then the error stands")
+    @Test("Without a server's wait, retries follow after 3, 9 and 15 seconds, then the error is thrown")
     func retriesAndGivesUp() async throws {
         let server = try ScriptedServer(.reply(529, Self.error("overloaded_error", "Overloaded")))
         let outcome = await StreamOutcome(try anthropic(server.url).stream(ProviderFixture.request))
@@ -77,7 +77,7 @@ struct ProviderFaultTests {
         #expect(Set(pauses).count > 1)
     }
 
-    @Test("A wait of more than two minutes is not waited for, and the message says how long it is")
+    @Test("A wait of more than two minutes is not honoured, and the message says how long it is")
     func longWait() async throws {
         let server = try ScriptedServer(
             .reply(429, Self.error("rate_limit_error", "later"), headers: ["retry-after": "121"]))
@@ -87,7 +87,7 @@ struct ProviderFaultTests {
     }
 
     @Test(
-        "What cannot succeed is not tried again",
+        "Permanent errors are not retried",
         arguments: [
             (400, error("invalid_request_error", "bad"), LLMError.Kind.invalidRequest),
             (400, error("invalid_request_error", "prompt is too long: 9 > 8"), .contextTooLong),
@@ -126,7 +126,7 @@ struct ProviderFaultTests {
         #expect(firm.requests.count == 1)
     }
 
-    @Test("An error inside a stream is retried before the first text, and never behind it")
+    @Test("An error inside a stream is retried before the first text, and never after it")
     func errorInStream() async throws {
         let busy = "event: error\ndata: \(Self.error("overloaded_error", "Overloaded"))\n\n"
         let early = ProviderFixture.anthropic.components(separatedBy: "event: content_block_delta\n")[0]
@@ -152,7 +152,7 @@ struct ProviderFaultTests {
         #expect(stopped.kind == .server && stopped.message.contains("unexpectedly stopped"))
     }
 
-    @Test("Thoughts and refusals are content too: what breaks off behind them was billed, and is not sent again")
+    @Test("Thinking and refusals are content too: an answer cut after them was billed, and is not requested again")
     func brokenBehindThoughts() async throws {
         let parts = ProviderFixture.anthropic.components(separatedBy: "event: content_block_delta\n")
         let thinking = try ScriptedServer(
@@ -169,7 +169,7 @@ struct ProviderFaultTests {
         }
     }
 
-    @Test("A connection that breaks is retried before the first text; behind it what came is in the error")
+    @Test("A broken connection is retried before the first text; after it the error contains the text so far")
     func brokenConnection() async throws {
         let early = ProviderFixture.anthropic.components(separatedBy: "event: content_block_delta\n")[0]
         let server = try ScriptedServer(
@@ -183,7 +183,7 @@ struct ProviderFaultTests {
         #expect(second.requests.count == 1)
     }
 
-    @Test("What is not of the protocol is an error of its own, and tried again before the first text")
+    @Test("A protocol violation is its own error, and retried before the first text")
     func garbled() async throws {
         let broken = ProviderFixture.openAI.replacing(#"{"id":"c1","object""#, with: #"{"id":"c1,"object""#)
         let server = try ScriptedServer(.stream(broken), .stream(ProviderFixture.openAI))
@@ -193,7 +193,7 @@ struct ProviderFaultTests {
         #expect(try await failure(anthropic(json.url, retry: .never)).kind == .malformed)
     }
 
-    @Test("A server that falls silent is left after the idle time, also in the middle of a stream")
+    @Test("A silent server is abandoned after the idle time, even in the middle of a stream")
     func silence() async throws {
         let late = ProviderFixture.anthropic.components(separatedBy: "event: content_block_stop")[0]
         let server = try ScriptedServer(.stream(late, ending: .held))
@@ -203,7 +203,7 @@ struct ProviderFaultTests {
         try await waitUntil("the connection is closed") { server.abandoned == 1 }
     }
 
-    @Test("Cancelling ends the call at once: while it streams, while it waits for an answer, and between tries")
+    @Test("Cancelling ends the call at once: during the stream, before the answer, and between retries")
     func cancellation() async throws {
         let late = ProviderFixture.anthropic.components(separatedBy: "event: content_block_stop")[0]
         for answer in [ScriptedServer.Answer.stream(late, ending: .held), .stream([], ending: .held)] {
@@ -236,7 +236,7 @@ struct ProviderFaultTests {
         try await waitUntil("the connection is closed") { server.abandoned == 1 }
     }
 
-    @Test("A redirect is not followed: neither draft nor key goes on")
+    @Test("A redirect is not followed: neither draft nor key is sent on")
     func redirect() async throws {
         let target = try ScriptedServer(.stream(ProviderFixture.anthropic))
         for status in [301, 302, 307, 308] {
@@ -247,7 +247,7 @@ struct ProviderFaultTests {
         #expect(target.requests.isEmpty)
     }
 
-    @Test("A server that gives the key back does not get it into an error, wherever it puts it")
+    @Test("A server that echoes the key does not get it into an error, wherever it is")
     func keyEchoed() async throws {
         let key = ProviderFixture.key
         let base64 = Data(key.utf8).base64EncodedString()
@@ -274,7 +274,7 @@ struct ProviderFaultTests {
         #expect(!"\(provider)".contains(key) && !dumped.contains(key))
     }
 
-    @Test("A key that is missing, or cannot be one, is told before anything is sent")
+    @Test("A missing or impossible key is reported before anything is sent")
     func keys() async throws {
         let server = try ScriptedServer(.stream(ProviderFixture.anthropic))
         #expect(try await failure(anthropic(server.url, key: " \n")).kind == .keyMissing)
@@ -290,7 +290,7 @@ struct ProviderFaultTests {
         #expect(server.requests.first?.headers["x-api-key"] == ProviderFixture.key)
     }
 
-    @Test("A local server that does not run is not available, at once; elsewhere the network is at fault")
+    @Test("A local server that does not run is unavailable, at once; a remote one is a network error")
     func nothingThere() async throws {
         let server = try ScriptedServer(.reply(200, "{}"))
         server.stop()
@@ -300,14 +300,14 @@ struct ProviderFaultTests {
         #expect(name.kind == .network)
     }
 
-    @Test("Bodies without end are refused")
+    @Test("Endless bodies are rejected")
     func endless() async throws {
         let line = [[UInt8]](repeating: Array(repeating: UInt8(ascii: "x"), count: 1 << 20), count: 6)
         let server = try ScriptedServer(.stream(line))
         #expect(try await failure(anthropic(server.url, retry: .never)).kind == .malformed)
     }
 
-    @Test("Proxies are those of the environment; loopback takes none")
+    @Test("Proxies come from the environment; loopback uses none")
     func proxies() throws {
         let settings = ProxySettings(environment: [
             "https_proxy": "http://user:word@proxy.example:3128", "http_proxy": "proxy2.example:8080",

@@ -3,7 +3,7 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("JSON in what a model wrote")
+@Suite("JSON in a model's output")
 struct ProviderJSONSalvageTests {
     struct Item: Codable, Sendable, Equatable {
         var quote: String
@@ -33,7 +33,7 @@ struct ProviderJSONSalvageTests {
         #expect(!found.isPartial && found.dropped == 0)
     }
 
-    @Test("Fences, quotes and line breaks inside strings stay what they are")
+    @Test("Fences, quotes and line breaks inside strings are unchanged")
     func insideStrings() throws {
         let text =
             "```json\n[{\"quote\":\"use ```swift\\nlet x = \\\"}]\\\"\\n``` here\"},{\"quote\":\"two\nlines\tand \\u00e9 \\ud83d\\ude42 \\ud83d \\'q\\'\"}]\n```"
@@ -45,7 +45,7 @@ struct ProviderJSONSalvageTests {
             ])
     }
 
-    @Test("Cut at every byte, a list gives exactly the items that are whole, and says that it is partial")
+    @Test("Truncated at every byte, a list yields exactly its complete items, and is reported as partial")
     func cut() throws {
         let whole =
             #"{"summary":"ü [1] {x}","suggestions":[{"quote":"a\"é🙂","n":1},{"quote":"b,]}","n":22},{"quote":"c","n":3}],"end":true}"#
@@ -62,7 +62,7 @@ struct ProviderJSONSalvageTests {
         }
     }
 
-    @Test("An item broken in the middle costs that item, not those behind it")
+    @Test("An item broken in the middle costs that item, not those after it")
     func brokenItem() throws {
         let found = try #require(
             Self.items(#"[{"quote":"a"},{"quote":"he said "no" twice"},{"quote":"c"},{"quote":"d"}]"#))
@@ -70,14 +70,14 @@ struct ProviderJSONSalvageTests {
         #expect(found.isPartial)
     }
 
-    @Test("An item of another shape is left out and counted")
+    @Test("An item of another shape is omitted and counted")
     func wrongItem() throws {
         let found = try #require(Self.items(#"[{"quote":"a"},{"qoute":"b"},7,{"quote":"c","n":"x"}]"#))
         #expect(found.items == [Item(quote: "a")])
         #expect(found.dropped == 3 && !found.isPartial)
     }
 
-    @Test("A value is decoded from the first place where it fits; a whole one is preferred")
+    @Test("A value is decoded from the first place where it fits; a complete one is preferred")
     func values() throws {
         let text = #"{"quote": "cut", "n": {"# + "\n" + #"Again: {"quote":"whole","n":2}"#
         let found = try #require(JSONSalvage.decode(Item.self, from: text))
@@ -86,7 +86,7 @@ struct ProviderJSONSalvageTests {
         #expect(JSONSalvage.values(in: "").isEmpty)
     }
 
-    @Test("Hostile text costs little and breaks nothing")
+    @Test("Hostile text is cheap and breaks nothing")
     func hostile() {
         let size = 200_000
         for text in [
@@ -101,7 +101,7 @@ struct ProviderJSONSalvageTests {
         }
     }
 
-    @Test("Whatever bytes come, what is found is JSON")
+    @Test("Whatever the bytes, the result is valid JSON")
     func random() {
         var random = SeededGenerator(for: "JSONSalvage")
         let parts = [

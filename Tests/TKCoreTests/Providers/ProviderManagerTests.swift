@@ -4,7 +4,7 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("Which provider answers", .timeLimit(.minutes(30)))
+@Suite("Choosing a provider", .timeLimit(.minutes(30)))
 struct ProviderManagerTests {
     /// A provider without a server.
     struct Fake: LLMProvider {
@@ -60,7 +60,7 @@ struct ProviderManagerTests {
         #expect(log.all.isEmpty && manager.name == "anthropic")
     }
 
-    @Test("Without a key, the chain goes on from Ollama to the cloud, and says why")
+    @Test("Without a key, the chain continues from Ollama to the cloud, and says why")
     func chain() async throws {
         let log = Log()
         let manager = ProviderManager(
@@ -76,7 +76,7 @@ struct ProviderManagerTests {
     }
 
     @Test(
-        "Another provider is not asked for what the user has to know, or has paid for",
+        "Errors that the user must know about, or has paid for, lead to no other provider",
         arguments: [
             LLMError.Kind.authentication, .billing, .rateLimited, .overloaded, .invalidRequest, .contextTooLong,
             .refused,
@@ -89,7 +89,7 @@ struct ProviderManagerTests {
         }
     }
 
-    @Test("Behind the first piece of text nobody else is asked")
+    @Test("After the first piece of text nobody else is asked")
     func notAfterText() async throws {
         let manager = ProviderManager(
             preferred: Self.failing("anthropic", .network, after: ["half"]), chain: [Fake(name: "openai")])
@@ -113,7 +113,7 @@ struct ProviderManagerTests {
         #expect(try await open.generate(ProviderFixture.request).provider == "openai")
     }
 
-    @Test("A health check that hangs is given up after its time")
+    @Test("A hanging health check times out")
     func hanging() async throws {
         let manager = ProviderManager(
             preferred: nil, chain: [Fake(name: "ollama", isLocal: true, hangs: true), Fake(name: "openai")],

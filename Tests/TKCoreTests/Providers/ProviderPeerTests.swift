@@ -5,7 +5,7 @@ import Testing
 @testable import TKCore
 
 @Suite(
-    "Providers against peers that others wrote", .timeLimit(.minutes(30)), .serialized,
+    "Providers against third-party peers", .timeLimit(.minutes(30)), .serialized,
     .enabled("Python and the peers from PyPI are wanted (see Peers/peers.sh)") { await Peers.areThere })
 struct ProviderPeerTests {
     static let transport = HTTPTransport(environment: [:])
@@ -101,7 +101,7 @@ struct ProviderPeerTests {
         {"type":"object","properties":{"quote":{"type":"string"}},"required":["quote"],"additionalProperties":false}
         """
 
-    @Test("Every schema that advisors ask for is as strict as OpenAI wants it")
+    @Test("Every schema requested by advisors is as strict as OpenAI requires")
     func schemas() async throws {
         let stub = try await PeerServer(script: "stub.py")
         let provider = OpenAIProvider(
@@ -122,7 +122,7 @@ struct ProviderPeerTests {
         }
     }
 
-    @Test("Llmock breaks calls in every way it knows, and has nothing to say against the client")
+    @Test("Llmock breaks calls in every way it knows, and reports no error in the client")
     func verdict() async throws {
         let peer = try await PeerServer(script: "llmock_peer.py")
         func script(_ behaviors: String) async throws {

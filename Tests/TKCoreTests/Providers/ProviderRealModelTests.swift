@@ -27,7 +27,7 @@ struct ProviderRealModelTests {
     }
 
     /// Whatever a model of this size answers, every request finishes, and its result is valid.
-    @Test("A review, a council and a question each come to an end", .timeLimit(.minutes(15)))
+    @Test("A review, a council and a question each complete", .timeLimit(.minutes(15)))
     func engines() async throws {
         let draft = DraftText("We met in order to talk. The report was written by me, and it is very nice.\n")
         let model = ModelAccess(provider: try await providers()[0], maxOutputTokens: 48)
@@ -72,7 +72,7 @@ struct ProviderRealModelTests {
         }
     }
 
-    @Test("A schema shapes the answer; cut short, its items are salvaged")
+    @Test("A schema shapes the answer; if it is cut short, its items are salvaged")
     func schema() async throws {
         struct Item: Codable, Sendable { var word: String }
         let schema = try LLMSchema(
@@ -99,7 +99,7 @@ struct ProviderRealModelTests {
         #expect(salvaged?.isPartial != false && (salvaged?.value.elements.count ?? 0) < 3)
     }
 
-    @Test("What a call cost stands in the ledger, from the tokens that the server counted")
+    @Test("The cost of a call is in the ledger, from the tokens the server counted")
     func cost() async throws {
         for (index, provider) in try await providers().enumerated() {
             // The server returns its own name for the model, whatever was requested.
@@ -124,7 +124,7 @@ struct ProviderRealModelTests {
         }
     }
 
-    @Test("A prompt beyond the context is told as such")
+    @Test("A prompt beyond the context is reported as such")
     func tooLong() async throws {
         let request = LLMRequest(system: "", user: String(repeating: "word ", count: 200_000), maxTokens: 8)
         await #expect { try await providers()[0].generate(request) } throws: {

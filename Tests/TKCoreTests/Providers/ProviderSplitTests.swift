@@ -2,7 +2,7 @@ import TKCore
 import Testing
 
 /// A network splits anywhere: within an event, a line, a CRLF, a character.
-@Suite("Streams that arrive in pieces")
+@Suite("Split streams")
 struct ProviderSplitTests {
     struct Wire: Sendable, CustomTestStringConvertible {
         var testDescription: String

@@ -2,9 +2,9 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("Connections that cannot be trusted", .timeLimit(.minutes(30)))
+@Suite("Untrusted connections", .timeLimit(.minutes(30)))
 struct ProviderTrustTests {
-    @Test("A server whose certificate nobody vouches for is told at once, without another try, and gets no key")
+    @Test("A server with an untrusted certificate is reported at once, without a retry, and gets no key")
     func unknownCertificate() async throws {
         let server = try TLSServer()
         let clock = RecordingClock()

@@ -4,7 +4,7 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("What providers send and read", .timeLimit(.minutes(30)))
+@Suite("Wire formats of providers", .timeLimit(.minutes(30)))
 struct ProviderWireTests {
     static let transport = HTTPTransport(environment: [:])
 
@@ -28,7 +28,7 @@ struct ProviderWireTests {
             transport: transport, options: options, retry: .never)
     }
 
-    @Test("Anthropic: version, key, cache marks and schema go out; a temperature does not")
+    @Test("Anthropic: version, key, cache marks and schema are sent; a temperature is not")
     func anthropicRequest() async throws {
         let server = try ScriptedServer(.stream(ProviderFixture.anthropic))
         var request = ProviderFixture.request
@@ -64,7 +64,7 @@ struct ProviderWireTests {
     }
 
     @Test(
-        "What a message shares with those of other calls is a block of its own where marks are known, else a part of it"
+        "The part shared with other calls is a separate block if marks are supported, or else inline"
     )
     func sharedBeginning() throws {
         let server = try ScriptedServer(.reply(200, "{}"))
@@ -79,7 +79,7 @@ struct ProviderWireTests {
         #expect(request.promptBytes == "The draft.\n\nWho are you?".utf8.count)
     }
 
-    @Test("OpenAI: the limit's name, the usage and a strict schema, as the endpoint wants them")
+    @Test("OpenAI: the limit's name, the usage and a strict schema, as the endpoint requires")
     func openAIRequest() async throws {
         let server = try ScriptedServer(.stream(ProviderFixture.openAI))
         var request = ProviderFixture.request
@@ -121,7 +121,7 @@ struct ProviderWireTests {
         #expect(sent.body.contains(#""format":{"type":"object","properties":{"z""#))
     }
 
-    @Test("Ollama: a prompt that the server has cut is noticed; one that cannot fit is not sent")
+    @Test("Ollama: a prompt truncated by the server is noticed; one that cannot fit is not sent")
     func ollamaContext() async throws {
         let server = try ScriptedServer(.stream(ProviderFixture.ollama, type: "application/x-ndjson"))
         var request = ProviderFixture.request
@@ -201,7 +201,7 @@ struct ProviderWireTests {
         }
     }
 
-    @Test("A server that answers a stream's request with one object is understood")
+    @Test("A server that answers a streaming request with one object is understood")
     func notStreamed() async throws {
         let whole =
             #"{"id":"x","type":"message","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Yes"}],"model":"m","stop_reason":"max_tokens","usage":{"input_tokens":3,"output_tokens":4}}"#
@@ -237,7 +237,7 @@ struct ProviderWireTests {
         #expect { try long.whole() } throws: { ($0 as? LLMError)?.kind == .truncated }
     }
 
-    @Test("Lists of models and health, as each service tells them")
+    @Test("Model lists and health, in each service's format")
     func modelsAndHealth() async throws {
         let anthropic = try ScriptedServer(
             .reply(
@@ -262,7 +262,7 @@ struct ProviderWireTests {
         }
     }
 
-    @Test("OLLAMA_HOST is read as Ollama reads it")
+    @Test("OLLAMA_HOST is interpreted as by Ollama")
     func ollamaHost() throws {
         for (host, url) in [
             (nil, "http://127.0.0.1:11434"), ("", "http://127.0.0.1:11434"),

@@ -2,7 +2,7 @@ import HTTPKit
 import TKCore
 import Testing
 
-@Suite("Server-sent events and lines of JSON, split anywhere")
+@Suite("Server-sent events and JSON lines, split anywhere")
 struct SSEParserTests {
     /// Everything the standard names, and characters of two, three and four bytes.
     static let stream = """
@@ -56,7 +56,7 @@ struct SSEParserTests {
         }
     }
 
-    @Test("An event is given out when its blank line is there, not later")
+    @Test("An event is delivered when its blank line has arrived, not later")
     func promptly() throws {
         var parser = SSEParser()
         #expect(try parser.feed("data: x\n".utf8).isEmpty)
@@ -65,7 +65,7 @@ struct SSEParserTests {
         #expect(try parser.feed("\ndata: z\r\r".utf8) == [SSEEvent(data: "z")])
     }
 
-    @Test("An event whose blank line is missing is given out at the end")
+    @Test("An event without its blank line is delivered at the end")
     func lastEvent() throws {
         for text in ["data: x", "data: x\n", "data: x\r"] {
             var parser = SSEParser()
@@ -82,7 +82,7 @@ struct SSEParserTests {
         #expect(try parser.feed(bytes) == [SSEEvent(data: "a"), SSEEvent(data: "c\u{FFFD}")])
     }
 
-    @Test("A line, or an event, without end is refused")
+    @Test("An endless line, or event, is rejected")
     func limits() throws {
         #expect(throws: LineSplitter.TooLong.self) {
             var parser = SSEParser(limit: 100)
@@ -94,7 +94,7 @@ struct SSEParserTests {
         }
     }
 
-    @Test("Lines of JSON come whole, wherever they are split")
+    @Test("JSON lines are complete, wherever they are split")
     func lines() throws {
         let text = "{\"a\":\"ü🙂\"}\r\n\n{\"b\":2}\n{\"c\":3}"
         let bytes = Array(text.utf8)
@@ -106,7 +106,7 @@ struct SSEParserTests {
         }
     }
 
-    @Test("The time to wait before the next connection is the server's last, and only digits are one")
+    @Test("The reconnection time is the server's last, and must be digits")
     func reconnectionTime() throws {
         var parser = SSEParser()
         _ = try parser.feed("data: 1\n\n".utf8)

@@ -6,7 +6,7 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("Keys of providers")
+@Suite("Provider keys")
 struct SecretTests {
     private let folder: TemporaryFolder
     private let home: TKHome
@@ -17,7 +17,7 @@ struct SecretTests {
         home = TKHome(folder: folder.path.appending(".tk"))
     }
 
-    @Test("Nothing that prints, reflects, encodes or explains a key shows it")
+    @Test("Printing, reflecting, encoding or explaining a key does not show it")
     func hidden() throws {
         struct Holder: Encodable { let name: String, secret: Secret }
         let secret = Secret(key)
@@ -38,7 +38,7 @@ struct SecretTests {
         #expect(secret == Secret(key) && secret != Secret("other") && Secret("").isEmpty)
     }
 
-    @Test("A core dump does not hold it")
+    @Test("A core dump does not contain it")
     func coreDump() throws {
         let secret = Secret(key)
         let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
@@ -73,7 +73,7 @@ struct SecretTests {
         #expect(try chain().origin(for: "anthropic")?.hasSuffix("secrets/anthropic") == true)
     }
 
-    @Test("The file is the user's alone, and so is its folder")
+    @Test("The file is private to the user, and so is its folder")
     func modes() throws {
         let store = FileSecretStore(home: home)
         let before = umask(0)
@@ -90,7 +90,7 @@ struct SecretTests {
     }
 
     @Test(
-        "A key that others may read is refused with the command that mends it",
+        "A key readable by others is rejected with the command that fixes it",
         arguments: [0o640, 0o604, 0o660] as [mode_t])
     func readable(_ mode: mode_t) throws {
         let store = FileSecretStore(home: home)
@@ -115,7 +115,7 @@ struct SecretTests {
     }
 
     @Test(
-        "What is no key, and no provider's name, is refused",
+        "An invalid key or provider name is rejected",
         arguments: ["", " \n", "two words", "line\nbreak", "schlüssel"])
     func wrong(_ text: String) throws {
         let store = FileSecretStore(home: home)

@@ -16,7 +16,7 @@ struct LanguageTests {
     }
 
     @Test(
-        "English rules say nothing of another language",
+        "English rules say nothing about other languages",
         arguments: [
             "On utilise ce programme pour traiter les données, et vous vous en servez chaque jour.",
             "Les élèves utilise souvent ce logiciel pour écrire, et nous nous en réjouissons.",
@@ -27,7 +27,7 @@ struct LanguageTests {
         ])
     func others(_ text: String) { #expect(lines(text) == []) }
 
-    @Test("A passage of its own is told from the rest of an English draft")
+    @Test("A passage in another language is recognised in an English draft")
     func passage() {
         let english = "The house stood at the end of the road, and nobody had been there for a long time."
         let french = "Vous vous souvenez que l'on utilise encore cette vieille maison pour les réunions."
@@ -35,7 +35,7 @@ struct LanguageTests {
     }
 
     @Test(
-        "What the front matter says goes before what the words look like",
+        "Front matter overrides the detected language",
         arguments: [
             ("---\nlang: fr\n---\n\nWe did it in order to win.\n", [String]()),
             ("---\nlanguage: en-GB\n---\n\nWe did it in order to win.\n", ["wordy: in order to -> to"]),
@@ -44,7 +44,7 @@ struct LanguageTests {
     func stated(text: String, expected: [String]) { #expect(lines(text) == expected) }
 
     @Test(
-        "Words that stand twice are a slip in each language by its own lights",
+        "Repeated words are a slip by each language's own rules",
         arguments: [
             (
                 "---\nlang: fr\n---\n\nIl est dans dans la maison, et vous vous trompez.\n",
@@ -56,7 +56,7 @@ struct LanguageTests {
     func repeated(text: String, expected: [String]) { #expect(lines(text) == expected) }
 
     @Test(
-        "Under a negation a degree is a remark: without it the sentence says something else",
+        "Under a negation a degree word is a remark: without it the sentence means something else",
         arguments: [
             ("It is not absolutely required.", ["weak-words: absolutely"]),
             ("It isn't absolutely necessary.", ["redundancy: absolutely necessary"]),
@@ -67,7 +67,7 @@ struct LanguageTests {
     func negated(text: String, expected: [String]) { #expect(lines(text) == expected) }
 
     @Test(
-        "“About” is not proposed where it would be read as “nearly”",
+        "“About” is not proposed where it would mean “nearly”",
         arguments: [
             ("We agree at least in regards to the cost.", ["wordy: in regards to"]),
             ("We wrote in regards to 5 houses.", ["wordy: in regards to"]),

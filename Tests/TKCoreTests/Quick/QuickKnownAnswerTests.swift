@@ -86,7 +86,7 @@ struct QuickKnownAnswerTests {
     }
 
     @Test(
-        "Write-good's passives with their agent",
+        "Write-good's passives with an agent",
         arguments: ["The script was killed by the shell.", "It has been told by others.", "They were beaten by us."])
     func passives(text: String) {
         #expect(rules(text) == ["passive"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TKCore
 
-@Suite("Replacements of the quick pass leave markup whole")
+@Suite("Quick pass replacements keep markup intact")
 struct QuickMarkupTests {
     private let pass: QuickPass
 
@@ -17,7 +17,7 @@ struct QuickMarkupTests {
     }
 
     @Test(
-        "Where marks stand among the words, the finding is a remark",
+        "With markup among the words, the finding is a remark",
         arguments: [
             ("The the [the](http://x.y) end.", ["repeated-word: The the [the"]),
             ("It is very **quickly** done.", ["weak-words: very"]),
@@ -39,7 +39,7 @@ struct QuickMarkupTests {
     }
 
     @Test(
-        "Where they stand around the words, or only a line ends among them, the replacement stays",
+        "With markup around the words, or only a line break among them, the replacement stays",
         arguments: [
             ("In **the the** end.", ["repeated-word: the the -> the"]),
             (
@@ -56,7 +56,7 @@ struct QuickMarkupTests {
     }
 
     @Test(
-        "Real documentation with slips and markup put in has the same tree when everything is applied",
+        "Real documentation with inserted slips and markup has the same tree after applying everything",
         arguments: [false, true])
     func trees(isHandbook: Bool) throws {
         var generator = SeededGenerator(for: "quick findings among markup")

@@ -37,7 +37,7 @@ struct QuickNoiseTests {
         return all
     }
 
-    @Test("At most 4 findings a thousand words of documentation")
+    @Test("At most 4 findings per thousand words of documentation")
     func documentation() throws {
         let files = try ProseCorpora.markdownFiles().map(\.text)
         let plain = try ProseCorpora.plainFiles()
@@ -46,7 +46,7 @@ struct QuickNoiseTests {
         #expect(try noise("handbook", [ProseCorpora.handbook(words: 25_000)]) <= 4)
     }
 
-    @Test("At most 6 findings a thousand words of narrative")
+    @Test("At most 6 findings per thousand words of narrative")
     func narrative() throws {
         #expect(try noise("a novel of 1817", [ProseCorpora.novel()], .plain) <= 6)
         let bible = try ProseCorpora.bible(["gen1:1-gen40:1", "mark1:1-mark16:20"])
@@ -77,7 +77,7 @@ struct QuickNoiseTests {
         print("noise: \(findings) findings, none of them in \(spans) pieces of code and addresses")
     }
 
-    @Test("Front matter, fences, inline code and addresses put into real documentation change no finding")
+    @Test("Front matter, fences, inline code and addresses inserted into real documentation change no finding")
     func putIn() throws {
         let bad = "the the very very in order to, at this point in time it was done by me"
         let paragraphs = try ProseCorpora.handbook(words: 8_000).components(separatedBy: "\n\n")

@@ -27,7 +27,7 @@ struct QuickPassTests {
     }
 
     @Test(
-        "Findings are named with their quote and what should stand there",
+        "Findings have their quote and a replacement",
         arguments: [
             ("The report was written by the team.", ["passive: was written by"]),
             ("It has not yet been fully checked by anybody.", ["passive: been fully checked by"]),
@@ -55,7 +55,7 @@ struct QuickPassTests {
     }
 
     @Test(
-        "What is fine is left alone",
+        "Good text has no findings",
         arguments: [
             "This is indeed a good thing.", "He was pleased by the way.", "It is used by default.",
             "It is done by hand.", "The file is created by running make.", "It was finished by the time we came.",
@@ -118,7 +118,7 @@ struct QuickPassTests {
         #expect(rules("# " + sentence(60)) == [])
     }
 
-    @Test("A draft that is all passives hears of it once")
+    @Test("A draft full of passives gets one finding about them")
     func density() {
         let text = String(repeating: "The file was opened. It was then read. ", count: 6)
         #expect(found(text).filter { $0.rule == "passive-density" }.count == 1)
@@ -157,7 +157,7 @@ struct QuickPassTests {
             ]) == ["never", "seldom"])
     }
 
-    @Test("Every quote stands at its range, findings are in order, and ids are unique and stable")
+    @Test("Every quote is at its range, findings are in order, and ids are unique and stable")
     func contract() {
         let text =
             "We utilize it.\r\n\r\nWe utilize it.\r\n\r\nWe 👨‍👩‍👧 utilize it in order to win; the the end was made by us."
@@ -176,7 +176,7 @@ struct QuickPassTests {
         #expect(Set(first.dropFirst().map(\.id)).isSubset(of: Set(moved.map(\.id))))
     }
 
-    @Test("Every rule has a name of its own, and every role that has one is a role of ours")
+    @Test("Every rule has a unique name, and every rule's role exists")
     func names() {
         #expect(Set(pass.rules.map(\.id)).count == pass.rules.count)
         let roles: Set = [
@@ -186,7 +186,7 @@ struct QuickPassTests {
         #expect(Set(pass.rules.compactMap(\.role)).isSubset(of: roles))
     }
 
-    @Test("No replacement needs another one")
+    @Test("No replacement causes another one")
     func replacementsAreFine() {
         for rule in pass.lexicon.rules {
             for case let (phrase, replacement?) in rule.phrases where !replacement.isEmpty {

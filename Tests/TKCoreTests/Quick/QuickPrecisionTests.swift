@@ -17,7 +17,7 @@ struct QuickPrecisionTests {
     }
 
     @Test(
-        "What others say is not the writer's to polish",
+        "Quotations are not the writer's to polish",
         arguments: [
             "“It is a very nice house, so to speak,” she said.", "He wrote: \"We did it in order to win.\"",
             "She asked, «was it written by the team?»",
@@ -27,7 +27,7 @@ struct QuickPrecisionTests {
         #expect(lines(text) == [])
     }
 
-    @Test("A slip is one in speech, too, but what is spoken of is none")
+    @Test("Slips count in direct speech, but not in words being discussed")
     func slipsInSpeech() {
         #expect(lines("“I went to the the house,” she said.") == ["repeated-word: the the -> the"])
         #expect(lines("A slip like \"the the\" is found.") == [])
@@ -35,7 +35,7 @@ struct QuickPrecisionTests {
     }
 
     @Test(
-        "A repeated word in columns, in code and in verse is none",
+        "Repeated words in columns, code and verse are not slips",
         arguments: [
             "single  single lines between the cells", "always\n    always show in columns", "AND and OR join two rules",
             "use FROM from the list", "all\tAll events of it", "    Bind key key to a command of the table",
@@ -45,7 +45,7 @@ struct QuickPrecisionTests {
         #expect(lines(text, .plain) == [])
     }
 
-    @Test("A repeated word across the lines of a paragraph is one")
+    @Test("A repeated word across a line break is one")
     func acrossLines() {
         #expect(lines("We went down to the\nthe sea, and stayed.", .plain) == ["repeated-word: the\nthe -> the"])
         #expect(lines("We have have been there.", .plain) == ["repeated-word: have have -> have"])
@@ -79,7 +79,7 @@ struct QuickPrecisionTests {
     }
 
     @Test(
-        "A passive is one to turn round where a few known words end it",
+        "A passive is reported only where a few known words end it",
         arguments: [
             ("The order is determined by the user.", []), ("The end is marked by a dot.", []),
             ("It was exposed by a new change that uses these names in its output.", []),
@@ -96,7 +96,7 @@ struct QuickPrecisionTests {
         (1..<count).map { $0 % 2 == 0 ? "goes" : "it" }.joined(separator: " ") + last
     }
 
-    @Test("Brackets, series, tables and verse make no sentence long")
+    @Test("Brackets, series, tables and verse do not make a sentence long")
     func sentences() {
         func isLong(_ text: String) -> Bool { lines(text).contains { $0.hasPrefix("long-sentence") } }
         #expect(isLong("It " + words(45, " on.")))
@@ -112,7 +112,7 @@ struct QuickPrecisionTests {
         #expect(!isLong("We saw it " + words(20, " there") + ". systemctl " + words(30, " on.")))
     }
 
-    @Test("In a story a weak word is one in a crowd, and a long sentence half as long again")
+    @Test("In a story weak words count only in clusters, and long sentences from half as long again")
     func narrative() {
         let story = String(repeating: "She went to him, and he told her what he had seen of his sister. ", count: 30)
         #expect(lines(story) == [])

@@ -24,7 +24,7 @@ struct RuleAnswerTests {
         RuleAnswer(finding: "\(rule)-\(number)", rule: rule, isAccepted: true)
     }
 
-    @Test("Nothing is muted at first, and asking makes no file")
+    @Test("Nothing is muted at first, and asking creates no file")
     func empty() throws {
         #expect(try store.mutedRules().isEmpty)
         #expect(try FileStatus.of(store.path) == nil)
@@ -32,7 +32,7 @@ struct RuleAnswerTests {
         #expect(try FileStatus.of(store.path) == nil)
     }
 
-    @Test("The eighth skip mutes a rule, over several drafts and runs; nobody else may read the file")
+    @Test("The eighth skip mutes a rule, across drafts and runs; nobody else may read the file")
     func mutes() throws {
         #expect(try store.record(skipped(0..<7, "wordy") + skipped(0..<2, "passive")).isEmpty)
         #expect(try store.record(skipped(7..<8, "wordy")) == ["wordy"])
@@ -42,7 +42,7 @@ struct RuleAnswerTests {
         #expect(try FileStatus.of(store.path)?.mode == 0o600)
     }
 
-    @Test("The same finding, skipped at each run, counts once; an accepted one takes the skip back")
+    @Test("The same finding, skipped in each run, counts once; accepting it reverts the skip")
     func once() throws {
         for _ in 0..<20 { #expect(try store.record(skipped(0..<1, "wordy")).isEmpty) }
         #expect(try store.answers()["wordy"] == RuleAnswers(skipped: 1))
@@ -57,7 +57,7 @@ struct RuleAnswerTests {
         #expect(try store.record(skipped(20..<21, "wordy")) == ["wordy"])
     }
 
-    @Test("Forgetting brings rules back, one or all")
+    @Test("Rules can be reset, one or all")
     func forget() throws {
         _ = try store.record(skipped(0..<8, "wordy") + skipped(0..<8, "passive") + skipped(0..<3, "cliche"))
         #expect(try store.forget(["wordy", "cliche"]) == ["wordy"])
@@ -74,7 +74,7 @@ struct RuleAnswerTests {
         #expect(try store.mutedRules() == ["passive"])
     }
 
-    @Test("A damaged file is named and left as it is", arguments: ["{", "[]", #"{"answers": [{"rule": 1}]}"#])
+    @Test("A damaged file is reported and left alone", arguments: ["{", "[]", #"{"answers": [{"rule": 1}]}"#])
     func damaged(text: String) throws {
         try folder.write(".tk/rule-answers.json", text)
         let fault = #expect(throws: Fault.self) { try store.mutedRules() }

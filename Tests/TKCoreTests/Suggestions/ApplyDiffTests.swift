@@ -4,7 +4,7 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("Unified differences", .timeLimit(.minutes(30)))
+@Suite("Unified diffs", .timeLimit(.minutes(30)))
 struct ApplyDiffTests {
     /// The result of applying the diff to `old` with patch(1).
     static func patched(_ old: String, _ diff: String, _ folder: TemporaryFolder) throws -> String {
@@ -41,7 +41,7 @@ struct ApplyDiffTests {
         #expect(UnifiedDiff.text(from: "a\n", to: "a\n", oldName: "a", newName: "b").isEmpty)
     }
 
-    @Test("Patch(1) makes the new text from the old one and the difference, for any two texts")
+    @Test("patch(1) produces the new text from the old one and the diff, for any two texts")
     func patch() throws {
         let folder = try TemporaryFolder()
         var random = SeededGenerator(for: "diff")
@@ -72,7 +72,7 @@ struct ApplyDiffTests {
         }
     }
 
-    @Test("A text of many lines is compared in reasonable time, even where all have changed")
+    @Test("Texts with many lines are compared in reasonable time, even if all have changed")
     func large() throws {
         let folder = try TemporaryFolder()
         let old = (0..<6_000).map { "line \($0) of \($0 % 7)\n" }.joined()

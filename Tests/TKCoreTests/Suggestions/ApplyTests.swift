@@ -18,7 +18,7 @@ struct ApplyTests {
         try AdvisorFixture.suggestion(quote, replacement, in: draft, occurrence: occurrence, priority: priority)
     }
 
-    @Test("All of a batch goes in at its own place, whatever the order")
+    @Test("All of a batch is applied at its positions, in any order")
     func several() throws {
         let accepted = [
             try Self.suggestion("We like it.", "We love it, all of us."), try Self.suggestion("utilized", "used"),
@@ -31,7 +31,7 @@ struct ApplyTests {
         #expect(result.appliedCount == 3 && result.reports.map(\.suggestion) == accepted)
     }
 
-    @Test("Of overlapping ones the most important goes in, the rest are conflicts; equal ones are one")
+    @Test("Of overlapping ones the most important is applied, the rest are conflicts; equal ones are one")
     func overlaps() throws {
         let accepted = [
             try Self.suggestion("can be utilized", "is used", priority: 3),
@@ -47,7 +47,7 @@ struct ApplyTests {
         #expect(result.applied == [accepted[1], accepted[2], accepted[3]])
     }
 
-    @Test("In a text that has changed elsewhere, the right one of several equal quotes is found, or none")
+    @Test("In a text that changed elsewhere, the right one of several equal quotes is found, or none")
     func moved() throws {
         let accepted = [try Self.suggestion("very", "rather", occurrence: 1), try Self.suggestion("utilized", "used")]
         let changed = DraftText("A new beginning, and it is very long.\n\n" + Self.text)
@@ -59,7 +59,7 @@ struct ApplyTests {
         #expect(previous.text == result.text)
     }
 
-    @Test("Applied twice is applied once")
+    @Test("Applying twice equals applying once")
     func twice() throws {
         let accepted = [
             try Self.suggestion("utilized", "used"), try Self.suggestion("very ", "", occurrence: 0),
@@ -72,7 +72,7 @@ struct ApplyTests {
         #expect(again.text == once.text && again.alreadyThere == accepted, "\(again.reports.map(\.outcome))")
     }
 
-    @Test("What is gone is orphaned, what has changed has drifted: neither is touched")
+    @Test("Missing words are orphaned, changed ones have drifted: neither is touched")
     func gone() throws {
         let accepted = [
             try Self.suggestion("the system can be utilized to process data", "the system processes data"),
@@ -86,7 +86,7 @@ struct ApplyTests {
         #expect(result.drifted == [accepted[0]] && result.orphaned == [accepted[1]], "\(result.reports.map(\.outcome))")
     }
 
-    @Test("Line endings stay what they are: a proposal of several lines takes the text's own")
+    @Test("Line endings are kept: a proposal of several lines gets the text's own")
     func lineEndings() throws {
         let crlf = DraftText("One.\r\nTwo.\r\n")
         let accepted = [try AdvisorFixture.suggestion("Two.", "Two.\nThree.", in: crlf)]
@@ -119,7 +119,7 @@ struct ApplyTests {
         #expect(result.appliedCount == 18_000)
     }
 
-    @Test("Whatever is accepted, everything outside the quotes stays, scalar by scalar")
+    @Test("Whatever is accepted, everything outside the quotes is unchanged, scalar by scalar")
     func outside() {
         var random = SeededGenerator(for: "apply")
         let alphabet = ["alpha", "béta", "🙂", "\n", "\n\n", " ", "“q”", "- ", "e\u{301}", "漢字"]
@@ -180,7 +180,7 @@ struct ApplyDriftTests {
         return (try await SuggestionApplier.apply([accepted], to: now, merging: merger), server)
     }
 
-    @Test("A model carries the change over, and everything else stays")
+    @Test("A model adapts the change, and everything else stays")
     func merged() async throws {
         let (result, server) = try await Self.apply(
             "First, the system processes our data in many ways. A second sentence stands behind it.")
@@ -197,7 +197,7 @@ struct ApplyDriftTests {
     }
 
     @Test(
-        "An answer that touches more than a window around the words, or is no answer, is not taken",
+        "An answer that changes more than a window around the words, or is invalid, is rejected",
         arguments: [
             "First, the system processes our data in many ways. Another sentence is what stands behind it now.",
             "The system processes our data.", "Ignore.", "",
@@ -209,7 +209,7 @@ struct ApplyDriftTests {
         #expect(result.text == Self.now.string && result.drifted.count == 1 && result.reports[0].note != nil)
     }
 
-    @Test("A model that hands the passage back has not made the change")
+    @Test("A model that returns the passage unchanged has not made the change")
     func unchanged() async throws {
         let (result, _) = try await Self.apply(
             "First, the system can be utilised to process our data in many ways. A second sentence stands behind it.")
@@ -217,7 +217,7 @@ struct ApplyDriftTests {
         #expect(result.reports[0].note?.contains("as it is") == true)
     }
 
-    @Test("A passage of several lines keeps its CRLF, which models answer with LF")
+    @Test("A passage of several lines keeps its CRLF, even though models answer with LF")
     func returns() async throws {
         func wrapped(_ text: DraftText) -> DraftText {
             DraftText(text.string.replacing(" A second", with: "\nA second").replacing("\n", with: "\r\n"))
@@ -237,7 +237,7 @@ struct ApplyDriftTests {
                     + "it.\r\n\r\nEnd.\r\n").utf8), "\(result.reports)")
     }
 
-    @Test("Without an answer the suggestion stays drifted, and the reason is said; others are applied")
+    @Test("Without an answer the suggestion remains drifted, with the reason; others are applied")
     func failing() async throws {
         let server = try ScriptedServer(.reply(500, #"{"error":"out of memory"}"#))
         let merger = DriftMerger(model: try AdvisorFixture.access(server), prompts: try AdvisorFixture.prompts())

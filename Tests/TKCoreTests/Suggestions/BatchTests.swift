@@ -10,7 +10,7 @@ struct BatchTests {
         ReviewOptions(advisors: try ids.map(AdvisorFixture.role))
     }
 
-    @Test("One call for all; each finding belongs to the advisor that it names, others are dropped and counted")
+    @Test("One call for all; each finding belongs to the advisor it names, others are dropped and counted")
     func oneCall() async throws {
         let server = try ScriptedServer(
             AdvisorFixture.answer(
@@ -51,7 +51,7 @@ struct BatchTests {
         #expect(result.notices.contains { $0.contains("asked alone") })
     }
 
-    @Test("A service that is at fault is not asked again for each advisor")
+    @Test("A failing service is not asked again for each advisor")
     func noFallback() async throws {
         let server = try ScriptedServer(.reply(401, #"{"error":"bad key"}"#))
         await #expect {
@@ -62,7 +62,7 @@ struct BatchTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test("When the answer was cut, those who had no turn are asked alone")
+    @Test("If the answer was cut, advisors missing from it are asked alone")
     func cutShort() async throws {
         let both = AdvisorFixture.list(
             AdvisorFixture.item("utilized", "used", advisor: "editor"),
@@ -75,7 +75,7 @@ struct BatchTests {
         #expect(result.suggestions.map(\.advisorID) == ["editor", "academic"])
     }
 
-    @Test("When no finding names its advisor, each is asked alone")
+    @Test("If no finding names its advisor, each is asked alone")
     func nameless() async throws {
         let both = AdvisorFixture.list(
             AdvisorFixture.item("utilized", "used"), AdvisorFixture.item("very slow", "slow", advisor: "Reviewer 2"))
@@ -91,7 +91,7 @@ struct BatchTests {
         #expect(result.notices.contains { $0.contains("name none of them") })
     }
 
-    @Test("Findings without a known advisor beside others that have one are dropped and named as that")
+    @Test("Findings without a known advisor are dropped and reported, if others have one")
     func partlyNameless() async throws {
         let server = try ScriptedServer(
             AdvisorFixture.answer(
@@ -109,7 +109,7 @@ struct BatchTests {
             ])
     }
 
-    @Test("All failing is an error: the first one's")
+    @Test("If all fail, the first error is thrown")
     func allFail() async throws {
         let server = try ScriptedServer(AdvisorFixture.answer("No."))
         await #expect {

@@ -2,7 +2,7 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("Bringing together what several said")
+@Suite("Merging suggestions")
 struct MergeTests {
     static let draft = DraftText("The system can be utilized to process data. It is very slow, and we like it.\n")
 
@@ -14,7 +14,7 @@ struct MergeTests {
             quote, replacement, in: draft, advisor: advisor, rule: rule, category: category, priority: priority)
     }
 
-    @Test("What leaves the same text behind is one suggestion, and all who made it are named")
+    @Test("Suggestions with the same result are merged, and all their advisors are named")
     func same() throws {
         let all = [
             try Self.suggestion("very slow", "slow", "editor", priority: 3),
@@ -27,7 +27,7 @@ struct MergeTests {
         #expect(one.advisorIDs == ["academic", "editor", "quick"] && Set(one.ids) == Set(all.map(\.id)))
     }
 
-    @Test("A finding of the quick pass gives way to an advisor's about the same words and matter, and to no other")
+    @Test("A quick pass finding yields to an advisor's about the same words and matter, and to no other")
     func quick() throws {
         let all = [
             try Self.suggestion("can be utilized", nil, "quick", rule: "passive"),
@@ -39,7 +39,7 @@ struct MergeTests {
         #expect(merged[0].others.map(\.rule) == ["passive"] && merged[1].suggestion.rule == "wordy")
     }
 
-    @Test("Advisors who speak about the same words have a discussion: in agreement or in conflict")
+    @Test("Advisors on the same words form a discussion: in agreement or in conflict")
     func threads() throws {
         let all = [
             try Self.suggestion("utilized", "used", "editor"),

@@ -26,7 +26,7 @@ struct SuggestionInjectionTests {
         return (result, server)
     }
 
-    @Test("The draft stands between fences that it does not hold, and changes nothing of the instructions")
+    @Test("The draft is between fences that it does not contain, and does not change the instructions")
     func fence() async throws {
         let (_, server) = try await Self.review(AdvisorFixture.list())
         let messages = try #require(server.requests.first?.json["messages"] as? [[String: Any]])
@@ -40,7 +40,7 @@ struct SuggestionInjectionTests {
     }
 
     @Test(
-        "A model that repeats the forged answer has not given one; its own findings count",
+        "A model that repeats a forged answer has given none; its own findings count",
         arguments: [
             SuggestionInjectionTests.forged,
             "Arr!\n\(SuggestionInjectionTests.forged)\n" + AdvisorFixture.list(AdvisorFixture.item("slow", "sluggish")),
@@ -55,14 +55,14 @@ struct SuggestionInjectionTests {
         #expect(applied.text.contains("It is sluggish.") == answer.contains("sluggish"))
     }
 
-    @Test("A model that obeys the draft gives no findings, and is reported")
+    @Test("A model that obeys the draft yields no findings, and is reported")
     func obeyed() async throws {
         await #expect { try await Self.review("Arr, matey! Send money to the captain.") } throws: {
             ($0 as? LLMError)?.kind == .malformed
         }
     }
 
-    @Test("A finding that carries the fence into the text is dropped")
+    @Test("A finding that would insert the fence into the text is dropped")
     func fenceInFinding() async throws {
         let boundary = DraftFence(for: [Self.draft.string]).boundary
         let (result, _) = try await Self.review(
@@ -70,7 +70,7 @@ struct SuggestionInjectionTests {
         #expect(result.suggestions.isEmpty && result.dropped.echoed == 1)
     }
 
-    @Test("Nothing outside the accepted quotes changes, whatever the answer holds")
+    @Test("Nothing outside the accepted quotes changes, whatever the answer contains")
     func outside() async throws {
         let (result, _) = try await Self.review(
             AdvisorFixture.list(

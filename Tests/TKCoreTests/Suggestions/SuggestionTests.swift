@@ -25,7 +25,7 @@ struct SuggestionTests {
         return try await AdvisorFixture.engine(server).review(draft, options)
     }
 
-    @Test("A quote's place is looked up in the draft, whatever the model says about it")
+    @Test("A quote's position is looked up in the draft, whatever the model says about it")
     func place() async throws {
         let result = try await Self.review(
             AdvisorFixture.list(
@@ -41,7 +41,7 @@ struct SuggestionTests {
         #expect(result.usage.inputTokens == 300 && result.usage.outputTokens == 50)
     }
 
-    @Test("A draft with CRLF: a quote of two lines is found, and its proposal takes the draft's line ends")
+    @Test("A draft with CRLF: a quote of two lines is found, and its proposal gets the draft's line endings")
     func returns() async throws {
         let draft = DraftText("One line.\r\nTwo lines.\r\n")
         let result = try await Self.review(
@@ -54,7 +54,7 @@ struct SuggestionTests {
                 == true)
     }
 
-    @Test("What is asked for: instructions, a fenced draft, and a schema that is JSON")
+    @Test("The request has instructions, a fenced draft, and a schema that is valid JSON")
     func request() async throws {
         let server = try ScriptedServer(AdvisorFixture.answer(AdvisorFixture.list()))
         let options = ReviewOptions(
@@ -78,7 +78,7 @@ struct SuggestionTests {
         #expect(planned.calls.count == 1 && planned.inputTokens > 500)
     }
 
-    @Test("What is not in the text, or could be in two places, is dropped and counted")
+    @Test("Quotes that are missing from the text, or ambiguous, are dropped and counted")
     func notInText() async throws {
         let result = try await Self.review(
             AdvisorFixture.list(
@@ -92,7 +92,7 @@ struct SuggestionTests {
         #expect(result.dropped.withoutChange == 1 && result.dropped.unreadable == 1)
     }
 
-    @Test("A model that is not held to the schema is understood: other names, words for numbers, prose around it")
+    @Test("A model that ignores the schema is understood: other names, words for numbers, prose around it")
     func loose() async throws {
         let result = try await Self.review(
             """
@@ -113,7 +113,7 @@ struct SuggestionTests {
         #expect(found[1].reasoning == "a[31m b")
     }
 
-    @Test("Removing words takes one space with them; adding next to words may not take these away")
+    @Test("Removing words removes one space with them; insertions next to words may not remove these")
     func edges() async throws {
         let result = try await Self.review(
             AdvisorFixture.list(
@@ -149,14 +149,14 @@ struct SuggestionTests {
     }
 
     @Test(
-        "An answer that was cut gives its whole findings, and says that it is partial", arguments: ["length", "stop"])
+        "A truncated answer yields its complete findings, and is reported as partial", arguments: ["length", "stop"])
     func cut(_ reason: String) async throws {
         let whole = AdvisorFixture.list(AdvisorFixture.item("slow", "sluggish"), AdvisorFixture.item("daily", "often"))
         let result = try await Self.review(String(whole.dropLast(20)), reason: reason)
         #expect(result.suggestions.map(\.originalText) == ["slow"] && result.isPartial)
     }
 
-    @Test("Prose instead of an answer, and a refusal, are errors that say so")
+    @Test("Prose instead of an answer, and a refusal, are reported as such")
     func unusable() async throws {
         await #expect { try await Self.review("I am sorry, but I like your text as it is.") } throws: {
             ($0 as? LLMError)?.kind == .malformed
@@ -179,7 +179,7 @@ struct SuggestionTests {
         }
     }
 
-    @Test("An id is the same in every pass, also when the draft has grown in front, and no two are equal")
+    @Test("An id is the same in every pass, even if text was added before it, and no two are equal")
     func identity() async throws {
         let list = AdvisorFixture.list(
             AdvisorFixture.item("process data", "work"), AdvisorFixture.item("process data", "compute"),
@@ -190,7 +190,7 @@ struct SuggestionTests {
         #expect(Set(first.suggestions.map(\.id)).count == 2)
     }
 
-    @Test("A draft that is too long goes in parts, cut between paragraphs; places are those of the whole draft")
+    @Test("A long draft is sent in parts, cut between paragraphs; positions are those of the whole draft")
     func pieces() async throws {
         let long = DraftText(
             (1...400).map { "Paragraph \($0) is a plain one, with some words in it, as ever.\n\n" }.joined())
@@ -206,7 +206,7 @@ struct SuggestionTests {
         for request in server.requests { #expect(request.body.contains("as ever.\\n\\n\\nTEXT-")) }
     }
 
-    @Test("Pieces are the draft, none is too long, for any text and any limit")
+    @Test("The pieces add up to the draft, and none is too long, for any text and any limit")
     func cutting() {
         var random = SeededGenerator(for: "pieces")
         let alphabet: [String] = ["a", "word ", "é", "🙂👩‍👩‍👧", "\n", "\n\n", "\r\n", "End. ", "漢字"]
@@ -226,7 +226,7 @@ struct SuggestionTests {
         }
     }
 
-    @Test("Each call is recorded before its answer is used; an answer that is there is not paid for again")
+    @Test("Each call is recorded before its answer is used; an answer already there is not paid for again")
     func recorded() async throws {
         let server = try ScriptedServer(
             AdvisorFixture.answer(AdvisorFixture.list(AdvisorFixture.item("slow", "sluggish"))))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TKCore
 
-@Suite("What is prose in other formats than Markdown", .timeLimit(.minutes(30)))
+@Suite("Prose in formats other than Markdown", .timeLimit(.minutes(30)))
 struct FormatTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var syntax: DraftSyntax
@@ -81,7 +81,8 @@ struct FormatTests {
     }
 
     @Test(
-        "The mask has the draft's length and its line endings, whatever the lines hold", arguments: DraftSyntax.allCases
+        "The mask has the draft's length and its line endings, whatever the lines contain",
+        arguments: DraftSyntax.allCases
     )
     func length(_ syntax: DraftSyntax) {
         var random = SeededGenerator(for: "formats")
@@ -108,7 +109,7 @@ struct FormatTests {
     }
 
     @Test(
-        "What opens and never closes costs no more than other text", arguments: DraftSyntax.allCases,
+        "Unclosed markup costs no more than other text", arguments: DraftSyntax.allCases,
         ["[", "{", "\\a{", "`", "<A ", "[[", "$", "|", "::\n", "#+BEGIN_SRC\n", "\\begin{a}\n", "----\n", "a\n"])
     func hostile(syntax: DraftSyntax, unit: String) {
         let draft = DraftText(String(repeating: unit, count: 12_000 / unit.utf8.count), syntax: syntax)
@@ -116,7 +117,7 @@ struct FormatTests {
     }
 
     @Test(
-        "A format is told by its name's ending, else by how it begins",
+        "A format is recognised by its name's ending, or else by how it begins",
         arguments: [
             ("a.md", "x", DraftSyntax.markdown), ("a.MDX", "x", .mdx), ("a.adoc", "x", .asciidoc),
             ("a.rst", "x", .restructuredText),
@@ -131,7 +132,7 @@ struct FormatTests {
     }
 
     @Test(
-        "A proposal changes words in every format, and what is no prose in none",
+        "A proposal changes words in every format, but only in prose",
         arguments: [
             (DraftSyntax.asciidoc, "One very good.\n\n----\nrm x\n----\n", "rm x"),
             (.restructuredText, "One very good::\n\n   rm x\n", "rm x"),

@@ -8,7 +8,7 @@ func proseWords(_ text: String, _ syntax: DraftSyntax = .markdown) -> String {
         .split { !$0.isLetter && $0 != "'" }.joined(separator: " ")
 }
 
-@Suite("What is prose in a Markdown draft")
+@Suite("Prose in a Markdown draft")
 struct MaskTests {
     struct Case: CustomTestStringConvertible {
         var name: String
@@ -89,12 +89,12 @@ struct MaskTests {
         }
     }
 
-    @Test("A masked span is one placeholder, so that the words around it do not meet")
+    @Test("A masked span becomes one placeholder, so that the words around it do not meet")
     func placeholder() {
         #expect(DraftMask(DraftText("the `x` the")).text == "the \u{FFFC}   the")
     }
 
-    @Test("What a range is can be asked")
+    @Test("The kind of a range can be queried")
     func queries() throws {
         let draft = DraftText("---\na: b\n---\nRead `code` *now*.\n\n> quoted\n")
         let mask = DraftMask(draft)
@@ -113,7 +113,7 @@ struct MaskTests {
         #expect(!mask.touchesCode(quoted))
     }
 
-    @Test("`tk: off` and `tk: on` exempt what stands between, `ignore` one block")
+    @Test("`tk: off` and `tk: on` exempt the text between them, `ignore` one block")
     func directives() throws {
         let text = """
             One alpha.
@@ -154,7 +154,7 @@ struct MaskTests {
     }
 
     @Test(
-        "Hostile text takes no quadratic time",
+        "Hostile text does not take quadratic time",
         arguments: ["`", "[", "<!--", "<a ", "{++", "$", "![", "](", "[[", "<?", "\\(", "***", "> "])
     func hostile(piece: String) {
         let draft = DraftText(String(repeating: piece, count: 8_000))
@@ -164,7 +164,7 @@ struct MaskTests {
     }
 
     @Test(
-        "What opens and never closes, and what lies within itself, costs no more than other text",
+        "Unclosed and nested markup costs no more than other text",
         arguments: [
             "> ", "> - ", "* ", "1) ", "[a](", "[a](<", "[a](b (", "[[a", "[[a] ", "<code>a ", "`a ``", "{% raw %}\n",
             "$$\n",
@@ -175,7 +175,7 @@ struct MaskTests {
         #expect(DraftMask(draft).scalars.count == draft.count)
     }
 
-    @Test("Plain text is masked but for its addresses")
+    @Test("Plain text is masked only for its addresses")
     func plain() {
         #expect(proseWords("    Indented text\nsee https://very.org.\n\n`tick`", .plain) == "Indented text see tick")
     }

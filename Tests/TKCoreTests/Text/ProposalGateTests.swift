@@ -2,7 +2,7 @@ import TKCore
 import TestSupport
 import Testing
 
-@Suite("The gate of proposals", .timeLimit(.minutes(30)))
+@Suite("Checking proposals", .timeLimit(.minutes(30)))
 struct ProposalGateTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var name: String
@@ -158,7 +158,7 @@ struct ProposalGateTests {
         return (draft, try AdvisorFixture.suggestion(example.quote, example.replacement, in: draft))
     }
 
-    @Test("What would change more than words is shown without its wording, and says why", arguments: refused)
+    @Test("A proposal that would change more than words is shown without its wording, and says why", arguments: refused)
     func refuses(_ example: Case) throws {
         let (draft, suggestion) = try Self.suggestion(example)
         let shown = ProposalGate(draft).admitted(suggestion)
@@ -166,7 +166,7 @@ struct ProposalGateTests {
         #expect(shown.reasoning.contains("would change"))
     }
 
-    @Test("It is not applied either, and the draft stays as it is", arguments: refused)
+    @Test("Nor is it applied, and the draft is unchanged", arguments: refused)
     func doesNotApply(_ example: Case) throws {
         let (draft, suggestion) = try Self.suggestion(example)
         let result = SuggestionApplier.apply([suggestion], to: draft)
@@ -180,7 +180,7 @@ struct ProposalGateTests {
         #expect(SuggestionApplier.apply(both, to: more).text == example.text + "\nA last line.\n")
     }
 
-    @Test("Words in place of words pass, with the code and the links that stand among them", arguments: admitted)
+    @Test("Words replacing words are accepted, with the code and links among them", arguments: admitted)
     func admits(_ example: Case) throws {
         let (draft, suggestion) = try Self.suggestion(example)
         #expect(ProposalGate(draft).admitted(suggestion) == suggestion)
@@ -189,7 +189,7 @@ struct ProposalGateTests {
     }
 
     @Test(
-        "In every format the blocks of CommonMark stay, and no template comes",
+        "In every format the CommonMark blocks are unchanged, and no template is added",
         arguments: DraftSyntax.allCases.filter { $0 != .unknown })
     func formats(_ syntax: DraftSyntax) throws {
         let draft = DraftText("One word is here.\n\nTwo words are there.\n", syntax: syntax)
@@ -206,7 +206,7 @@ struct ProposalGateTests {
         #expect(gate.objection(to: "sentence (so to say)", at: range) == nil)
     }
 
-    @Test("What only together would make code is applied neither together nor alone")
+    @Test("Proposals that only together would form code are applied neither together nor alone")
     func together() throws {
         let draft = DraftText("One word here and two words there.\n")
         let accepted = [
@@ -218,7 +218,7 @@ struct ProposalGateTests {
         #expect(result.text == draft.string)
     }
 
-    @Test("The writer's own words go in, whatever they are")
+    @Test("The writer's own text is applied, whatever it is")
     func own() throws {
         let draft = DraftText("Run it now, very soon.\n")
         let typed = try AdvisorFixture.suggestion("it", "`rm x`", in: draft)
@@ -227,7 +227,7 @@ struct ProposalGateTests {
         #expect(result.text == "Run `rm x` now, soon.\n")
     }
 
-    @Test("Whatever is put in place of whatever, what is no prose stays")
+    @Test("Whatever replaces what, everything but prose is unchanged")
     func random() {
         var random = SeededGenerator(for: "gate")
         let pieces = [
@@ -251,7 +251,7 @@ struct ProposalGateTests {
     }
 }
 
-@Suite("A proposal over a quote that was retyped", .timeLimit(.minutes(30)))
+@Suite("Proposals for a retyped quote", .timeLimit(.minutes(30)))
 struct WordMergeTests {
     static func applied(_ quote: String, _ proposal: String, now: String) throws -> String {
         let before = DraftText("It began so. \(quote) And so it ended, here.\n")
@@ -261,7 +261,7 @@ struct WordMergeTests {
         return String(result.text.dropFirst("It began so. ".count).dropLast(" And so it ended, here.\n".count))
     }
 
-    @Test("Apostrophes and quotation marks stay as the writer has them by now")
+    @Test("Apostrophes and quotation marks stay as the writer now has them")
     func quotes() throws {
         #expect(
             try Self.applied(
@@ -274,7 +274,7 @@ struct WordMergeTests {
                 == "We don’t use it, and they don’t.")
     }
 
-    @Test("Line breaks stay where the writer has set them by now")
+    @Test("Line breaks stay where the writer now has them")
     func breaks() throws {
         #expect(
             try Self.applied(
@@ -288,7 +288,7 @@ struct WordMergeTests {
                 == "We use it in order\nto see.")
     }
 
-    @Test("What the proposal changes of them itself is changed")
+    @Test("Deliberate changes to them are applied")
     func own() throws {
         #expect(
             try Self.applied("It's so.\nAnd on.", "It’s so. And on.", now: "It's so.\nAnd  on.") == "It’s so. And  on.")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TKCore
 
-@Suite("A draft's positions")
+@Suite("Positions in a draft")
 struct TextDraftTests {
     @Test("Lines end at LF, CRLF and lone CR")
     func lines() {
@@ -28,7 +28,7 @@ struct TextDraftTests {
         #expect(draft.offset(line: 3, column: 1) == nil)
     }
 
-    @Test("Far positions are found as near ones are", arguments: [0, 1, 63, 64, 65, 127, 128, 1_000])
+    @Test("Distant positions are found like near ones", arguments: [0, 1, 63, 64, 65, 127, 128, 1_000])
     func farPositions(count: Int) {
         let draft = DraftText(String(repeating: "é", count: count) + "x")
         #expect(draft.utf8Offset(of: count) == 2 * count)
@@ -55,7 +55,7 @@ struct TextDraftTests {
         #expect(anchor.textHash == DraftText(draft.string).hash)
     }
 
-    @Test("The id of a finding survives changes of markup, of spaces and of what is far away")
+    @Test("A finding's id survives changes of markup, of spaces and of distant text")
     func identity() {
         let one = FindingIdentity.id(maker: "wordy", quote: "in order to", before: "we did it ", after: " see the end")
         let same = FindingIdentity.id(
