@@ -16,7 +16,7 @@ struct CommitTests {
         ledger = try Ledger.fresh(folder.path)
     }
 
-    @Test("A thousand writes at once are all there, on the disk")
+    @Test("A thousand concurrent writes are all on disk")
     func group() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<1_000 {
@@ -29,7 +29,7 @@ struct CommitTests {
         #expect(values == (0..<1_000).map { "\($0)" })
     }
 
-    @Test("A write that fails takes back what it did, and nothing that others did beside it")
+    @Test("A failed write is rolled back, without affecting concurrent ones")
     func oneFails() async throws {
         let failures = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<300 {
@@ -56,7 +56,7 @@ struct CommitTests {
         }
     }
 
-    @Test("What a write gives is what is committed, also where it was run again because of one beside it")
+    @Test("A write returns what was committed, even if it was run again because of another")
     func runAgain() async throws {
         let given = try await withThrowingTaskGroup(of: Int?.self) { group in
             for number in 0..<300 {
@@ -79,7 +79,7 @@ struct CommitTests {
         #expect(try await ledger.read { try $0.meta("count") } == "270")
     }
 
-    @Test("A write whose SQL fails is a failure of that write alone")
+    @Test("Invalid SQL fails only its own write")
     func sqlFails() async throws {
         async let good: Void = ledger.write { try $0.setMeta("good", "1") }
         await #expect(throws: (any Error).self) {
@@ -90,7 +90,7 @@ struct CommitTests {
         #expect(try await ledger.read { try $0.job("j") } == nil)
     }
 
-    @Test("Writes are seen in the order in which one caller makes them, and return values")
+    @Test("A caller's writes take effect in order, and return values")
     func order() async throws {
         for number in 1...50 {
             let before = try await ledger.write { transaction in
@@ -102,7 +102,7 @@ struct CommitTests {
         }
     }
 
-    @Test("Blocking writes and shared ones go together")
+    @Test("Blocking writes and batched ones work together")
     func blocking() async throws {
         let pool = BlockingPool("test", threads: 4)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -120,7 +120,7 @@ struct CommitTests {
         #expect(count == 100)
     }
 
-    @Test("What a full disk does not take is to be tried again, and the ledger says so until a write is made")
+    @Test("A write to a full disk is transient, and the ledger reports that until a write succeeds")
     func full() async throws {
         await #expect(processExitsWith: .success) { [state = folder.path.text as String] in
             let ledger = try Ledger.open(directory: BytePath(state)).ledger
@@ -152,7 +152,7 @@ struct CommitTests {
         }
     }
 
-    @Test("While the ledger is copied, writes go on, and the copy is of one moment")
+    @Test("While the ledger is copied, writes continue, and the copy is consistent")
     func duringCopy() async throws {
         let page = String(repeating: "x", count: 1 << 20)
         try await ledger.write { transaction in
@@ -197,7 +197,7 @@ struct CommitTests {
         #expect(found.0 != nil && found.0 == found.1 && found.2 == page)
     }
 
-    @Test("A write that fails by itself says nothing of the ledger")
+    @Test("A write that fails for its own reasons says nothing about the ledger")
     func ownFailure() throws {
         #expect(throws: Fault.self) { try ledger.writeBlocking { _ in throw Fault(.transient, "busy") } }
         #expect(throws: (any Error).self) {
@@ -206,7 +206,7 @@ struct CommitTests {
         #expect(ledger.problem == nil)
     }
 
-    @Test("A reader sees one state from its first row to its last, while writes go on")
+    @Test("A reader sees one state from its first row to its last, while writes continue")
     func snapshot() async throws {
         try await ledger.write { transaction in
             for number in 0..<50 { try transaction.setMeta("k\(number)", "0") }
@@ -234,7 +234,7 @@ struct CommitTests {
     }
 
     @Test(
-        "So does one that blocks, of more than there are connections, and one that fails leaves its connection to others"
+        "So does a blocking one, with more readers than connections, and a failed one returns its connection"
     )
     func blockingSnapshot() async throws {
         try await ledger.write { transaction in
@@ -273,7 +273,7 @@ struct CommitTests {
         }
     }
 
-    @Test("What is read after a write that blocked is what that wrote; of a closed ledger nothing is read")
+    @Test("A read after a blocking write sees it; a closed ledger cannot be read")
     func readAfterWrite() throws {
         for round in 0..<50 {
             try ledger.writeBlocking { try $0.setMeta("a", "\(round)") }

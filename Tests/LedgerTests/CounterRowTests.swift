@@ -8,7 +8,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("A counter begins at one, and goes on from what it was set to")
+    @Test("A counter begins at one, and continues from a value that is set")
     func draws() async throws {
         let ledger = try Ledger.fresh(folder.path)
         #expect(try await ledger.read { try $0.counter("a") } == nil)
@@ -25,7 +25,7 @@ import Testing
         #expect(try await ledger.read { try $0.counters().map(\.name) } == ["a", "b"])
     }
 
-    @Test("A counter that was set back remembers the highest number that it gave")
+    @Test("A counter that was set back remembers its highest number")
     func highest() async throws {
         let ledger = try Ledger.fresh(folder.path)
         try await ledger.write { try $0.setCounter(CounterRecord(name: "a", next: 5, highest: 9)) }
@@ -33,7 +33,7 @@ import Testing
         #expect(try await ledger.read { try $0.counter("a")?.highest } == 9)
     }
 
-    @Test("A counter at its end gives no number, and does not begin again")
+    @Test("A counter at its maximum gives no number, and does not wrap around")
     func end() async throws {
         let ledger = try Ledger.fresh(folder.path)
         try await ledger.write { try $0.setCounter(CounterRecord(name: "a", next: .max)) }
@@ -41,7 +41,7 @@ import Testing
         #expect(try await ledger.read { try $0.nextNumber(of: "a") } == .max)
     }
 
-    @Test("Counters outlive the ledger's closing")
+    @Test("Counters survive closing the ledger")
     func reopened() async throws {
         let ledger = try Ledger.fresh(folder.path)
         _ = try await ledger.write { try $0.draw("a", for: "j") }

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("What becomes due, in the ledger")
+@Suite("Due times in the ledger")
 struct DueRowTests {
     private let folder: TemporaryFolder
     private let ledger: Ledger
@@ -28,7 +28,7 @@ struct DueRowTests {
             fingerprint: Fingerprint(device: 1, inode: 2, size: 3, modified: 4, changed: 5), hash: nil)
     }
 
-    @Test("Rows of a file are replaced by those of its next judgement, and gone with it")
+    @Test("A file's rows are replaced at its next judgement, and removed with it")
     func replaced() async throws {
         let times = (at(10), at(20), at(30))
         try await ledger.write { try $0.setFile(self.file("a"), due: ["r1": times.0, "r2": times.1]) }
@@ -39,7 +39,7 @@ struct DueRowTests {
         #expect(try await ledger.read { try $0.due("inbox", "a") }.isEmpty)
     }
 
-    @Test("Those of one place come in the order of their times, and none before its time")
+    @Test("Rows of one place come in order of time, and none before its time")
     func order() async throws {
         let (times, now) = ((0..<10).map { at(100 - Int64($0)) }, at(95))
         try await ledger.write { transaction in
@@ -56,7 +56,7 @@ struct DueRowTests {
     }
 
     @Test(
-        "A schedule's rows wait until all of them are there, take the newest time, and outlive a judgement and a new name"
+        "A schedule's rows wait until all exist, take the newest time, and survive a judgement and a rename"
     )
     func scheduled() async throws {
         let (one, two) = (at(10), at(20))
@@ -80,7 +80,7 @@ struct DueRowTests {
         #expect(try await ledger.read { try $0.due("inbox", "b") }.isEmpty)
     }
 
-    @Test("Rows of a rule that is not in force any more are shown to nobody and forgotten")
+    @Test("Rows of a rule no longer in force are never returned, and are removed")
     func orphans() async throws {
         try await ledger.write { transaction in
             _ = try transaction.registerTimed(["r"])
@@ -98,7 +98,7 @@ struct DueRowTests {
     }
 
     @Test(
-        "Whoever listens is told of the earliest time that was entered, once it is committed, and of none that was not")
+        "Listeners learn the earliest time entered, once committed, and never an uncommitted one")
     func told() async throws {
         let told = Noted()
         ledger.due.listen { told.note($0) }
@@ -116,7 +116,7 @@ struct DueRowTests {
         #expect(try await ledger.read { try $0.due("inbox", "c") }.isEmpty)
     }
 
-    @Test("What is entered without rules is looked at later where a rule may come to want the name, and only there")
+    @Test("Entries made without rules are examined later, only where a rule might select the name")
     func unreckoned() async throws {
         ledger.due.expect { $0 == "inbox" && $1.name.last == UInt8(ascii: "x") }
         let now = at(7)
@@ -129,7 +129,7 @@ struct DueRowTests {
         #expect(try await ledger.read { try $0.nextDue() } == nil, "nothing that a person is told of")
     }
 
-    @Test("It counts from the earliest time at which it was entered, until it is told, and from none that is to come")
+    @Test("They count from the earliest time entered until handled, and never from the future")
     func earliest() async throws {
         ledger.due.expect { _, _ in true }
         let (early, between, late) = (at(50), at(55), at(60))
@@ -153,7 +153,7 @@ struct DueRowTests {
     }
 
     @Test(
-        "A row of an older version says not since when, until the file is entered anew",
+        "A row of an older version has no start time until the file is entered again",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func older() async throws {
         ledger.due.expect { _, _ in true }
@@ -174,7 +174,7 @@ struct DueRowTests {
         #expect(try await ledger.read { try $0.due("inbox", "a").map(\.kind) } == [.unreckoned(since: now)])
     }
 
-    @Test("What is kept of a file can be entered for another name, each row for its time")
+    @Test("A file's rows can be entered for another name, each with its time")
     func kept() async throws {
         ledger.due.expect { _, _ in true }
         let (instant, since, later) = (at(20), at(15), at(90))
@@ -198,7 +198,7 @@ struct DueRowTests {
         #expect(moved.contains { $0.kind == .scheduled(rule: "s", instant: instant) })
     }
 
-    @Test("Since when a rule is in force is kept for as long as it is")
+    @Test("A rule's start is remembered for as long as it is in force")
     func since() async throws {
         let (one, two, three) = (at(10), at(20), at(30))
         try await ledger.write { transaction in
@@ -213,7 +213,7 @@ struct DueRowTests {
         #expect(try await ledger.read { try $0.timedSince() } == ["r": three, "s": two])
     }
 
-    @Test("A schedule is kept as it was set")
+    @Test("A schedule is stored unchanged")
     func schedules() async throws {
         var record = ScheduleRecord(rule: "R", spec: "every day 03:00", anchor: at(5))
         (record.last, record.next, record.entering) = (at(7), at(9), at(8))

@@ -5,9 +5,9 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("What was acknowledged before the process was killed")
+@Suite("Acknowledged writes and kills")
 struct DurabilityTests {
-    @Test("Every write that returned is there after SIGKILL, and no half of one that did not")
+    @Test("Every write that returned survives SIGKILL, and no partial one does")
     func kill9() async throws {
         let folder = try TemporaryFolder("steward-kill9")
         let state: String = folder.path.text
@@ -55,7 +55,7 @@ struct DurabilityTests {
         #expect(noted.count >= count)
     }
 
-    @Test("What was only seen is there after SIGKILL as well, and at once for whoever reads")
+    @Test("Sightings survive SIGKILL as well, and are visible to readers at once")
     func seen() async throws {
         let folder = try TemporaryFolder("steward-kill9")
         let state: String = folder.path.text
@@ -87,7 +87,7 @@ struct DurabilityTests {
         #expect(try await ledger.read { try $0.meta("half") } == nil)
     }
 
-    @Test("A blocking write that returned is there after SIGKILL")
+    @Test("A blocking write that returned survives SIGKILL")
     func blocking() async throws {
         let folder = try TemporaryFolder("steward-kill9")
         let state: String = folder.path.text
@@ -100,7 +100,7 @@ struct DurabilityTests {
         #expect(try await ledger.read { try $0.meta("a") } == "1")
     }
 
-    @Test("Folded at rest, the log is written over, and grows no more")
+    @Test("After a checkpoint at rest, the log is overwritten and stops growing")
     func foldedAtRest() async throws {
         let folder = try TemporaryFolder()
         let ledger = try Ledger.fresh(folder.path)

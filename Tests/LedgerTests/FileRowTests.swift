@@ -2,13 +2,13 @@ import Ledger
 import Platform
 import Testing
 
-@Suite("What the ledger knows of files")
+@Suite("Files in the ledger")
 struct FileRowTests {
     private let ledger: Ledger
 
     init() throws { ledger = try Ledger.inMemory() }
 
-    @Test("A file comes back as it was written, whatever its name and numbers are")
+    @Test("A file is read back as written, whatever its name and numbers")
     func roundTrip() async throws {
         let odd = FileRecord(
             place: "inbox", path: BytePath(bytes: [0xFF, 0x2F, 0x0A, 0x27]),
@@ -20,7 +20,7 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.file("other", odd.path) } == nil)
     }
 
-    @Test("A file that is gone keeps its number for the day it comes back, and loses its blocks")
+    @Test("A removed file keeps its number in case it comes back, and loses its blocks")
     func gone() async throws {
         try await ledger.write { transaction in
             try transaction.setFile(Sample.file("a", inode: 9, version: 4))
@@ -36,7 +36,7 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.countFiles() } == 0)
     }
 
-    @Test("A file under a new name is found by its inode until the new name is written")
+    @Test("A renamed file is found by its inode until the new name is written")
     func rename() async throws {
         try await ledger.write { try $0.setFile(Sample.file("old", inode: 42)) }
         #expect(try await ledger.read { try $0.file("inbox", device: 7, inode: 42)?.path } == "old")
@@ -48,7 +48,7 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.file("inbox", device: 7, inode: 42)?.path } == "new")
     }
 
-    @Test("A file with one link stands under one present name of its place, and a second name changes nothing")
+    @Test("A file with one link has one present name in its place, and a second name changes nothing")
     func oneName() async throws {
         @Sendable func file(_ path: BytePath, links: Int?, in place: String = "inbox") -> FileRecord {
             var file = Sample.file(path, inode: 42)
@@ -84,7 +84,7 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.file("inbox", "f")?.present } == true)
     }
 
-    @Test("Files within a folder are those of the folder, not of one whose name begins alike")
+    @Test("Files in a folder are those of the folder, not of one with the same prefix")
     func within() async throws {
         let paths: [BytePath] = ["a", "a/x", "a/y/z", "a0", "a-b", "ab/x", "b", BytePath(bytes: [0x61, 0x2F, 0xFF])]
         try await ledger.write { transaction in
@@ -95,7 +95,7 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.allFiles("inbox").count } == paths.count)
     }
 
-    @Test("Files come in pages, each once, also where they go and come between two pages")
+    @Test("Files come in pages, each once, even if some are added and removed between two pages")
     func pages() async throws {
         let paths = (0..<2_000).map { BytePath("a/\($0)") }
         try await ledger.write { transaction in
@@ -127,7 +127,7 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.blocks("notes", "n.md") } == ["d"])
     }
 
-    @Test("A place is registered once, and anew where its root moves")
+    @Test("A place is registered once, and again when its root moves")
     func places() async throws {
         #expect(try await ledger.write { try $0.registerPlace("inbox", root: "/in") })
         try await ledger.write { try $0.setFile(Sample.file("a")) }
@@ -137,7 +137,7 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.countFiles() } == 0)
     }
 
-    @Test("What is known of a place's files is kept while it is away; files of the folder in its stead are not")
+    @Test("Facts about a place's files are kept while it is away; files in its stand-in folder are not added")
     func away() async throws {
         let own = FolderIdentity(device: 1, inode: 1, fileSystem: 0, isMount: false)
         let other = FolderIdentity(device: 1, inode: 2, fileSystem: 0, isMount: false)
@@ -168,7 +168,7 @@ struct FileRowTests {
         #expect(try await ledger.read { try $0.knownRules() } == ["A", "B"])
     }
 
-    @Test("A product is known by its path, the last one made there")
+    @Test("A product is found by its path, the last one made there")
     func products() async throws {
         let first = ProductRecord(path: "/p", hash: Sample.hash("1"), firstJob: "l1", depth: 1, job: "j1")
         let second = ProductRecord(path: "/p", hash: Sample.hash("2"), firstJob: "l2", depth: 8, job: "j2")

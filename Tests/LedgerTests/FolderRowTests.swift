@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("What the ledger knows of folders") struct FolderRowTests {
+@Suite("Folders in the ledger") struct FolderRowTests {
     private let ledger: Ledger
 
     init() throws { ledger = try Ledger.inMemory() }
@@ -34,7 +34,7 @@ import Testing
         try await ledger.read { try $0.files("p", from: FilePageMark()).files.map(\.path.description) }
     }
 
-    @Test("A row is read as it was written") func row() async throws {
+    @Test("A row is read back as written") func row() async throws {
         try await fill()
         let known = try await ledger.read { try $0.folder("p", "a") }
         #expect(known?.digest == ContentHash(of: [1]) && known?.matched?.rules == ["R"])
@@ -46,7 +46,7 @@ import Testing
         #expect(try await ledger.read { try $0.folders("p") } == ["a/b"])
     }
 
-    @Test("Another name takes along what lies in it, and what is known of that") func renamed() async throws {
+    @Test("Renaming takes its contents along, with everything known about them") func renamed() async throws {
         try await fill()
         let before = try await ledger.write { try $0.renameFolder("p", "a", to: "x/y") }
         #expect(before?.digest == ContentHash(of: [1]))
@@ -56,7 +56,7 @@ import Testing
         #expect(try await ledger.read { try $0.folders("p") } == ["x/y", "x/y/b"])
     }
 
-    @Test("What goes with its folder comes back with it, also under another name, and nothing else does")
+    @Test("Contents removed with their folder come back with it, even under another name, and nothing else does")
     func returned() async throws {
         try await fill()
         try await ledger.write { transaction in
@@ -73,7 +73,7 @@ import Testing
         #expect(try await ledger.write { try $0.returnFolder("p", to: "d", by: "job") } == nil, "once")
     }
 
-    @Test("What has come under the same names meanwhile neither goes with it nor takes the place of what is known")
+    @Test("Newcomers under the same names are neither removed with it nor confused with earlier files")
     func newcomers() async throws {
         try await fill()
         try await ledger.write { transaction in
@@ -90,7 +90,7 @@ import Testing
         #expect(try await ledger.read { try $0.folder("p", "a (1)")?.inode } == 2)
     }
 
-    @Test("The jobs of a folder are those with it and with what lies in it") func jobs() async throws {
+    @Test("The jobs of a folder are those on it and on its contents") func jobs() async throws {
         try await ledger.write { transaction in
             for (number, path) in (["a", "a/1", "ab", "b"] as [BytePath]).enumerated() {
                 _ = try transaction.addJob(

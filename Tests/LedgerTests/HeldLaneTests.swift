@@ -2,7 +2,7 @@ import Ledger
 import Platform
 import Testing
 
-@Suite("Orders that an event that was given up holds")
+@Suite("Sequences held by a failed event")
 struct HeldLaneTests {
     private let ledger: Ledger
 
@@ -25,7 +25,7 @@ struct HeldLaneTests {
         try await ledger.read { try $0.heldLanes(of: targets) }
     }
 
-    @Test("The first that was given up is named, with what waits behind it, where its target asks for that")
+    @Test("The first event given up is named, with those waiting behind it, if its target holds them")
     func named() async throws {
         try await add("a.0", .dead)
         try await add("b.0")
@@ -41,7 +41,7 @@ struct HeldLaneTests {
         #expect(try await held(["hub", "hook"]).map(\.event) == ["a.0", "e.0"])
     }
 
-    @Test("What goes before the dead event is not held, nor is an order in which nothing waits")
+    @Test("Events before it are not held, nor is a sequence without waiting events")
     func notHeld() async throws {
         try await add("a.0")
         try await add("b.0", .dead)
@@ -59,7 +59,7 @@ struct HeldLaneTests {
                 == nil, "what is said to be held is what is held")
     }
 
-    @Test("What is held is not counted as due")
+    @Test("Held events do not count as due")
     func counts() async throws {
         try await add("a.0", .dead)
         try await add("b.0")

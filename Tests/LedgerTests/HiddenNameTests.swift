@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Names that the ledger hides")
+@Suite("Names hidden in the ledger")
 struct HiddenNameTests {
     private let folder: TemporaryFolder
     private let comic: BytePath = "/srv/comics/Saga.cbz"
@@ -33,7 +33,7 @@ struct HiddenNameTests {
         return try decoder.decode([BytePath].self, from: data).first
     }
 
-    @Test("Until the files of a place have been seen, who works with one of them is told to wait; then it has its name")
+    @Test("Until a place's files have been seen, users of hidden names are told to wait; then they get the names")
     func unlearned() throws {
         let data = try written(comic, try life())
         #expect(!String(decoding: data, as: UTF8.self).contains("Saga"))
@@ -50,7 +50,7 @@ struct HiddenNameTests {
         #expect(names.isLearned("comics"))
     }
 
-    @Test("While folders could not be read, what was found has its name, and what was not is waited for")
+    @Test("If folders are unreadable, files that were found have names, and the others are waited for")
     func partly() throws {
         let (found, missed): (BytePath, BytePath) = ("/srv/comics/Saga.cbz", "/srv/comics/closed/Heron.cbz")
         let first = try life()
@@ -67,7 +67,7 @@ struct HiddenNameTests {
         #expect(try read(data.missed, names) == missed)
     }
 
-    @Test("A name that is not hidden any more is known again where the ledger was told of it")
+    @Test("A name that is no longer hidden is known again once the ledger learns it")
     func noLongerHidden() throws {
         let data = try written(comic, try life())
         let names = try life()
@@ -77,7 +77,7 @@ struct HiddenNameTests {
         #expect(try read(data, names) == comic)
     }
 
-    @Test("The ledger says of which places it holds such names: of files, of jobs, and in steps that are open")
+    @Test("The ledger lists the places with hidden names: of files, of jobs, and in open steps")
     func places() async throws {
         let ledger = try Ledger.fresh(folder.path)
         ledger.names.hide { place, _ in place != "notes" }
@@ -114,7 +114,7 @@ struct HiddenNameTests {
         return nonce + (try HMACSHA256.tag(key, Array("tag:".utf8), nonce, covered).prefix(16)) + covered
     }
 
-    @Test("What is sealed opens with its own key alone, and equal texts alone are sealed alike")
+    @Test("A sealed name opens with its own key only, and only equal texts are sealed alike")
     func sealing() throws {
         let coding = try life().coding
         let texts = ["", "a", String(repeating: "long ", count: 100)].map { Array($0.utf8) }
@@ -134,7 +134,7 @@ struct HiddenNameTests {
         #expect(Set(nonces).count == texts.count)
     }
 
-    @Test("What an earlier version has sealed opens, and is sealed anew when the ledger is opened")
+    @Test("Names sealed by an earlier version can be opened, and are sealed again when the ledger is opened")
     func sealedBefore() async throws {
         let names = try life()
         _ = try names.stored("comics", "Saga.cbz")
@@ -169,7 +169,7 @@ struct HiddenNameTests {
         }
     }
 
-    @Test("What was not there when the files of its place were seen is gone, and nobody waits for it")
+    @Test("A file that was missing when its place was seen is gone, and nobody waits for it")
     func gone() throws {
         let data = try written(comic, try life())
         let names = try life()

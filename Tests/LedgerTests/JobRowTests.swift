@@ -28,7 +28,7 @@ struct JobRowTests {
         return job
     }
 
-    @Test("A job is added once: one that is there already stays as it is")
+    @Test("A job is added once: an existing one is unchanged")
     func once() async throws {
         try await add(Sample.job("j"))
         try await ledger.write { transaction in
@@ -45,7 +45,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.steps(of: "j").count } == 2)
     }
 
-    @Test("A job is as it was added until anything of it or of its steps has changed")
+    @Test("A job is as it was added until it or its steps change")
     func asAdded() async throws {
         let changes: [String: @Sendable (LedgerTransaction, JobRecord) throws -> Void] = [
             "values": { try $0.update($1) },
@@ -71,7 +71,7 @@ struct JobRowTests {
         }
     }
 
-    @Test("A job comes back as it was written")
+    @Test("A job is read back as written")
     func roundTrip() async throws {
         var job = Sample.job("j", path: BytePath(bytes: [0xFF, 0x27, 0x0A]), lineage: "root", depth: 3)
         job.hash = nil
@@ -94,7 +94,7 @@ struct JobRowTests {
         #expect(found == job)
     }
 
-    @Test("A step goes from pending over intended to done; a void intent makes it pending again")
+    @Test("A step goes from pending to intended to done; voiding its intent makes it pending again")
     func steps() async throws {
         try await add(Sample.job("j"))
         func steps() async throws -> [StepRecord] { try await ledger.read { try $0.steps(of: "j") } }
@@ -120,7 +120,7 @@ struct JobRowTests {
         #expect(try await steps()[0].state == .undone)
     }
 
-    @Test("Jobs are found by state, in the order in which they were planned, and counted")
+    @Test("Jobs are found by state, in planning order, and counted")
     func states() async throws {
         try await add(job("c", .ready), job("a", .parked), job("b", .ready), job("d", .done), job("e", .waiting))
         let found = try await ledger.read { try $0.jobs(in: [.ready, .waiting]).map(\.id) }
@@ -129,7 +129,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.jobCounts() } == ["ready": 2, "parked": 1, "done": 1, "waiting": 1])
     }
 
-    @Test("The jobs of a file are found by its very bytes, the newest first")
+    @Test("The jobs of a file are found by the exact bytes of its name, newest first")
     func ofFile() async throws {
         try await add(
             Sample.job("1", path: "a"), Sample.job("2", path: "a"), Sample.job("3", path: "A"),
@@ -138,7 +138,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.jobs(of: "other", "a") } == [])
     }
 
-    @Test("An id may be shortened as long as it says which one is meant")
+    @Test("An id may be shortened as long as it is unique")
     func prefixes() async throws {
         try await add(Sample.job("ab12"), Sample.job("ab34"), Sample.job("ac"), Sample.job("b"))
         func found(_ prefix: String) async throws -> [String] {
@@ -154,7 +154,7 @@ struct JobRowTests {
         #expect(try await found("' OR 1=1 --") == [])
     }
 
-    @Test("A rule is known to have run in a lineage")
+    @Test("A rule that ran in a lineage is remembered")
     func lineage() async throws {
         try await add(Sample.job("1", rule: "R", lineage: "L"))
         #expect(try await ledger.read { try $0.hasRun(rule: "R", from: "L") })
@@ -167,7 +167,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "1") }, "a job's id is no lineage by itself")
     }
 
-    @Test("A rule has not run on what is of the same generation, nor where its job came to nothing")
+    @Test("A rule has not run on files of the same generation, nor if its job came to nothing")
     func siblings() async throws {
         try await add(Sample.job("1", rule: "R", lineage: "L", depth: 2))
         #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "L", besides: 2) })
@@ -176,7 +176,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "2", besides: 1) })
     }
 
-    @Test("A rule has run on what a file was made from, not on the file itself under names that it had before")
+    @Test("A rule has run on a file's origin, not on the file under its former names")
     func ancestors() async throws {
         try await add(Sample.job("L"), Sample.job("1", rule: "S", lineage: "L", depth: 2), job("2", .superseded))
         #expect(try await ledger.read { try $0.hasRun(rule: "R", from: "L", before: 1) })
@@ -186,7 +186,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try !$0.hasRun(rule: "R", from: "2", before: 9) })
     }
 
-    @Test("At which depth a job's file was made is kept")
+    @Test("A job stores the depth at which its file was made")
     func origin() async throws {
         var made = Sample.job("1", lineage: "L", depth: 3)
         made.origin = 2
@@ -194,7 +194,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.job("1")?.origin } == 2)
     }
 
-    @Test("Of the jobs that a schedule has had of one product, forgetting keeps the last")
+    @Test("Of a schedule's jobs for one product, pruning keeps the last")
     func pruneScheduled() async throws {
         try await add(job("L", .done))
         for number in 1...5 { try await add(job("\(number)", .done, lineage: "L")) }
@@ -207,7 +207,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.jobs(in: JobRecord.State.allCases).map(\.id) } == ["L", "5", "6"])
     }
 
-    @Test("A job is found by where its file is now, and keeps the name under which that was judged")
+    @Test("A job is found by its file's current name, and keeps the name that was judged")
     func whereabouts() async throws {
         let (old, new) = (
             JobRecord.FileLocation(place: "inbox", path: "a.txt"),
@@ -245,7 +245,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.jobs(at: old).map(\.id) } == ["2", "1"])
     }
 
-    @Test("Forgetting keeps what is open, what waits for a human, and what is in quarantine")
+    @Test("Pruning keeps open jobs, those waiting for a person, and those in quarantine")
     func prune() async throws {
         try await add(
             job("ready", .ready), job("waiting", .waiting), job("parked", .parked), job("held", .refused),
@@ -268,7 +268,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.history(limit: 10) } == [])
     }
 
-    @Test("Forgetting goes on until nothing is left that may go, however much that is")
+    @Test("Pruning continues until everything prunable is gone, however much that is")
     func pruneMany() async throws {
         try await ledger.write { transaction in
             for number in 0..<1_101 {
@@ -283,7 +283,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.steps(of: "1100").count + $0.history(limit: 10).count } == 0)
     }
 
-    @Test("Forgetting a job forgets what its steps have staged and noted, and nothing of what others may need yet")
+    @Test("Pruning a job removes its steps' staged files and notes, except what others may still need")
     func pruneStaged() async throws {
         try await add(job("over", .superseded), job("waits", .parked))
         let owners = ["over", "over.0", "over.0 back", "forgotten.1", "waits.0", "exchange /over.md"]
@@ -301,7 +301,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.effectNote(step: "waits.0") } == "noted")
     }
 
-    @Test("Forgetting keeps the count of a name's versions for as long as one of its jobs, whose id holds the count")
+    @Test("Pruning keeps a name's version count as long as one of its jobs has it in its id")
     func pruneVersions() async throws {
         try await add(job("waits", .parked))
         let (place, path) = (Sample.job("x").place, Sample.job("x").path)
@@ -318,7 +318,7 @@ struct JobRowTests {
         #expect(try await ledger.read { try $0.file(place, "other") } == nil)
     }
 
-    @Test("Forgetting keeps the proof that a rule ran in a lineage that is still at work")
+    @Test("Pruning keeps the proof that a rule ran in a lineage still in progress")
     func pruneLineage() async throws {
         try await add(
             job("1", .done, lineage: "open"), job("2", .parked, lineage: "open"), job("3", .done, lineage: "unjudged"),

@@ -6,7 +6,7 @@ import SQLiteFile
 import TestSupport
 import Testing
 
-@Suite("Losses of databases")
+@Suite("Lost databases")
 struct LossRegistryTests {
     private let folder: TemporaryFolder
     private var path: BytePath { folder.path.appending("things.sqlite") }
@@ -29,7 +29,7 @@ struct LossRegistryTests {
         try folder.write("things.sqlite", String(repeating: "no database ", count: 500))
     }
 
-    @Test("A database that is set aside is reported until a person acknowledges it, by whoever looks")
+    @Test("A database set aside is reported by every check until a user acknowledges it")
     func standing() throws {
         let losses = LossRegistry([folder.path, folder.path.appending("not there")])
         #expect(try open(losses).loss == nil)
@@ -52,7 +52,7 @@ struct LossRegistryTests {
         #expect(try FileStatus.of(folder.path.appending("things.sqlite.corrupt-20261121T093000000Z")) != nil)
     }
 
-    @Test("Nothing is set aside where nobody would hear of it")
+    @Test("Nothing is set aside if that could not be reported")
     func unheard() throws {
         try damage()
         for losses in [LossRegistry([]), LossRegistry([folder.path.parent])] {
@@ -61,7 +61,7 @@ struct LossRegistryTests {
         }
     }
 
-    @Test("One that was cut off before anything was moved is one loss when it is done again")
+    @Test("An attempt interrupted before anything was moved counts as one loss when repeated")
     func cutOff() throws {
         let losses = LossRegistry([folder.path])
         try damage()
@@ -78,7 +78,7 @@ struct LossRegistryTests {
         #expect(try losses.standing().count == 2)
     }
 
-    @Test("A note of a loss that cannot be read is a loss")
+    @Test("An unreadable record of a loss counts as a loss")
     func unreadable() throws {
         try folder.write("things.sqlite.loss-20261121T093000000Z", "{")
         let losses = LossRegistry([folder.path])
@@ -88,7 +88,7 @@ struct LossRegistryTests {
         #expect(try losses.standing().isEmpty)
     }
 
-    @Test("What is deleted does not stay in a database's pages")
+    @Test("Deleted content does not remain in a database's pages")
     func secure() throws {
         let opened = try SQLiteFile(
             path, of: "the things", migrator: DatabaseMigrator(), whenCorrupt: .refused(remedy: "none")

@@ -10,7 +10,7 @@ struct NoteRowTests {
 
     init() throws { ledger = try Ledger.inMemory() }
 
-    @Test("A write that was begun is there with both tails until it is ended")
+    @Test("A begun write is stored with both tails until it is ended")
     func noteWrite() async throws {
         let write = Sample.write("/n.md", step: "j.0")
         let id = try await ledger.write { try $0.beginNoteWrite(write) }
@@ -49,7 +49,7 @@ struct NoteRowTests {
         #expect(try await ledger.read { try $0.noteBlock(step: "j.0") } == nil)
     }
 
-    @Test("A step whose block is written again is known by the last write")
+    @Test("A step whose block is rewritten is found by the last write")
     func again() async throws {
         let first = try await ledger.write { try $0.beginNoteWrite(Sample.write("/n.md", step: "j.0", token: "a")) }
         try await ledger.write { try $0.endNoteWrite(first) }
@@ -59,7 +59,7 @@ struct NoteRowTests {
         #expect(try await ledger.read { try $0.noteBlock(step: "j.0")?.token } == "b")
     }
 
-    @Test("An open write outlives forgetting, an ended one does not")
+    @Test("Pruning keeps an open write and removes an ended one")
     func prune() async throws {
         let ended = try await ledger.write { try $0.beginNoteWrite(Sample.write("/a.md", step: "j.0")) }
         let open = try await ledger.write { try $0.beginNoteWrite(Sample.write("/b.md", step: "k.0")) }
@@ -70,7 +70,7 @@ struct NoteRowTests {
         #expect(try await ledger.read { try $0.noteBlock(step: "j.0") } == nil)
     }
 
-    @Test("A block is begun, there, and kept with the version that brought it, until it is dropped")
+    @Test("A block is begun, present, and kept with the version that added it, until it is dropped")
     func kept() async throws {
         let lines: [UInt64] = [1, .max]
         let one = KeptBlockRecord(note: "/n.md", step: "j.0", token: "a", request: "{}", lines: lines)
@@ -100,7 +100,7 @@ struct NoteRowTests {
         #expect(try await ledger.read { try $0.keptNotes() } == [])
     }
 
-    @Test("A block whose write is void was never begun; one that was to come back stays what it was")
+    @Test("A block whose write is voided was never begun; one to be restored stays as it was")
     func begunAndVoid() async throws {
         let new = KeptBlockRecord(note: "/n.md", step: "j.0", token: "a", request: "{}")
         let lost = KeptBlockRecord(
@@ -116,7 +116,7 @@ struct NoteRowTests {
         #expect(try await ledger.read { try $0.keptBlocks(fates: ["wiped", "out"]) } == [lost])
     }
 
-    @Test("A note's lines are kept with the versions that brought and lost them")
+    @Test("A note's lines are kept with the versions that added and removed them")
     func lines() async throws {
         let state = NoteStateRecord(
             note: "/n.md", version: 7, hash: nil,
@@ -128,7 +128,7 @@ struct NoteRowTests {
         #expect(try await ledger.read { try $0.noteState("/n.md") } == unknown)
     }
 
-    @Test("A block is forgotten with its write, and a note with its blocks")
+    @Test("A block is pruned with its write, and a note with its blocks")
     func forgotten() async throws {
         let write = Sample.write("/n.md", step: "j.0", token: "a")
         try await ledger.write { transaction in
@@ -144,7 +144,7 @@ struct NoteRowTests {
         #expect(try await ledger.read { try $0.noteState("/n.md") } == nil)
     }
 
-    @Test("A refused file goes from moving over held to restored or dropped")
+    @Test("A refused file goes from moving to held to restored or dropped")
     func quarantine() async throws {
         var record = QuarantineRecord(
             id: "q", job: "j", place: "inbox", path: BytePath(bytes: [0xFF]), root: "/in", stored: "/q/x", reason: "bad"
@@ -159,7 +159,7 @@ struct NoteRowTests {
         }
     }
 
-    @Test("History is read from its end, followed by number, and asked by job")
+    @Test("History is read from its end, followed by number, and filtered by job")
     func history() async throws {
         try await ledger.write { transaction in
             for number in 1...5 {
@@ -177,7 +177,7 @@ struct NoteRowTests {
             try await ledger.read { try $0.history(limit: 10, job: "even").map(\.message) } == ["line 2", "line 4"])
     }
 
-    @Test("A temporary file is known by inode and birth until its step is done with it")
+    @Test("A temporary file is identified by inode and birth time until its step is done with it")
     func staged() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(".steward-x", "")

@@ -47,7 +47,7 @@ struct OpeningTests {
         return aside
     }
 
-    @Test("A new one is made, readable by its owner only, and found again")
+    @Test("A new one is created, readable by its owner only, and found again")
     func existing() async throws {
         try await fill()
         #expect(try FileStatus.of(file)?.mode == 0o600)
@@ -56,7 +56,7 @@ struct OpeningTests {
         #expect(try await ledger.read { try $0.meta("key 7") } == String(repeating: "v", count: 100))
     }
 
-    @Test("A ledger overwritten with something else is set aside, and a new one begun")
+    @Test("A ledger overwritten with other data is set aside, and a new one begun")
     func overwritten() async throws {
         try await fill()
         let bytes = Array("this is no database\n".utf8) + [UInt8](repeating: 0x2A, count: 9000)
@@ -65,7 +65,7 @@ struct OpeningTests {
         #expect(try Descriptor(aside).readAll() == bytes)
     }
 
-    @Test("A ledger cut off in the middle is set aside, and a new one begun")
+    @Test("A truncated ledger is set aside, and a new one begun")
     func truncated() async throws {
         try await fill()
         let size = try #require(try FileStatus.of(file)).size
@@ -74,7 +74,7 @@ struct OpeningTests {
         #expect(try FileStatus.of(aside)?.size == size / 2)
     }
 
-    @Test("A ledger with a page of noise in it is set aside, and a new one begun")
+    @Test("A ledger with a page of noise is set aside, and a new one begun")
     func noise() async throws {
         try await fill()
         let size = try #require(try FileStatus.of(file)).size
@@ -83,7 +83,7 @@ struct OpeningTests {
         _ = try await setAsideAndNew()
     }
 
-    @Test("Two that fail one after the other are both kept")
+    @Test("Two that fail in succession are both kept")
     func twice() async throws {
         for text in ["first", "second"] {
             try folder.write("ledger.sqlite", text + String(repeating: "?", count: 5000))
@@ -92,7 +92,7 @@ struct OpeningTests {
         #expect(try names().count { $0.contains(".corrupt-") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") } == 2)
     }
 
-    @Test("A log whose ledger is gone is kept, and a new one begun")
+    @Test("A log without its ledger is kept, and a new one begun")
     func orphanedLog() async throws {
         try folder.write("ledger.sqlite-wal", "a log")
         let (ledger, opening) = try Ledger.open(directory: folder.path)
@@ -101,7 +101,7 @@ struct OpeningTests {
         try await ledger.write { try $0.setMeta("works", "yes") }
     }
 
-    @Test("One that cannot be opened for another reason than a full disk is no matter of waiting")
+    @Test("A failure to open is transient only if the disk is full")
     func folderInItsPlace() throws {
         try Durable.makeDirectory(file)
         let fault = #expect(throws: Fault.self) { try Ledger.open(directory: folder.path) }
@@ -109,14 +109,14 @@ struct OpeningTests {
         #expect(fault?.message.contains("\(file)") == true)
     }
 
-    @Test("An empty file is no ledger that was there before")
+    @Test("An empty file does not count as an earlier ledger")
     func empty() throws {
         try folder.write("ledger.sqlite", "")
         #expect(try Ledger.open(directory: folder.path).opening == .new)
     }
 
     @Test(
-        "One that a newer version wrote is refused and left as it is",
+        "One written by a newer version is rejected and left alone",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"))
     func newer() async throws {
         try await fill()
@@ -127,7 +127,7 @@ struct OpeningTests {
         #expect(try !names().contains { $0.contains("corrupt") })
     }
 
-    @Test("Reading beside the agent needs a ledger, and changes nothing")
+    @Test("Reading without the agent requires a ledger, and changes nothing")
     func reading() async throws {
         #expect(try Ledger.openForReading(directory: folder.path) == nil)
         #expect(try names() == [])
@@ -141,7 +141,7 @@ struct OpeningTests {
         #expect(try await ledger.read { try $0.meta("a") } == "2")
     }
 
-    @Test("A backup replaces the one before, whole, while the agent writes")
+    @Test("A backup replaces the previous one completely, while the agent writes")
     func backUp() async throws {
         let ledger = try Ledger.fresh(folder.path)
         let target = folder.path.appending("backup/ledger.sqlite")

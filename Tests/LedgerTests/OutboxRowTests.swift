@@ -38,7 +38,7 @@ struct OutboxRowTests {
 
     private func bodies() async throws -> Int? { try await ledger.read { try $0.value("SELECT COUNT(*) FROM text") } }
 
-    @Test("An event that is put there twice is there once, as it was first")
+    @Test("An event added twice is there once, as first added")
     func once() async throws {
         try await add("j.0", body: "{\"a\":1}")
         let again = Self.event("j.0", key: "other", body: "{\"a\":2}")
@@ -49,7 +49,7 @@ struct OutboxRowTests {
         #expect(try await bodies() == 1)
     }
 
-    @Test("Events of one key come one after the other, those of another target or key beside them")
+    @Test("Events with one key are sent in sequence, those of another target or key in parallel")
     func order() async throws {
         try await add("b.0")
         try await add("a.0")
@@ -70,7 +70,7 @@ struct OutboxRowTests {
                 ])
     }
 
-    @Test("One that was given up lets those behind it pass, or holds them, as is asked for")
+    @Test("One that was given up lets the events behind it pass, or holds them, as configured")
     func dead() async throws {
         try await add("a.0")
         try await add("b.0")
@@ -81,7 +81,7 @@ struct OutboxRowTests {
         #expect(try await next(holds: true) == "b.0")
     }
 
-    @Test("Only what waits is begun, and what was begun before a crash is begun again, with its tries counted")
+    @Test("Only waiting events are begun, and those begun before a crash are begun again, counting their attempts")
     func crash() async throws {
         try await add("a.0")
         let first = try #require(try await ledger.write { try $0.beginDelivery("a.0") })
@@ -94,7 +94,7 @@ struct OutboxRowTests {
     }
 
     @Test(
-        "A body goes with its delivery, or with being taken out, unless another event or a step has the same",
+        "A body is removed on delivery or withdrawal, unless another event or a step uses it",
         arguments: [
             DeliveryRecord.State.delivered, .dropped,
         ])
@@ -109,7 +109,7 @@ struct OutboxRowTests {
         #expect(try await bodies() == 0)
     }
 
-    @Test("What has been delivered is forgotten with its job; a job whose event waits or was given up is kept")
+    @Test("A delivered event is pruned with its job; a job whose event waits or was given up is kept")
     func pruned() async throws {
         for id in ["a", "b", "c"] {
             try await ledger.write { transaction in
@@ -132,7 +132,7 @@ struct OutboxRowTests {
         #expect(try await ledger.read { try $0.delivery("b.0") } == nil)
     }
 
-    @Test("The counts tell what waits, what of it is due, what was given up, and since when")
+    @Test("The counts report waiting events, due ones, those given up, and since when")
     func counts() async throws {
         #expect(try await ledger.read { try $0.outboxCounts() } == OutboxCounts())
         for id in ["a.0", "b.0", "c.0", "d.0"] { try await add(id) }
@@ -150,7 +150,7 @@ struct OutboxRowTests {
         #expect(counts == OutboxCounts(waiting: 4, due: 2, dead: 1, oldest: oldest), "c.0 waits behind b.0")
     }
 
-    @Test("What has been decided about an event counts for nothing once somebody has taken it out or begun it again")
+    @Test("A decision about an event is void once somebody has withdrawn it or begun it again")
     func decidedTooLate() async throws {
         for id in ["a.0", "b.0"] { try await add(id) }
         let waiting = try #require(try await ledger.read { try $0.delivery("a.0") })
@@ -170,7 +170,7 @@ struct OutboxRowTests {
         #expect(again.state == .sending && again.attempts == 2)
     }
 
-    @Test("What was given up is shown page by page, among what waits, in the order in which it was put there")
+    @Test("Events given up are listed by page, among waiting ones, in the order they were added")
     func pages() async throws {
         for id in ["a.0", "b.0", "c.0", "d.0"] { try await add(id) }
         try await set("b.0", .dead)
@@ -182,7 +182,7 @@ struct OutboxRowTests {
         #expect(try await ledger.read { try $0.openDeliveries(in: [.dead]).map(\.id) } == ["b.0"])
     }
 
-    @Test("All that wait or were given up are made as if never tried, in their lanes; nothing else is touched")
+    @Test("Waiting events and those given up are reset as if never tried, in their lanes; nothing else is touched")
     func renewed() async throws {
         for id in ["a.0", "b.0", "c.0", "d.0", "e.0"] { try await add(id) }
         try await add("f.0", target: "hook")
@@ -217,7 +217,7 @@ struct OutboxRowTests {
         #expect(try await ledger.write { try $0.renewDeliveries([Int64.max]) }.isEmpty)
     }
 
-    @Test("Of an event whose file's name is hidden nothing that tells it is left after the delivery")
+    @Test("After delivery nothing reveals the name of an event's hidden file")
     func hidden() async throws {
         ledger.names.hide { place, _ in place == "inbox" }
         try await ledger.write { _ = try $0.addJob(Sample.job("a"), steps: []) }

@@ -24,7 +24,7 @@ struct PortableSQLTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("Every statement in the sources is one that the calls below make")
+    @Test("Every statement in the sources is made by the calls below")
     func statementsAreKnown() async throws {
         let made = try await Self.statements(of: try Ledger.inMemory()).map(Self.words)
         let sources = try Self.literals()
@@ -38,7 +38,7 @@ struct PortableSQLTests {
     }
 
     @Test(
-        "PostgreSQL prepares every one",
+        "PostgreSQL can prepare each of them",
         .enabled(
             if: ["initdb", "postgres"].allSatisfy { name in
                 ["/usr/local/bin", "/usr/bin"].contains {
@@ -66,7 +66,7 @@ struct PortableSQLTests {
     }
 
     @Test(
-        "SQLite finds by an index what is looked for among many",
+        "SQLite uses an index for every search in a large table",
         arguments: [
             ("FROM file WHERE place = ? AND size", "fileBySize"),
             ("AND inode = ? AND device = ? AND present", "ByInode"),

@@ -21,7 +21,7 @@ import Testing
         try await ledger.write { try $0.setFile(file) }
     }
 
-    @Test("Those of the size are found that have the content, or may have it, in the order in which they got it")
+    @Test("Files of that size with the same or possibly the same content are found, in the order they got it")
     func order() async throws {
         try await set("b", "same", inode: 1)
         try await set("a", "same", inode: 2)
@@ -39,7 +39,7 @@ import Testing
         #expect(try await found(4, "same") == ["unread", "b"])
     }
 
-    @Test("Under a new name a file has had its content since it had the old one") func renamed() async throws {
+    @Test("A renamed file has had its content since it had the old name") func renamed() async throws {
         try await set("first", "same", inode: 1)
         try await set("second", "same", inode: 2)
         try await ledger.write { transaction in
@@ -53,7 +53,7 @@ import Testing
         #expect(try await found(4, "same") == ["third", "second"])
     }
 
-    @Test("What attributes were is kept, and after the agent's own setting they are to be looked at again")
+    @Test("Attributes are stored, and examined again after the agent has set them")
     func attributes() async throws {
         var record = Sample.file("a")
         record.attributes = SeenAttributes(digests: ["owner": "0", "xattr user.x": "absent"])

@@ -13,7 +13,7 @@ struct StateLockTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("A second one is refused and told who holds it")
+    @Test("A second agent is refused and told who holds the directory")
     func second() throws {
         let lock = try StateLock(directory: state)
         let fault = #expect(throws: Fault.self) { try StateLock(directory: state) }
@@ -23,17 +23,17 @@ struct StateLockTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("Two state directories know nothing of each other")
+    @Test("Two state directories are independent")
     func apart() throws {
         let one = try StateLock(directory: state)
         #expect(throws: Never.self) { try StateLock(directory: folder.path.appending("other")) }
         withExtendedLifetime(one) {}
     }
 
-    @Test("Nobody holds a directory that is not there")
+    @Test("A missing directory is not held by anyone")
     func nobody() { #expect(StateLock.holder(of: state) == nil) }
 
-    @Test("It is free again when the agent lets go")
+    @Test("It is free again when the agent releases it")
     func released() async throws {
         var lock: StateLock? = try StateLock(directory: state)
         #expect(StateLock.holder(of: state) == getpid())
@@ -44,7 +44,7 @@ struct StateLockTests {
         #expect(throws: Never.self) { try StateLock(directory: state) }
     }
 
-    @Test("It is free again when the process that held it was killed")
+    @Test("It is free again when its holder was killed")
     func killed() async throws {
         try Durable.makeDirectory(state)
         try folder.write("state/lock", "")

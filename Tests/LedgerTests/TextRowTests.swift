@@ -3,7 +3,7 @@ import Testing
 
 @testable import Ledger
 
-@Suite("Texts that intents name")
+@Suite("Texts referenced by intents")
 struct TextRowTests {
     private let ledger: Ledger
     private let step = StepRecord(job: "j", number: 0, action: "a", arguments: "{}", repeatSafe: false)
@@ -28,7 +28,7 @@ struct TextRowTests {
 
     private func count() async throws -> Int? { try await ledger.read { try $0.value("SELECT COUNT(*) FROM text") } }
 
-    @Test("Are there with the intent, each once, and for its own job alone")
+    @Test("Are stored with the intent, each once, and only for its own job")
     func kept() async throws {
         try await begin(step, text("one"), text("two", .undo))
         try await begin(other, text("two"))
@@ -38,7 +38,7 @@ struct TextRowTests {
         #expect(try await count() == 2)
     }
 
-    @Test("Go with the receipt, but for those that undo needs, which go with that")
+    @Test("Are removed with the receipt, except those undo needs, which are removed with undo")
     func done() async throws {
         try await begin(step, text("one"), text("two", .undo))
         try await ledger.write { try $0.setReceipt(step, "{}") }
@@ -48,7 +48,7 @@ struct TextRowTests {
         #expect(try await count() == 0)
     }
 
-    @Test("Stay while another step names them")
+    @Test("Stay while another step references them")
     func shared() async throws {
         try await begin(step, text("one"))
         try await begin(other, text("one"))
@@ -58,14 +58,14 @@ struct TextRowTests {
         #expect(try await count() == 1)
     }
 
-    @Test("Go when the intent is taken back, to be decided anew")
+    @Test("Are removed when the intent is withdrawn, to be decided again")
     func cleared() async throws {
         try await begin(step, text("one"), text("two", .undo))
         try await ledger.write { try $0.clearIntent(step) }
         #expect(try await count() == 0)
     }
 
-    @Test("Go with the job that is forgotten; those of a block with the block")
+    @Test("Are removed with the pruned job, and those of a block with the block")
     func pruned() async throws {
         try await begin(step, text("two", .undo))
         let block = KeptBlockRecord(note: "/n.md", step: step.id, token: "a", request: "{}")
@@ -90,7 +90,7 @@ struct TextRowTests {
         #expect(try await count() == 0)
     }
 
-    @Test("Of a block whose write is void go with it")
+    @Test("Are removed with a block whose write is voided")
     func void() async throws {
         let block = KeptBlockRecord(note: "/n.md", step: step.id, token: "a", request: "{}")
         try await ledger.write { transaction in

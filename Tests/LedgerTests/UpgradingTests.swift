@@ -8,7 +8,7 @@ import Testing
 
 /// One after the other: where SQLite puts temporary files is a setting of the whole process.
 @Suite(
-    "Bringing an older ledger up to date", .serialized,
+    "Migrating older ledgers", .serialized,
     .enabled(if: FileManager.default.isExecutableFile(atPath: python)))
 struct UpgradingTests {
     private let folder: TemporaryFolder
@@ -16,7 +16,7 @@ struct UpgradingTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("One of the version before is brought up to date, with its rows")
+    @Test("The previous version is migrated, with its rows")
     func older() async throws {
         let old = QuarantineRecord(
             id: "q", job: "j", place: "inbox", path: "x", root: "/in", stored: "/q/x", reason: "bad")
@@ -56,7 +56,7 @@ struct UpgradingTests {
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
-    @Test("One that knows of no place's folder is brought up to date, with its places and files")
+    @Test("One without the folders of places is migrated, with its places and files")
     func olderPlaces() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         try await ledger.write { transaction in
@@ -79,7 +79,7 @@ struct UpgradingTests {
         #expect(try await opened.read { try $0.file("inbox", "a")?.isKept } == true)
     }
 
-    @Test("One that guarded blocks against saves is brought up to date, with its blocks and the version that held them")
+    @Test("One that guarded blocks against saves is migrated, with its blocks and the versions that held them")
     func olderGuards() async throws {
         let write = Sample.write("/n.md", step: "j.0", token: "a")
         let ledger = try Ledger.open(directory: folder.path).ledger
@@ -109,7 +109,7 @@ struct UpgradingTests {
     }
 
     @Test(
-        "One that knows no birth of files is brought up to date, with its files, which have matched nobody knows which rules"
+        "One without birth times is migrated, with its files, for which matched rules are unknown"
     )
     func olderFiles() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
@@ -136,7 +136,7 @@ struct UpgradingTests {
         #expect(try await opened.read { try $0.rules(inSet: "before") } == [])
     }
 
-    @Test("One that holds a file under two names is brought up to date with both, and enters no third")
+    @Test("One with a file under two names is migrated with both, and accepts no third")
     func olderDuplicates() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         try await ledger.write { try $0.setFile(Sample.file("a")) }
@@ -166,7 +166,7 @@ struct UpgradingTests {
         await #expect(throws: KnownUnderOtherName.self) { try await opened.write { try $0.setFile(judged("c")) } }
     }
 
-    @Test("One whose intents hold their texts is brought up to date: they go on doing so, new ones name theirs")
+    @Test("One whose intents contain their texts is migrated: they still do, and new ones reference theirs")
     func olderIntents() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         let old = "{\"text\":\"\(String(repeating: "all of it ", count: 100))\"}"
@@ -193,7 +193,7 @@ struct UpgradingTests {
         #expect(try await opened.read { try $0.texts(ofJob: "j") } == [text.hash: "new"])
     }
 
-    @Test("One with other indexes is brought up to date, and what is looked for by the new ones is found")
+    @Test("One with other indexes is migrated, and queries that use the new ones succeed")
     func olderIndexes() async throws {
         let note: BytePath = "/n.md"
         let ledger = try Ledger.open(directory: folder.path).ledger
@@ -226,7 +226,7 @@ struct UpgradingTests {
         #expect(try await opened.read { try $0.keptBlocks(note).map(\.step) } == ["j.0"])
     }
 
-    @Test("One that knows of no outbox is brought up to date, with its jobs and texts")
+    @Test("One without an outbox is migrated, with its jobs and texts")
     func olderOutbox() async throws {
         let step = StepRecord(job: "1", number: 0, action: "a", arguments: "{}", repeatSafe: false)
         let text = KeptText(hash: Sample.hash("long"), text: "long", use: .undo)
@@ -247,7 +247,7 @@ struct UpgradingTests {
         #expect(try await opened.read { try $0.texts(ofJob: "1") } == [Sample.hash("long"): "long"])
     }
 
-    @Test("One that marked what went with folders is brought up to date, and what went comes back")
+    @Test("One that marked files removed with folders is migrated, and they can come back")
     func olderFolders() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         let digest = Sample.hash("folder")
@@ -278,7 +278,7 @@ struct UpgradingTests {
         #expect(try await opened.read { try $0.file("inbox", "c/1")?.hash } == Sample.hash("abc"))
     }
 
-    @Test("One whose steps lie in the order of their jobs' ids keeps them all")
+    @Test("One whose steps are in the order of job ids keeps them all")
     func olderSteps() async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger
         let steps = ["b", "a"].flatMap { job in
@@ -318,7 +318,7 @@ struct UpgradingTests {
     }
 
     @Test(
-        "One of the version before, and one whose upgrade was killed midway, is brought up to date with its rows",
+        "The previous version, and one whose migration was killed, is migrated with its rows",
         arguments: [false, true])
     func olderNames(isKilled: Bool) async throws {
         let ledger = try Ledger.open(directory: folder.path).ledger

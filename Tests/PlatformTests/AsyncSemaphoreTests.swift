@@ -2,7 +2,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Semaphore for async code", .timeLimit(.minutes(30)))
+@Suite("Async semaphore", .timeLimit(.minutes(30)))
 struct AsyncSemaphoreTests {
     private typealias Waiter = Task<AsyncSemaphore.Permit?, Never>
 
@@ -15,7 +15,7 @@ struct AsyncSemaphoreTests {
         return count
     }
 
-    @Test("Whatever becomes of a permit, it comes back once", arguments: [1, 2, 5])
+    @Test("Whatever happens to a permit, it is returned once", arguments: [1, 2, 5])
     func comesBack(permits: Int) async throws {
         let semaphore = AsyncSemaphore(permits: permits)
         try await semaphore.withPermit { #expect(semaphore.waiting == 0) }
@@ -32,7 +32,7 @@ struct AsyncSemaphoreTests {
         #expect(semaphore.waiting == 0)
     }
 
-    @Test("A cancellation that races with a release loses no permit")
+    @Test("A cancellation racing with a release loses no permit")
     func race() async throws {
         let semaphore = AsyncSemaphore(permits: 1)
         for _ in 0..<500 {
@@ -48,7 +48,7 @@ struct AsyncSemaphoreTests {
         }
     }
 
-    @Test("Waiters get permits in order, and cancelled ones get none: as in a model")
+    @Test("Waiters get permits in order, and cancelled ones get none, as in a model")
     func model() async throws {
         var generator = SeededGenerator(for: "AsyncSemaphoreTests.model")
         for _ in 0..<30 {

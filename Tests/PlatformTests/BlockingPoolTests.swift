@@ -7,9 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Thread pools for calls that block", .timeLimit(.minutes(30)))
+@Suite("Thread pools for blocking calls", .timeLimit(.minutes(30)))
 struct BlockingPoolTests {
-    @Test("The pool goes on while more calls block than it has threads")
+    @Test("The pool continues while more calls block than it has threads")
     func poolIsFree() async throws {
         let count = ProcessInfo.processInfo.activeProcessorCount * 2 + 2
         let pool = BlockingPool("test", threads: count)
@@ -36,7 +36,7 @@ struct BlockingPoolTests {
         }
     }
 
-    @Test("A long call holds up nothing while another thread is idle")
+    @Test("A long call delays nothing while another thread is idle")
     func least() async throws {
         let pool = BlockingPool("test", threads: 2)
         let (begun, gate) = (Tally(), DispatchSemaphore(value: 0))
@@ -52,7 +52,7 @@ struct BlockingPoolTests {
         try await long
     }
 
-    @Test("What is started on a bulkhead's threads runs there, and what follows does not")
+    @Test("Work started on a bulkhead runs on its threads, and the continuation does not")
     func started() async throws {
         let whose = Bulkhead("started")
         let (inside, after): (Bool, Bool) = await withCheckedContinuation { continuation in
@@ -66,7 +66,7 @@ struct BlockingPoolTests {
         #expect(!after)
     }
 
-    @Test("A pool of one thread does one thing after the other")
+    @Test("A pool with one thread runs one thing after the other")
     func serial() async throws {
         let pool = BlockingPool("serial")
         let running = Tally()
@@ -84,7 +84,7 @@ struct BlockingPoolTests {
         #expect(running.most == 1)
     }
 
-    @Test("Calls that do not return hold up nobody else's, are told of, and refuse those behind them until they do")
+    @Test("Hanging calls delay nobody else, are reported, and refuse later ones until they return")
     func hanging() async throws {
         let pool = BlockingPool("test", threads: 2, perBulkhead: true)
         let (silent, well) = (Bulkhead("the place silent"), Bulkhead("the place well"))
@@ -132,7 +132,7 @@ struct BlockingPoolTests {
 
     private static func never() async { try? await Task.sleep(for: .seconds(86_400)) }
 
-    @Test("Work that goes on for long is not taken for a call that does not return")
+    @Test("Long work is not mistaken for a hanging call")
     func busy() async throws {
         let pool = BlockingPool("test", threads: 1, perBulkhead: true)
         let whose = Bulkhead("the place busy")
@@ -150,7 +150,7 @@ struct BlockingPoolTests {
         #expect(!isHung)
     }
 
-    @Test("In a debug build of the agent a call that blocks traps on the pool, and nowhere else")
+    @Test("In a debug build of the agent a blocking call traps on the cooperative pool, and nowhere else")
     func trapped() async {
         await #expect(processExitsWith: .failure) {
             Blocking.forbidOnPool()
@@ -163,7 +163,7 @@ struct BlockingPoolTests {
         }
     }
 
-    @Test("What does not answer is not waited for")
+    @Test("Calls that do not return are not waited for")
     func unanswered() async throws {
         let gate = DispatchSemaphore(value: 0)
         #expect(try await answer(within: 0.1) { gate.wait() } == nil)
@@ -172,7 +172,7 @@ struct BlockingPoolTests {
         await #expect(throws: Fault.self) { try await answer(within: 60) { throw Fault(.failed, "x") } }
     }
 
-    @Test("What the work throws reaches the caller, and the pool goes on")
+    @Test("Errors reach the caller, and the pool continues")
     func throwing() async throws {
         let pool = BlockingPool("throwing")
         await #expect(throws: Fault.self) { try await pool.run { throw Fault(.failed, "x") } }

@@ -3,9 +3,9 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("A path of bytes")
+@Suite("Byte paths")
 struct BytePathTests {
-    @Test("Doubled and trailing slashes go, a NUL ends the path, nothing else is touched")
+    @Test("Repeated and trailing slashes are removed, a NUL ends the path, nothing else is touched")
     func cleaning() {
         #expect(BytePath("a//b///c/").bytes == Array("a/b/c".utf8))
         #expect(BytePath("//a") == "/a")
@@ -15,7 +15,7 @@ struct BytePathTests {
         #expect(BytePath("./a/../b").text == "./a/../b")
     }
 
-    @Test("A name that is not UTF-8 comes back from JSON byte for byte")
+    @Test("A name that is not UTF-8 survives JSON byte for byte")
     func notUTF8() throws {
         let path = BytePath(bytes: [0x66, 0xFF, 0xC3, 0x28, 0xE2, 0x82, 0x5C, 0x0A, 0xED, 0xA0, 0x80, 0xC0, 0xAF])
         let json = try JSONEncoder().encode([path])
@@ -23,7 +23,7 @@ struct BytePathTests {
         #expect(String(data: json, encoding: .utf8) != nil)
     }
 
-    @Test("What is written for a terminal holds nothing that a terminal would obey")
+    @Test("Text for a terminal contains nothing that would control it")
     func escaping() {
         #expect(BytePath("a\u{1B}[2Jb").description == "a\\x1B[2Jb")
         #expect(BytePath("a\nb\t").description == "a\\x0Ab\\x09")
@@ -33,7 +33,7 @@ struct BytePathTests {
         #expect(BytePath("Grüße 漫画").description == "Grüße 漫画")
     }
 
-    @Test("Escaping is undone for any bytes whatever")
+    @Test("Escaping is reversible for any bytes")
     func roundTrip() throws {
         var random = SeededGenerator(for: "BytePath.roundTrip")
         let alphabet: [UInt8] = Array("ab\\x41/.".utf8) + [0xC3, 0xBC, 0xE2, 0x80, 0xAE, 0xF0, 0x9F, 0xFF, 0x1B, 0x0A]
@@ -45,7 +45,7 @@ struct BytePathTests {
         }
     }
 
-    @Test("A lone backslash and half an escape are read as they stand")
+    @Test("A single backslash and an incomplete escape are read literally")
     func unescaping() {
         #expect(BytePath.unescape("\\") == Array("\\".utf8))
         #expect(BytePath.unescape("\\y41") == Array("\\y41".utf8))
@@ -53,7 +53,7 @@ struct BytePathTests {
         #expect(BytePath.unescape("\\xC3\\xBC") == Array("ü".utf8))
     }
 
-    @Test("Within means at or below, by whole names")
+    @Test("Within means at or below, comparing whole names")
     func within() {
         #expect(BytePath("/a").isWithin("/a"))
         #expect(BytePath("/a/b").isWithin("/a"))
@@ -67,7 +67,7 @@ struct BytePathTests {
         #expect(!BytePath("a").isWithin("/"))
     }
 
-    @Test("The path below a folder, or nil")
+    @Test("The path relative to a folder, or nil")
     func relative() {
         #expect(BytePath("/a/b/c").relative(to: "/a") == "b/c")
         #expect(BytePath("/a").relative(to: "/a") == "")
@@ -76,7 +76,7 @@ struct BytePathTests {
         #expect(BytePath("a/b").relative(to: "") == "a/b")
     }
 
-    @Test("However it came about, a path is what its bytes give when they are read one by one")
+    @Test("However it was built, a path equals one parsed from its bytes")
     func equivalence() {
         // Not contiguous, to avoid the fast path.
         func plainly(_ bytes: [UInt8]) -> BytePath { BytePath(bytes: bytes.lazy.filter { _ in true }) }
@@ -96,7 +96,7 @@ struct BytePathTests {
         }
     }
 
-    @Test("Parent, name and joining agree")
+    @Test("Parent, name and joining are consistent")
     func joining() {
         #expect(BytePath("/a").parent == "/")
         #expect(BytePath("a").parent == "")
@@ -110,7 +110,7 @@ struct BytePathTests {
     }
 
     @Test(
-        "A name is cut before its last dot",
+        "A name is split at its last dot",
         arguments: [
             ("a/photo.jpg", "photo", "jpg"), ("archive.tar.gz", "archive.tar", "gz"), (".bashrc", ".bashrc", nil),
             (".config.yaml", ".config", "yaml"), ("name.", "name.", nil), ("name", "name", nil),

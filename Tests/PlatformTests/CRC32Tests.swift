@@ -8,7 +8,7 @@ import Testing
         #expect(CRC32.of([]) == 0)
     }
 
-    @Test("It is the same in whatever parts the bytes come") func whateverPartsBytes() {
+    @Test("It is the same however the bytes are split") func whateverPartsBytes() {
         var random = SeededGenerator(for: "parts of a checksum")
         let bytes = (0..<1000).map { _ in UInt8.random(in: 0...255, using: &random) }
         for _ in 0..<50 {

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("The hash of a content")
+@Suite("Content hashes")
 struct ContentHashTests {
     private let folder: TemporaryFolder
 
@@ -15,7 +15,7 @@ struct ContentHashTests {
     }
 
     @Test(
-        "It is what sha256sum says, for sizes around the reading size",
+        "They match sha256sum, for sizes around the buffer size",
         arguments: [0, 1, 262_143, 262_144, 262_145, 800_000])
     func againstTool(size: Int) throws {
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
@@ -25,7 +25,7 @@ struct ContentHashTests {
         #expect(ContentHash(of: bytes).description == expected)
     }
 
-    @Test("Parts make the same hash as the whole")
+    @Test("Hashing in parts equals hashing the whole")
     func parts() {
         var hasher = StreamingHash()
         for part in ["ab", "", "c"] { hasher.update(Array(part.utf8)) }
@@ -33,7 +33,7 @@ struct ContentHashTests {
         #expect(hash.description == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     }
 
-    @Test("Its text is read back, and nothing else is taken for one")
+    @Test("Their text form is read back, and nothing else is accepted")
     func text() throws {
         let hash = ContentHash(of: Array("x".utf8))
         #expect(ContentHash(hex: hash.description) == hash)

@@ -5,13 +5,13 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("An open file, and the names in a folder")
+@Suite("Open files, and names in a folder")
 struct DescriptorTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("Bytes are written and read where they are asked for")
+    @Test("Bytes are written and read at the given offset")
     func readAndWrite() throws {
         let path = try folder.write("a", "0123456789")
         let file = try Descriptor(path, O_RDWR)
@@ -25,7 +25,7 @@ struct DescriptorTests {
         #expect(try file.status().size == 11)
     }
 
-    @Test("A file larger than the limit is refused, not read")
+    @Test("A file larger than the limit is rejected, not read")
     func limit() throws {
         let path = try folder.write("a", String(repeating: "x", count: 11))
         let fault = #expect(throws: Fault.self) { try Descriptor(path).readAll(limit: 10) }
@@ -34,7 +34,7 @@ struct DescriptorTests {
         #expect(try Descriptor(path).readAll(limit: 11).count == 11)
     }
 
-    @Test("A symbolic link is opened only where the caller says so")
+    @Test("A symlink is opened only if the caller allows it")
     func links() throws {
         let path = try folder.write("a", "x")
         let link = folder.path.appending("link")
@@ -43,14 +43,14 @@ struct DescriptorTests {
         #expect(try Descriptor(link, follow: true).readAll() == Array("x".utf8))
     }
 
-    @Test("A pipe without a writer does not make the opener wait")
+    @Test("Opening a pipe without a writer does not block")
     func pipe() throws {
         let pipe = folder.path.appending("pipe")
         mkfifo(pipe.text, 0o600)
         #expect(try Descriptor(pipe).status().kind == .other)
     }
 
-    @Test("A failure names the call, the file and the errno")
+    @Test("An error names the call, the file and the errno")
     func failure() {
         let missing = folder.path.appending("missing")
         let fault = #expect(throws: Fault.self) { try Descriptor(missing) }
@@ -58,7 +58,7 @@ struct DescriptorTests {
         #expect(fault?.message == "cannot open \(missing): No such file or directory")
     }
 
-    @Test("What passes by itself is transient, all else is for a human")
+    @Test("Errors that may pass are transient; all others need a person")
     func kinds() {
         for code in [ENOSPC, EDQUOT, EBUSY, EMFILE, EIO, ESTALE] {
             #expect(Fault.system("x", errno: code).kind == .transient)
@@ -77,7 +77,7 @@ struct DescriptorTests {
         #expect(!isOpen)
     }
 
-    @Test("A folder is listed byte for byte, whatever its names are")
+    @Test("A folder is listed byte for byte, whatever the names")
     func oddNames() throws {
         let names: [[UInt8]] = [
             [0xFF, 0xFE], Array("new\nline".utf8), Array(" ".utf8), Array("-rf".utf8), Array("...".utf8),
@@ -94,7 +94,7 @@ struct DescriptorTests {
         #expect(throws: Fault.self) { try listDirectory(folder.path.appending("missing")) }
     }
 
-    @Test("Status tells files, folders, links and nothing apart")
+    @Test("Status distinguishes files, folders, links and nothing")
     func status() throws {
         let path = try folder.write("a", "abc")
         symlink("nowhere", folder.path.appending("link").text)
@@ -107,7 +107,7 @@ struct DescriptorTests {
     }
 
     @Test(
-        "A time that nanoseconds cannot tell is the last or the first that they can",
+        "A time outside the range of nanoseconds becomes the first or last one",
         arguments: [10_000_000_000, -10_000_000_000])
     func farTime(seconds: Int) throws {
         let folder = try TemporaryFolder("far")
@@ -124,7 +124,7 @@ struct DescriptorTests {
         #expect(modified.signum() == found.st_mtim.tv_sec.signum())
     }
 
-    @Test("A second write changes the fingerprint even where size and modification time are put back")
+    @Test("A second write changes the fingerprint even if size and modification time are restored")
     func fingerprint() throws {
         let path = try folder.write("a", "abc")
         let before = try #require(try FileStatus.of(path)).fingerprint

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Changes that are on the disk when they return")
+@Suite("Durable changes")
 struct DurableTests {
     private let folder: TemporaryFolder
 
@@ -16,7 +16,7 @@ struct DurableTests {
         try listDirectory(folder.path).map { String(decoding: $0.name, as: UTF8.self) }.sorted()
     }
 
-    @Test("A rename takes a free name and refuses a taken one")
+    @Test("A rename takes a free name and rejects a taken one")
     func renameNew() throws {
         try folder.write("a", "A")
         try folder.write("b", "B")
@@ -27,7 +27,7 @@ struct DurableTests {
         #expect(try names() == ["b", "c"])
     }
 
-    @Test("A dangling link, a folder and the file itself are taken names too")
+    @Test("A dangling link, a folder and the file itself count as taken names")
     func takenNames() throws {
         try folder.write("a", "A")
         symlink("nowhere", at("dangling").text)
@@ -36,7 +36,7 @@ struct DurableTests {
         #expect(try folder.read("a") == "A")
     }
 
-    @Test("A rename without a source or without a folder says so")
+    @Test("A rename without a source or without a folder fails with the reason")
     func renameFailures() throws {
         let missing = #expect(throws: Fault.self) { try Durable.renameNew(at("missing"), to: at("x")) }
         #expect(missing?.errno == ENOENT && missing?.path == at("missing"), "the one that is missing is to blame")
@@ -46,7 +46,7 @@ struct DurableTests {
         #expect(try folder.read("a") == "A")
     }
 
-    @Test("Where a file system cannot refuse to replace, a folder gets a free name too, and no taken one")
+    @Test("If a file system cannot refuse to replace, a folder still gets a free name, and no taken one")
     func renameWithoutTheFlag() throws {
         for name in ["served", "mount"] { mkdir(at(name).text, 0o700) }
         guard let shown = try ShownFolder(at("served"), at: at("mount")) else {
@@ -67,7 +67,7 @@ struct DurableTests {
         #expect(try folder.read("served/b/file") == "A")
     }
 
-    @Test("Two names are exchanged in one step, also between folders")
+    @Test("Two names are exchanged atomically, also between folders")
     func exchange() throws {
         try folder.write("a", "A")
         try folder.write("sub/b", "B")
@@ -80,7 +80,7 @@ struct DurableTests {
         #expect(try folder.read("a") == "B")
     }
 
-    @Test("A file of the agent's own is made and replaced, and nothing else is left beside it")
+    @Test("The agent's own file is created and replaced, and nothing else remains beside it")
     func replaceOwn() throws {
         try Durable.replaceOwn(at("state"), with: Array("1".utf8))
         try Durable.replaceOwn(at("state"), with: Array("22".utf8))
@@ -92,7 +92,7 @@ struct DurableTests {
         #expect(try names() == ["folder", "state"])
     }
 
-    @Test("Folders are made as deep as needed, through links, and never over a file")
+    @Test("Folders are created as deep as needed, through links, and never over a file")
     func makeDirectory() throws {
         try Durable.makeDirectory(at("a/b/c"))
         try Durable.makeDirectory(at("a/b/c"))
@@ -109,7 +109,7 @@ struct DurableTests {
         #expect(throws: Fault.self) { try Durable.makeDirectory(at("dangling")) }
     }
 
-    @Test("Folders are made below a root, and the root never")
+    @Test("Folders are created below a root, but never the root itself")
     func makeDirectoryBelow() throws {
         try Durable.makeDirectory(at("root"))
         try Durable.makeDirectory(at("root/a/b"), below: at("root"))
@@ -122,7 +122,7 @@ struct DurableTests {
         #expect(try FileStatus.of(at("away")) == nil)
     }
 
-    @Test("A staged file is recorded while it is empty, and stays out of the way of its target")
+    @Test("A staged file is recorded while empty, and keeps clear of its target")
     func stage() throws {
         var recorded: (path: BytePath, file: FileIdentity?, size: Int64)?
         let temporary = try Durable.stage(Array("text".utf8), for: at("target")) {
@@ -165,7 +165,7 @@ struct DurableTests {
     }
 
     @Test(
-        "A copy keeps extended attributes, also those of a file that nobody may write",
+        "A copy keeps extended attributes, even those of a read-only file",
         .enabled(if: takesAttributes, "extended attributes are not kept here"))
     func stageCopyAttributes() throws {
         let source = try folder.write("source", "x")
@@ -184,7 +184,7 @@ struct DurableTests {
     }
 
     @Test(
-        "A copy keeps the owner where the agent may give files away, and gives nobody rights",
+        "A copy keeps the owner if the agent may change owners, and gives nobody extra rights",
         .enabled(if: getuid() == 0, "needs root"))
     func stageCopyOwner() throws {
         let source = try folder.write("source", "x")
@@ -199,7 +199,7 @@ struct DurableTests {
     }
 
     @Test(
-        "What the other file system does not keep is said, and the bytes are copied",
+        "Attributes that the other file system cannot store are reported, and the bytes are copied",
         .enabled(if: getuid() == 0, "needs root"))
     func stageCopyLosses() throws {
         let bare = at("bare")
@@ -223,7 +223,7 @@ struct DurableTests {
         return (try? ExtendedAttributes.set("user.probe", [1], on: file)) != nil
     }()
 
-    @Test("Removing what is gone is fine, removing a folder is not")
+    @Test("Removing a missing file succeeds, removing a folder does not")
     func remove() throws {
         try folder.write("a", "")
         try Durable.remove(at("a"))
@@ -232,7 +232,7 @@ struct DurableTests {
         #expect(throws: Fault.self) { try Durable.remove(at("folder")) }
     }
 
-    @Test("The host's name fits into an anchor and a file name")
+    @Test("The host's name fits in an anchor and a file name")
     func host() {
         let name = hostName()
         #expect(!name.isEmpty && name.utf8.count <= 24)

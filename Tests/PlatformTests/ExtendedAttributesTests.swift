@@ -28,7 +28,7 @@ struct ExtendedAttributesTests {
         #expect(throws: Never.self) { try ExtendedAttributes.set(name, nil, on: file) }
     }
 
-    @Test("A name that the kernel does not take is a failure that names it")
+    @Test("A name that the kernel rejects causes an error that mentions it")
     func refused() {
         let fault = #expect(throws: Fault.self) { try ExtendedAttributes.set("nonsense", [1], on: file) }
         #expect(fault?.message.contains("nonsense") == true)

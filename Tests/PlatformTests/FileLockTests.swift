@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Locks of open files")
+@Suite("Locks on open files")
 struct FileLockTests {
     private let temporary: TemporaryFolder
 
@@ -23,7 +23,7 @@ struct FileLockTests {
         #expect(try !FileLock.acquire(.exclusive, on: one, by: kind))
     }
 
-    @Test("A folder is locked by flock(2) alone")
+    @Test("A folder is locked by flock(2) only")
     func folder() throws {
         let folder = try Descriptor(temporary.path, O_RDONLY | O_DIRECTORY)
         #expect(try FileLock.acquire(.exclusive, on: folder, by: .whole))
@@ -31,7 +31,7 @@ struct FileLockTests {
         #expect(fault?.path == temporary.path)
     }
 
-    @Test("Who waits gets the lock when it is released")
+    @Test("A waiter gets the lock when it is released")
     func waiting() async throws {
         let path = try temporary.write("file", "")
         let (one, other) = (try Descriptor(path, O_RDWR), try Descriptor(path, O_RDWR))

@@ -3,7 +3,7 @@ import Testing
 
 /// The position of front matter; the cases of which notes have some are in `Tests/Fixtures/front-matter.json`, which
 /// applies to all readers of notes.
-@Suite("Where front matter stands")
+@Suite("Position of front matter")
 struct FrontMatterSpanTests {
     private func span(_ note: some Sequence<UInt8>, _ fences: FrontMatterSpan.Fences = .usual) -> FrontMatterSpan? {
         let bytes = Array(note)
@@ -18,7 +18,7 @@ struct FrontMatterSpanTests {
         }
     }
 
-    @Test("What is between the fences are whole lines, and the text begins behind the closing one's line ending")
+    @Test("Whole lines are between the fences, and the text begins after the closing fence's line ending")
     func ranges() {
         #expect(parts("---\na: b\n---\ntext\n") == ["a: b\n", "text\n"])
         #expect(parts("\u{FEFF}---\r\na: b\r\n--- \r\ntext") == ["a: b\r\n", "text"])
@@ -29,7 +29,7 @@ struct FrontMatterSpanTests {
         #expect(parts("---\na: b\n---\n---\nc: d\n---\n") == ["a: b\n", "---\nc: d\n---\n"])
     }
 
-    @Test("A4's fences are `---` and LF and nothing else, and what stands between does not matter")
+    @Test("A4's fences are exactly `---` and LF, whatever is between them")
     func a4() {
         #expect(parts("---\n\nprose\n...\n--- \n---\ntext", .a4) == ["\nprose\n...\n--- \n", "text"])
         for note in [
@@ -39,7 +39,7 @@ struct FrontMatterSpanTests {
         }
     }
 
-    @Test("It says what it is written in, and how many lines it takes")
+    @Test("It reports its format and its number of lines")
     func kinds() {
         let yaml = span("---\r\na: b\r\n\r\nc: d\r\n---\r\n".utf8)
         #expect(yaml?.syntax == .yaml)
@@ -47,14 +47,14 @@ struct FrontMatterSpanTests {
         #expect(span("+++\n[a]\n+++".utf8)?.syntax == .toml)
     }
 
-    @Test("Bytes that are no text are passed over")
+    @Test("Bytes that are not text are skipped")
     func noText() {
         let note = Array("---\na: ".utf8) + [0xFF, 0xC3, 0x00] + Array("\n---\n".utf8) + [0xFE]
         for fences in [FrontMatterSpan.Fences.usual, .a4] { #expect(span(note, fences)?.end == note.count - 1) }
         #expect(span([0xEF, 0xBB] + Array("---\na: b\n---\n".utf8)) == nil, "half a byte order mark")
     }
 
-    @Test("Cut anywhere, a note has the whole of its front matter or none")
+    @Test("Truncated anywhere, a note has its complete front matter or none")
     func cut() {
         let note = Array("\u{FEFF}---\r\n# c\r\n\r\na: b\r\n---\r\ntext\r\n".utf8)
         let fence = note.count - "\r\ntext\r\n".utf8.count
@@ -65,7 +65,7 @@ struct FrontMatterSpanTests {
         }
     }
 
-    @Test("A line that ends YAML is one of dashes or dots, with blanks behind it")
+    @Test("YAML ends at a line of dashes or dots, with optional trailing blanks")
     func ends() {
         for (line, isEnd) in [
             ("---", true), ("...", true), ("--- \t", true), ("---\r\n", true), ("----", false), (" ---", false),

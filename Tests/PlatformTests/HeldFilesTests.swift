@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Files that a piece of work holds")
+@Suite("Files held by a job")
 struct HeldFilesTests {
     private let folder: TemporaryFolder
     private let place: BytePath
@@ -37,7 +37,7 @@ struct HeldFilesTests {
 
     private let noRecord: Mover.Record = { _, _ in }
 
-    @Test("Nothing is moved or written into a folder that was replaced since it was reached, and the source stays")
+    @Test("Nothing is moved or written into a folder replaced since it was opened, and the source stays")
     func displaced() throws {
         let files = files()
         try folder.write("place/to/there", "there")
@@ -61,7 +61,7 @@ struct HeldFilesTests {
         #expect(try Descriptor(placed.path).readAll() == Array("mine".utf8))
     }
 
-    @Test("A file is the one that had the name when it was first asked for, until the files are closed")
+    @Test("A name refers to the file that had it first, until the files are closed")
     func sameFile() throws {
         let files = files()
         let first = try files.file(at("in/file")).status()
@@ -72,7 +72,7 @@ struct HeldFilesTests {
         #expect(try !files.file(at("in/file")).status().isSameFile(as: first))
     }
 
-    @Test("A folder that is exchanged for a link after it was reached is the one that it was")
+    @Test("A folder replaced by a link after it was opened is still the original")
     func exchanged() throws {
         let files = files()
         let hash = try files.hash(at("in/file"))
@@ -85,7 +85,7 @@ struct HeldFilesTests {
     }
 
     @Test(
-        "What the work is about is gone where any part of the way to it is, whatever is asked for",
+        "If any part of the path to the job's file is gone, every operation says so",
         arguments: ["in", "in/file"])
     func gone(part: String) throws {
         let hash = try self.files().hash(at("in/file"))
@@ -111,7 +111,7 @@ struct HeldFilesTests {
         #expect(fault?.kind == .failed && fault?.errno == ENOENT)
     }
 
-    @Test("A folder that the source has left with is not made again, but others are")
+    @Test("A folder moved away with the source is not recreated, but others are")
     func notMadeAgain() throws {
         let files = files()
         files.begin(on: at("in/file"), size: nil)
@@ -127,7 +127,7 @@ struct HeldFilesTests {
             ])
     }
 
-    @Test("A link on the way is refused, whatever is asked for, and says how it could be allowed")
+    @Test("A link in the path is rejected for every operation, with advice on how to allow it")
     func link() throws {
         swap()
         let files = files()
@@ -145,7 +145,7 @@ struct HeldFilesTests {
         #expect(try folder.read("victim/file") == "secret")
     }
 
-    @Test("Links that stay inside are followed where the place says so, others never")
+    @Test("Links that stay inside are followed if the place allows it, others never")
     func inside() throws {
         symlink("in", at("link").text)
         symlink("in/file", at("name").text)
@@ -159,7 +159,7 @@ struct HeldFilesTests {
         #expect(throws: Fault.self) { try only.openFollowing(at("name")) }
     }
 
-    @Test("A file that takes the name between opening and renaming is not the one that is moved, and stays")
+    @Test("A file that takes the name between opening and renaming is not moved, and stays")
     func otherFile() throws {
         let files = files()
         let hash = try files.hash(at("in/file"))
@@ -175,7 +175,7 @@ struct HeldFilesTests {
         #expect(try FileStatus.of(at("in/new")) == nil)
     }
 
-    @Test("What others can change is copied for good: another inode, no further link, no right, the agent's own")
+    @Test("A file that others can change is copied: new inode, no other link, no rights, the agent's own")
     func forGood() throws {
         #expect(Glibc.link(at("in/file").text, at("kept").text) == 0 && chmod(at("in/file").text, 0o4755) == 0)
         let files = files()
@@ -187,7 +187,7 @@ struct HeldFilesTests {
         #expect(try FileStatus.of(at("in/file")) == nil && FileStatus.of(at("kept"))?.links == 1)
     }
 
-    @Test("A pipe, a folder and a link are no file to open, and nobody waits for them")
+    @Test("A pipe, a folder and a link cannot be opened as files, and nobody blocks on them")
     func noFile() throws {
         #expect(mkfifo(at("pipe").text, 0o600) == 0 && mkdir(at("folder").text, 0o700) == 0)
         symlink("in/file", at("link").text)
@@ -197,7 +197,7 @@ struct HeldFilesTests {
         }
     }
 
-    @Test("Folders are made on the way, the root never")
+    @Test("Folders are created in the path, never the root")
     func makeFolders() throws {
         try files().makeFolders(for: at("a/b/c"), mode: 0o700)
         #expect(try FileStatus.of(at("a/b"))?.mode == 0o700)
@@ -207,7 +207,7 @@ struct HeldFilesTests {
     }
 }
 
-@Suite("Files with holes")
+@Suite("Sparse files")
 struct SparseFileTests {
     private let folder: TemporaryFolder
 
@@ -223,7 +223,7 @@ struct SparseFileTests {
         return path
     }
 
-    @Test("The hash is that of all bytes, the zeros of holes included")
+    @Test("The hash covers all bytes, including the zeros of holes")
     func hash() throws {
         let path = try sparse()
         let whole = try Descriptor(path).readAll()
@@ -244,7 +244,7 @@ struct SparseFileTests {
         #expect(status.allocated <= source.allocated + (1 << 20))
     }
 
-    @Test("Who is asked whether it is over ends the reading")
+    @Test("A cancelled read ends")
     func ends() throws {
         let file = try Descriptor(sparse())
         #expect(throws: CancellationError.self) { try SparseFile.hash(file) { true } }

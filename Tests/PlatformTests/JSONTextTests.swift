@@ -2,7 +2,7 @@ import Foundation
 import Platform
 import Testing
 
-@Suite("How JSON is written")
+@Suite("JSON output")
 struct JSONTextTests {
     private struct Sample: Codable, Equatable {
         var zebra = "a/b"
@@ -11,7 +11,7 @@ struct JSONTextTests {
         var steers = "\u{202E}\u{7F}"
     }
 
-    @Test("Members are in the order of their names and slashes are as they are, in every layout")
+    @Test("Members are ordered by name and slashes are not escaped, in every layout")
     func encoded() throws {
         let value = ["b": "x/y", "a": "1"]
         #expect(try JSONText.line(value) == #"{"a":"1","b":"x/y"}"#)
@@ -22,7 +22,7 @@ struct JSONTextTests {
         #expect(try JSONText.shown(value) == indented)
     }
 
-    @Test("What is stored is read back the same; what is shown has dates for people, and steers no terminal")
+    @Test("Stored JSON is read back unchanged; displayed JSON has readable dates, and cannot control a terminal")
     func shown() throws {
         let value = Sample()
         for text in [try JSONText.line(value), try JSONText.document(value)] {
@@ -38,7 +38,7 @@ struct JSONTextTests {
     }
 
     @Test(
-        "What is read is written the same",
+        "JSON that was read is written unchanged",
         arguments: [
             #"{"b":[1,-2,0.5,true,null],"a":{"x":"\n\u0001é"},"c":[],"d":{}}"#, "9223372036854775807", "\"\"",
         ])
@@ -48,7 +48,7 @@ struct JSONTextTests {
         #expect(try JSON(parsing: Array(JSONText.line(value).utf8)).sent.count == text.count, "members are sorted")
     }
 
-    @Test("A value put together by hand keeps its order, and is the same JSON however it is laid out")
+    @Test("A value built by hand keeps its order, and is the same JSON in every layout")
     func ordered() throws {
         let value: JSON = [
             "z": "q\"\\\n\u{1}\u{202E}", "a": [1, true, .null, .number(0.25), .number(2), .number(.infinity)], "e": [:],

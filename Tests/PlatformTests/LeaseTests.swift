@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("The kernel's word on who has a file open")
+@Suite("Leases: who has a file open")
 struct LeaseTests {
     private let folder: TemporaryFolder
     private let path: BytePath
@@ -16,7 +16,7 @@ struct LeaseTests {
         try await letGo(path)
     }
 
-    @Test("A file that nobody has open has no writer and can be taken")
+    @Test("A file that nobody has open has no writer and can be leased")
     func free() throws {
         #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
         let file = try Descriptor(path, O_RDWR)
@@ -24,7 +24,7 @@ struct LeaseTests {
         Lease.release(file)
     }
 
-    @Test("A reader in another process is no writer, but the file cannot be taken")
+    @Test("A reader in another process is not a writer, but the file cannot be leased")
     func reader() throws {
         let holder = try FileHolder(path, .reading)
         #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
@@ -33,7 +33,7 @@ struct LeaseTests {
         #expect(Lease.acquireExclusive(try Descriptor(path, O_RDWR)) == .granted)
     }
 
-    @Test("A writer in another process is seen until it closes")
+    @Test("A writer in another process is seen until it closes the file")
     func writer() async throws {
         let holder = try FileHolder(path, .appending)
         #expect(Lease.probeWriters(try Descriptor(path)) == .busy)
@@ -43,7 +43,7 @@ struct LeaseTests {
         #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
     }
 
-    @Test("A writable mapping counts as a writer although its descriptor is closed")
+    @Test("A writable mapping counts as a writer even if its descriptor is closed")
     func mapping() async throws {
         var file: Descriptor? = try Descriptor(path, O_RDWR)
         let raw = try #require(file).raw
@@ -55,7 +55,7 @@ struct LeaseTests {
         #expect(Lease.probeWriters(try Descriptor(path)) == .granted)
     }
 
-    @Test("While the lease is held an opener that will not wait is turned away")
+    @Test("While the lease is held, a non-blocking open is refused")
     func exclusion() throws {
         let file = try Descriptor(path, O_RDWR)
         #expect(Lease.acquireExclusive(file) == .granted)
@@ -79,10 +79,10 @@ struct LeaseTests {
         #expect(throws: Never.self) { try Descriptor(path, O_WRONLY) }
     }
 
-    @Test("The kernel says how long it lets others wait")
+    @Test("The kernel reports how long it lets others wait")
     func timeout() { #expect(Lease.breakTime() > .zero) }
 
-    @Test("A folder knows no leases")
+    @Test("A folder cannot be leased")
     func unsupported() throws {
         #expect(Lease.acquireExclusive(try Descriptor(folder.path, O_RDONLY | O_DIRECTORY)) == .unsupported)
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import Platform
 
 /// Files examined in memory must fit: exceeding the control group's limit gets a process killed.
-@Suite("Room in memory")
+@Suite("Available memory")
 struct MemoryRoomTests {
     private let home: TemporaryFolder
     private static let mebibyte: Int64 = 1 << 20
@@ -26,7 +26,7 @@ struct MemoryRoomTests {
             membership: home.path.appending("membership"), groups: home.path.appending("groups"))
     }
 
-    @Test("The group counts that leaves least, of the process's own and those around it")
+    @Test("The tightest cgroup counts, among the process's own and its parents")
     func tightest() throws {
         try group("system.slice/steward.service", max: "1000", current: 400)
         try group("system.slice", max: "900", current: 700)
@@ -38,13 +38,13 @@ struct MemoryRoomTests {
         #expect(own.group == "/system.slice/steward.service" && own.left == 600)
     }
 
-    @Test("What the kernel merely keeps of files that were read is room")
+    @Test("Page cache counts as available")
     func cached() throws {
         try group("steward", max: "1000", current: 990, cached: 800)
         #expect(try room("0::/steward\n")?.left == 810)
     }
 
-    @Test("Without a bound there is none, as where nothing can be asked")
+    @Test("Without a limit there is no bound, nor if the limit cannot be read")
     func unbounded() throws {
         try group("steward", max: "max", current: 1)
         #expect(try room("0::/steward\n") == nil)
@@ -60,7 +60,7 @@ struct MemoryRoomTests {
         #expect(try room("0::/\n")?.left == 400)
     }
 
-    @Test("What does not fit waits, and the reason says what it needs, what there is and what to do")
+    @Test("Work that does not fit waits, with a reason that says what it needs, what there is and what to do")
     func refused() throws {
         try group("steward.service", max: "\(400 * Self.mebibyte)", current: 40 * Self.mebibyte)
         let room = try room("0::/steward.service\n")

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Moving, copying and making files")
+@Suite("Moving, copying and creating files")
 struct MoverTests {
     private let folder: TemporaryFolder
 
@@ -49,7 +49,7 @@ struct MoverTests {
         #expect(try folder.read("b") == "B")
     }
 
-    @Test("A file that has taken the source's name since that was read goes back under it, and is not taken")
+    @Test("A file that took the source's name after it was read is put back under it")
     func exchangedMeanwhile() throws {
         try folder.write("a", "A")
         let other = try folder.write("other", "B")
@@ -67,7 +67,7 @@ struct MoverTests {
         #expect(try folder.read("a") == "B")
     }
 
-    @Test("Other content than expected is superseded, and the source stays as it is")
+    @Test("Unexpected content means superseded, and the source stays")
     func superseded() throws {
         let source = try folder.write("a", "new text")
         for operation in [Mover.move, Mover.copy]
@@ -85,7 +85,7 @@ struct MoverTests {
     }
 
     @Test(
-        "Between file systems the bytes are copied, and the source goes last",
+        "Between file systems the bytes are copied, and the source is removed last",
         .enabled(if: OtherDevice.isThere, "there is no other file system to write to"))
     func acrossFileSystems() async throws {
         let other = try OtherDevice()
@@ -115,7 +115,7 @@ struct MoverTests {
     }
 
     @Test(
-        "Between file systems attributes go with the bytes",
+        "Between file systems attributes are copied too",
         .enabled(if: OtherDevice.isThere, "there is no other file system to write to"))
     func acrossFileSystemsAttributes() async throws {
         let other = try OtherDevice()
@@ -130,7 +130,7 @@ struct MoverTests {
     }
 
     @Test(
-        "Between file systems taken names are passed over too",
+        "Between file systems taken names are skipped too",
         .enabled(if: OtherDevice.isThere, "there is no other file system to write to"))
     func acrossFileSystemsTaken() async throws {
         let other = try OtherDevice()
@@ -144,7 +144,7 @@ struct MoverTests {
     }
 
     @Test(
-        "Between file systems a source that somebody writes to is kept as well",
+        "Between file systems a source that somebody writes to is kept too",
         .enabled(if: OtherDevice.isThere, "there is no other file system to write to"))
     func acrossFileSystemsWriter() throws {
         let other = try OtherDevice()
@@ -157,7 +157,7 @@ struct MoverTests {
     }
 
     @Test(
-        "Between file systems a source that somebody moves on while it is copied is not moved as well",
+        "Between file systems a source moved during the copy is not moved again",
         .enabled(if: OtherDevice.isThere, "there is no other file system to write to"))
     func acrossFileSystemsMovedOn() throws {
         let other = try OtherDevice()
@@ -173,7 +173,7 @@ struct MoverTests {
         #expect(try names(other.path) == [])
     }
 
-    @Test("A source is removed only while it holds what is expected")
+    @Test("A source is removed only if it still has the expected content")
     func removeSource() async throws {
         let source = try folder.write("a", "A")
         try await letGo(source)
@@ -185,7 +185,7 @@ struct MoverTests {
         #expect(throws: Never.self) { try Mover.removeSource(source, expecting: hash("A")) }
     }
 
-    @Test("What stands at the source's name but cannot be read as a file is put back")
+    @Test("Something at the source's name that cannot be read as a file is put back")
     func removeSourceOdd() throws {
         symlink("elsewhere", at("link").text)
         _ = try? Mover.removeSource(at("link"), expecting: hash("A"))
@@ -195,7 +195,7 @@ struct MoverTests {
         #expect(try names() == ["folder", "link"])
     }
 
-    @Test("A copy leaves its source and is a file of its own")
+    @Test("A copy keeps its source and is an independent file")
     func copy() throws {
         let source = try folder.write("a", "A")
         let placed = try Mover.copy(source, expecting: hash("A"), to: Mover.alternatives(at("a"))) { _, _ in }
@@ -204,7 +204,7 @@ struct MoverTests {
         #expect(try names() == ["a", "a (1)"])
     }
 
-    @Test("A new file takes the first free name and is whole when it appears")
+    @Test("A new file takes the first free name and is complete when it appears")
     func create() throws {
         try folder.write("n.md", "old")
         var recorded = 0
@@ -219,7 +219,7 @@ struct MoverTests {
     }
 }
 
-@Suite("Other names for a taken one")
+@Suite("Alternatives to a taken name")
 struct AlternativesTests {
     private func first(_ path: BytePath, _ count: Int = 3) -> [String] {
         Mover.alternatives(path).prefix(count).map(\.text)
@@ -234,7 +234,7 @@ struct AlternativesTests {
     }
 
     @Test(
-        "A name of 255 bytes is cut so that number and extension stay",
+        "A name of 255 bytes is truncated to make room for number and extension",
         arguments: ["a", "ü", "漫", "👩"], ["", ".txt", "." + String(repeating: "e", count: 100)])
     func long(letter: String, tail: String) {
         let room = 255 - tail.utf8.count
@@ -250,14 +250,14 @@ struct AlternativesTests {
         }
     }
 
-    @Test("What looks like an extension but fills the name is cut like any name")
+    @Test("An apparent extension that fills the name is truncated like any name")
     func allExtension() {
         let name = "a." + String(repeating: "x", count: 253)
         for other in Mover.alternatives(BytePath("/f/" + name)).prefix(20) { #expect(other.name.count <= 255) }
         #expect(Set(Mover.alternatives(BytePath("/f/" + name)).prefix(20)).count == 20)
     }
 
-    @Test("A long name that is not UTF-8 is cut too")
+    @Test("A long name that is not UTF-8 is truncated too")
     func bytes() {
         let name = [UInt8](repeating: 0xBF, count: 255)
         let other = Array(Mover.alternatives(BytePath(bytes: Array("/f/".utf8) + name)).prefix(2))[1].name

@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@Suite("Formats of pictures") struct PictureFormatTests {
+@Suite("Picture formats") struct PictureFormatTests {
     private static func boxes(_ brand: String, _ others: [String] = []) -> [UInt8] {
         let brands = Array(brand.utf8) + [0, 0, 0, 0] + others.flatMap { Array($0.utf8) }
         return [0, 0, 0, UInt8(8 + brands.count)] + Array("ftyp".utf8) + brands
@@ -17,11 +17,11 @@ import Testing
         (nil, Array("text".utf8)),
     ]
 
-    @Test("A picture is told by its first bytes") func pictureToldFirst() {
+    @Test("A picture is recognised by its first bytes") func pictureToldFirst() {
         for (format, bytes) in Self.samples { #expect(PictureFormat.of(bytes) == format, "\(bytes)") }
     }
 
-    @Test("Brands behind the end of their box count for nothing") func brandsBehindEnd() {
+    @Test("Brands beyond the end of their box are ignored") func brandsBehindEnd() {
         var bytes = Self.boxes("isom", ["mp41"])
         bytes += Array("avif".utf8)
         #expect(PictureFormat.of(bytes) == nil)

@@ -23,7 +23,7 @@ struct PlaceLockTests {
 
     private var file: BytePath { temporary.path.appending(name: PlaceLock.name) }
 
-    @Test("Who comes second is told who has it, and gets it when that one has let go")
+    @Test("A second agent learns who holds it, and gets it when that one releases it")
     func second() throws {
         let lock = try take(one)
         guard case .held(let holder) = try PlaceLock.take(in: folder(), as: two) else {
@@ -40,7 +40,7 @@ struct PlaceLockTests {
         withExtendedLifetime(next) {}
     }
 
-    @Test("A lock does not stand where its file was removed, and the next one is of another")
+    @Test("A lock is lost when its file is removed, and the next one is on another file")
     func removed() throws {
         let lock = try take(one)
         #expect(try lock.stands(in: folder()))
@@ -50,7 +50,7 @@ struct PlaceLockTests {
         #expect(try next.stands(in: folder()) && !lock.stands(in: folder()))
     }
 
-    @Test("A lock that was lost without a word, as by an NFS server, does not stand once another has it")
+    @Test("A lock lost silently, as on NFS, is detected once another process has it")
     func lost() throws {
         let lock = try take(one)
         // The only open file that holds it, whatever its number.
@@ -70,7 +70,7 @@ struct PlaceLockTests {
         #expect(try next.stands(in: folder()))
     }
 
-    @Test("What an agent that was killed has left is no lock")
+    @Test("The file left by a killed agent is not a lock")
     func left() throws {
         try temporary.write(BytePath(bytes: PlaceLock.name), "process 1\nhost gone\nstate /gone\n")
         #expect(try PlaceLock.holder(in: folder()) == nil)
@@ -80,7 +80,7 @@ struct PlaceLockTests {
     }
 
     @Test(
-        "Whoever may write into the folder may lock it, and nobody else",
+        "Anybody who can write to the folder can lock it, and nobody else",
         arguments: [
             (0o755 as mode_t, 0o600 as mode_t), (0o700, 0o600), (0o775, 0o660), (0o770, 0o660), (0o777, 0o666),
         ])
@@ -91,7 +91,7 @@ struct PlaceLockTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("What is no file of its own cannot be locked", arguments: ["pipe", "folder", "link"])
+    @Test("A lock path that is a link or not a regular file cannot be locked", arguments: ["pipe", "folder", "link"])
     func noFile(_ kind: String) throws {
         switch kind {
         case "pipe": mkfifo(file.text, 0o600)
@@ -104,7 +104,7 @@ struct PlaceLockTests {
     }
 
     @Test(
-        "A folder that may not be written cannot be locked", .enabled(if: geteuid() != 0, "root may write everywhere"))
+        "A read-only folder cannot be locked", .enabled(if: geteuid() != 0, "root may write everywhere"))
     func readOnly() throws {
         chmod(temporary.path.text, 0o555)
         guard case .impossible(let fault) = try PlaceLock.take(in: folder(), as: one) else {

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Folders of one process")
+@Suite("Private folders of a process")
 struct PrivateFolderTests {
     private let parent: TemporaryFolder
 
@@ -15,7 +15,7 @@ struct PrivateFolderTests {
         _ = utimensat(AT_FDCWD, path.text, [time, time], 0)
     }
 
-    @Test("Nobody else may look into one, and it goes with what is in it")
+    @Test("Nobody else can look into one, and it is removed with its contents")
     func removed() throws {
         let folder = try PrivateFolder("page", in: parent.path)
         #expect(try FileStatus.of(folder.path)?.mode == 0o700)
@@ -24,7 +24,7 @@ struct PrivateFolderTests {
         #expect(try listDirectory(parent.path).isEmpty)
     }
 
-    @Test("What a process that was killed has left goes when the next one is made, and nothing else")
+    @Test("Those left by killed processes are removed when the next one is made, and nothing else")
     func swept() throws {
         let left = try parent.write("steward-page-0123/1.png", "page").parent
         let others = [

@@ -2,9 +2,9 @@ import Foundation
 import Platform
 import Testing
 
-@Suite("The program's pages")
+@Suite("The program's memory pages")
 struct ProgramPagesTests {
-    @Test("Let go of while they run, they are read from the file again")
+    @Test("Pages released while running are read from the file again")
     func letGo() async {
         await withTaskGroup(of: Int.self) { group in
             for number in 0..<64 { group.addTask { String(repeating: "x", count: number).utf8.count } }

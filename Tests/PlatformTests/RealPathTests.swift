@@ -4,9 +4,9 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("A path without links")
+@Suite("Paths without links")
 struct RealPathTests {
-    @Test("Links, `.` and `..` are followed; what is not there has no such path")
+    @Test("Links, `.` and `..` are resolved; a missing file has no real path")
     func followed() throws {
         let folder = try TemporaryFolder()
         let root = try #require(folder.path.real)
@@ -20,7 +20,7 @@ struct RealPathTests {
         #expect(folder.path.appending("in/a\u{FFFD}.md/below").real == nil)
     }
 
-    @Test("Names that are no UTF-8 come through")
+    @Test("Names that are not UTF-8 survive")
     func bytes() throws {
         let folder = try TemporaryFolder()
         let name: [UInt8] = [0x61, 0xFF, 0x80]

@@ -2,8 +2,8 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("What a foreign program may do with a hostile file") struct RenderCageTests {
-    @Test("The file that it is handed is not mapped executable, nor handed on to another number; libraries are")
+@Suite("Restrictions on a foreign program with a hostile file") struct RenderCageTests {
+    @Test("The file it is given cannot be mapped executable or duplicated to another number; libraries can be mapped")
     func execution() throws {
         let folder = try TemporaryFolder("cage-probe")
         let probe = folder.path.appending("probe").text

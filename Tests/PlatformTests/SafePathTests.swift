@@ -25,7 +25,7 @@ struct SafePathTests {
     }
 
     @Test(
-        "No path leads out, by whatever way",
+        "No path leads outside",
         arguments: ["../secret", "deep/../../secret", "absolute", "relative", "folder/secret", "up/secret", "chain"])
     func escapes(path: String) throws {
         link(folder.path.appending("secret"), "absolute")
@@ -41,14 +41,14 @@ struct SafePathTests {
         #expect(located?.errno == EXDEV)
     }
 
-    @Test("An absolute path is refused even where it points inside")
+    @Test("An absolute path is rejected even if it points inside")
     func absolute() {
         let path = root.appending("deep/file")
         // Not by appending: the path is passed unchanged.
         #expect(throws: Fault.self) { try SafePath.open(path, beneath: root) }
     }
 
-    @Test("Nothing is made outside")
+    @Test("Nothing is created outside")
     func creating() throws {
         link(folder.path, "out")
         #expect(throws: Fault.self) { try SafePath.open("out/new", beneath: root, O_WRONLY | O_CREAT) }
@@ -68,14 +68,14 @@ struct SafePathTests {
         #expect(try file.status().mode & 0o137 == 0)
     }
 
-    @Test("A link to the folder itself is the user's way of putting it elsewhere")
+    @Test("A link at the folder itself is the user's way of relocating it")
     func linkedRoot() throws {
         let link = folder.path.appending("link")
         symlink(root.text, link.text)
         #expect(try SafePath.open("deep/file", beneath: link).readAll() == Array("inside".utf8))
     }
 
-    @Test("A link at the end is found itself where it is not to be followed")
+    @Test("A final link is found itself if it is not to be followed")
     func locating() throws {
         link("deep/file", "good")
         let directory = try Descriptor(root, O_RDONLY | O_DIRECTORY)
@@ -83,7 +83,7 @@ struct SafePathTests {
         #expect(try SafePath.locate("good", beneath: directory, follow: false).status().kind == .link)
     }
 
-    @Test("The descriptor is not handed on to programs that are run")
+    @Test("The descriptor is not inherited by programs")
     func closeOnExec() throws {
         #expect(fcntl(try SafePath.open("deep/file", beneath: root).raw, F_GETFD) & FD_CLOEXEC != 0)
         #expect(fcntl(try Descriptor(root.appending("deep/file")).raw, F_GETFD) & FD_CLOEXEC != 0)

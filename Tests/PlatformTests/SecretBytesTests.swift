@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Keys in memory")
 struct SecretBytesTests {
-    @Test("A key whose memory need not be locked is whole, as often as it is asked for, and however large it is")
+    @Test("A key in memory that need not be locked is intact, however often it is read, and whatever its size")
     func lockedWherePossible() {
         // More than any user's limit on locked memory.
         for size in [0, 1, 32, 5_000, 3 << 20] {
@@ -17,7 +17,7 @@ struct SecretBytesTests {
         }
     }
 
-    @Test("HMAC-SHA256 is what RFC 4231 says, wherever the key lies and however the text is cut")
+    @Test("HMAC-SHA256 matches RFC 4231, wherever the key is and however the text is split")
     func known() throws {
         let key = Array("Jefe".utf8)
         let expected = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"

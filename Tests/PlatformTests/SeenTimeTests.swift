@@ -3,7 +3,7 @@ import Platform
 import Synchronization
 import Testing
 
-@Suite("Time that was seen to pass")
+@Suite("Observed time")
 struct SeenTimeTests {
     private static let hour = 3_600.0
     private static let day = 86_400.0
@@ -58,7 +58,7 @@ struct SeenTimeTests {
         ),
     ]
 
-    @Test("A clock that goes ahead by itself counts only after a day of running", arguments: cases.indices)
+    @Test("A clock that jumps ahead counts only after a day of running", arguments: cases.indices)
     func looks(_ number: Int) throws {
         let (what, looks, held) = Self.cases[number]
         var seen = SeenTime(start)
@@ -73,7 +73,7 @@ struct SeenTimeTests {
         if let held = seen.held { #expect(held.next > seen.clock && held.last >= held.next, "\(what)") }
     }
 
-    @Test("What an earlier process has kept is gone on from, and looks count by the clock that nobody sets")
+    @Test("The value of an earlier process is continued, and intervals are measured by the monotonic clock")
     func clock() {
         let now = Mutex(start)
         let ticks = Mutex(50.0)

@@ -2,10 +2,10 @@ import Foundation
 import Platform
 import Testing
 
-@Suite("A point in time")
+@Suite("Timestamps")
 struct TimestampTests {
     @Test(
-        "It is written in UTC with milliseconds",
+        "Written in UTC with milliseconds",
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"), (1_795_253_400_123_456_789, "2026-11-21T09:30:00.123Z"),
             (-1, "1969-12-31T23:59:59.999Z"), (-1_000_000_000, "1969-12-31T23:59:59.000Z"),
@@ -24,7 +24,8 @@ struct TimestampTests {
         #expect(Timestamp(seconds: 2).nanoseconds == 2_000_000_000)
     }
 
-    @Test("A time that nanoseconds cannot tell is the first or the last", arguments: [9.9e11, 1e300, .infinity])
+    @Test(
+        "A time outside the range of nanoseconds becomes the first or the last", arguments: [9.9e11, 1e300, .infinity])
     func far(seconds: Double) {
         #expect(Timestamp(seconds: seconds).nanoseconds == .max)
         #expect(Timestamp(seconds: -seconds).nanoseconds == .min)
@@ -33,7 +34,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "As JSON it is a text that keeps every nanosecond",
+        "In JSON a text keeps every nanosecond",
         arguments: [0, 1, 1_795_253_400_123_456_789, -1_500_000_001])
     func json(nanoseconds: Int64) throws {
         let time = Timestamp(nanoseconds: nanoseconds)

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A timer by the calendar")
+@Suite("Wall-clock timer")
 struct WallTimerTests {
     /// Counts, and can be waited for.
     private final class Bell: Sendable {
@@ -23,7 +23,7 @@ struct WallTimerTests {
         }
     }
 
-    @Test("It wakes when its time has come and not before, and once for each time that it is set")
+    @Test("It fires at its time and not before, once for each setting")
     func wakes() async throws {
         let bell = Bell()
         let timer = try WallTimer { bell.ring() }
@@ -39,7 +39,7 @@ struct WallTimerTests {
         #expect(bell.times.count == 2)
     }
 
-    @Test("It can be brought forward and not put off")
+    @Test("It can be moved earlier but not later")
     func broughtForward() async throws {
         let bell = Bell()
         let timer = try WallTimer { bell.ring() }
@@ -55,7 +55,7 @@ struct WallTimerTests {
         timer.stop()
     }
 
-    @Test("It can be set to the last time that there is, and ended while it waits")
+    @Test("It can be set to the latest possible time, and cancelled while waiting")
     func farAway() async throws {
         let bell = Bell()
         let timer = try WallTimer { bell.ring() }

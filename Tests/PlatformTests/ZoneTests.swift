@@ -9,13 +9,13 @@ import Testing
 /// Dates and zones compared with Python's (`Tests/Peers/zone_oracle.py`), which reads the same files and shares nothing
 /// else.
 @Suite(
-    "Dates and time zones to a second implementation",
+    "Dates and time zones compared with a second implementation",
     .enabled("python3 with zoneinfo and the zones of tzdata is wanted") { ZoneOracle.zones.count >= 100 })
 struct ZoneOracleTests {
     /// 1 January 1900 to 1 January 2101.
     private static let span = -2_208_988_800..<4_133_980_800
 
-    @Test("Clocks of a hundred zones show what Python's show, and a time that they show is resolved likewise")
+    @Test("The clocks of a hundred zones match Python's, and local times resolve alike")
     func zones() throws {
         var random = SeededGenerator(for: "ZoneOracleTests.zones")
         var questions: [ZoneOracle.Question] = []
@@ -50,7 +50,7 @@ struct ZoneOracleTests {
         }
     }
 
-    @Test("Days, their weeks, and what lies so many months and days from them are Python's")
+    @Test("Days, their weeks, and offsets in months and days match Python's")
     func days() throws {
         var random = SeededGenerator(for: "ZoneOracleTests.days")
         let questions = (0..<2_000).map { _ in
@@ -113,7 +113,7 @@ private enum ZoneOracle {
 @Suite("Time zones")
 struct ZoneTests {
     @Test(
-        "A name that is none, or would lead out of the folder, names no zone",
+        "An invalid name, or one that would leave the folder, is not a zone",
         arguments: [
             "", "/", "Mars/Olympus", "../zoneinfo/Europe/Berlin", "Europe/../Europe/Berlin", "./UTC", "Europe//Berlin",
             "/etc/localtime", "/usr/share/zoneinfo/Europe/Berlin", "Europe", "zone.tab", "tzdata.zi", "Europe/Berlin ",
@@ -142,7 +142,7 @@ struct ZoneTests {
     }
 
     @Test(
-        "TZ is read as the C library reads it",
+        "TZ is interpreted as the C library does",
         arguments: [
             ("Europe/Berlin", "Europe/Berlin", 3_600, 7_200), (":Europe/Berlin", "Europe/Berlin", 3_600, 7_200),
             ("right/Europe/Berlin", "Europe/Berlin", 3_600, 7_200), ("UTC", "GMT", 0, 0),
@@ -157,13 +157,14 @@ struct ZoneTests {
         #expect(zone.offset(at: 1_768_435_200) == winter && zone.offset(at: 1_784_073_600) == summer)
     }
 
-    @Test("TZ that names no zone is none", arguments: ["", "Mars/Olympus", "right/Mars", "CET-1CEST,M3.5.0", "/"])
+    @Test(
+        "A TZ that names no zone means no zone", arguments: ["", "Mars/Olympus", "right/Mars", "CET-1CEST,M3.5.0", "/"])
     func noVariable(_ text: String) {
         #expect(Zone.ofVariable(text) == nil)
         #expect(Zone.unreadableName(text) == (text.isEmpty ? nil : "TZ=\(text)"))
     }
 
-    @Test("A machine's zone is named by a link, with leap seconds too; of a copy, the file itself is read")
+    @Test("The system's zone is named by a link, with leap seconds too; if it is a copy, the file itself is read")
     func machine() throws {
         let folder = try TemporaryFolder("zone")
         let path = folder.path.appending("localtime").text
@@ -182,7 +183,7 @@ struct ZoneTests {
         }
     }
 
-    @Test("A file that was replaced is read again, and one that is broken or gone leaves what was known")
+    @Test("A replaced file is read again, and a broken or missing one keeps the previous zone")
     func replaced() throws {
         let folder = try TemporaryFolder("zone")
         let now = Mutex(0)
@@ -206,7 +207,8 @@ struct ZoneTests {
         #expect(offset(after: 60) == 10_800)
     }
 
-    @Test("A file that is cut off or counts leap seconds is none", arguments: [0, 4, 43, 44, 50, 107, 108, 109, 114])
+    @Test(
+        "A file that is truncated or counts leap seconds is invalid", arguments: [0, 4, 43, 44, 50, 107, 108, 109, 114])
     func broken(length: Int) throws {
         let folder = try TemporaryFolder("zone")
         let whole = Self.file("CET-1")
@@ -219,7 +221,7 @@ struct ZoneTests {
     }
 
     @Test(
-        "A file with a transition more than 2^59 seconds from 1970 is none",
+        "A file with a transition more than 2^59 seconds from 1970 is invalid",
         arguments: [
             (.min, false), (.min + 1, false), (-(1 << 59) - 1, false), (-(1 << 59), true), (0, true), (1 << 59, true),
             ((1 << 59) + 1, false), (.max - 1, false), (.max, false),
@@ -235,7 +237,7 @@ struct ZoneTests {
     }
 
     @Test(
-        "Only a date and a time that exist are read",
+        "Only existing dates and times are read",
         arguments: [
             "2026-02-29", "2026-13-01", "2026-1-01", "2026-01-01T24:00", "2026-01-01T00:60", "2026-01-01T00:00:60",
             "2026-01-01X00:00", "2026-01-01T00:00Z", "２０２６-01-01", "",

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Watching
 
-@Suite("When a whole folder stands still", .timeLimit(.minutes(30))) struct FolderSettlerTests {
+@Suite("When a whole folder is at rest", .timeLimit(.minutes(30))) struct FolderSettlerTests {
     let folder: TemporaryFolder
     let calls = Calls()
 
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("It is told once, however many events there are") func once() async throws {
+    @Test("It is reported once, however many events there are") func once() async throws {
         let settler = settler()
         for number in 0..<20 {
             try folder.write(BytePath("a/deep/\(number)"), "text")
@@ -58,14 +58,14 @@ import Testing
         #expect(calls.paths.isEmpty)
     }
 
-    @Test("One that is gone, or is a file by now, is told as well") func gone() async throws {
+    @Test("One that is gone, or is now a file, is reported as well") func gone() async throws {
         let settler = settler()
         try folder.write("file", "text")
         await settler.touch(["nowhere", "file"])
         try await eventually("both are told") { Set(calls.paths) == ["nowhere", "file"] }
     }
 
-    @Test("A file in it that is open for writing is waited for, deep down too") func writer() async throws {
+    @Test("A file inside that is open for writing is waited for, at any depth") func writer() async throws {
         let settler = settler()
         try folder.write("a/deep/1", "text")
         var writer: Descriptor? = try Descriptor(folder.path.appending("a/deep/1"), O_WRONLY)
@@ -77,7 +77,7 @@ import Testing
         try await eventually("it is told") { calls.paths == ["a"] }
     }
 
-    @Test("A download that is to fill one may never go on: it is put aside until something happens there")
+    @Test("A download filling one may never continue: it is set aside until something happens there")
     func download() async throws {
         let settler = settler()
         try folder.write("a/film.mkv.part", "half")
@@ -91,7 +91,7 @@ import Testing
         try await eventually("nothing is left") { await settler.pending().isEmpty }
     }
 
-    @Test("What is to be done later is put aside, and waked when that is over; what nobody waits for stays so")
+    @Test("Postponed folders are set aside, and woken afterwards; those nobody waits for stay so")
     func later() async throws {
         let settler = FolderSettler(WatchRoot(name: "root", path: folder.path)) { _, _ in
             0.1
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "A part that cannot be read is put aside, and told of",
+        "An unreadable part is set aside, and reported",
         .enabled(if: geteuid() != 0, "nothing is closed to root")) func closed()
         async throws
     {
@@ -125,7 +125,7 @@ import Testing
         try await eventually("it is told") { calls.paths == ["a"] }
     }
 
-    @Test("Where it could not be dealt with, it is told again") func again() async throws {
+    @Test("If it could not be processed, it is reported again") func again() async throws {
         calls.refuse(2)
         let settler = settler()
         try folder.write("a/1", "text")
@@ -134,7 +134,7 @@ import Testing
         try await eventually("nothing is left") { await settler.isIdle }
     }
 
-    @Test("What changes while it is looked at begins anew: a long settle time is waited for, and can be ended")
+    @Test("Changes during the examination restart it: a long settle time is waited for, and can be ended")
     func stopped() async throws {
         let settler = settler(3_600)
         try folder.write("a/1", "text")

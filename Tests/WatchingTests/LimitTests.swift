@@ -9,7 +9,7 @@ import Testing
 
 extension WatchingTests {
     /// When the kernel's limits are reached nothing is lost, and the user is told.
-    @Suite("The kernel's limits") struct Limits {
+    @Suite("Kernel limits") struct Limits {
         let folder: TemporaryFolder
         let root: WatchRoot
 

@@ -6,9 +6,9 @@ import Testing
 @testable import Watching
 
 /// The parts that need no kernel.
-@Suite("Watching: the parts that need no kernel") struct PieceTests {
+@Suite("Watching: parts that need no kernel") struct PieceTests {
     @Test(
-        "Work names are ignored",
+        "Temporary names are ignored",
         arguments: [
             "note.md~", ".note.md.swp", "4913", ".#note.md", "#note.md#", ".goutputstream-ABC", ".nfs0000000001a2",
             "x.part",
@@ -33,7 +33,7 @@ import Testing
         #expect(!IgnoreList(extra: ["cache-?", "!kept*", "!.steward-*"]).ignores(Array(name.utf8)))
     }
 
-    @Test("The agent's own files are nobody's") func agentFilesNobody() {
+    @Test("The agent's own files are ignored") func agentFilesNobody() {
         #expect(IgnoreList(extra: ["!*"]).pattern(ignoring: Array(".steward-host-01".utf8)) == ".steward-*")
         #expect(!IgnoreList(extra: ["!*"]).ignores(Array("a.tmp".utf8)))
     }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Empty files are filled by no other downloads",
+        "Empty files are not filled by other downloads",
         arguments: [
             ("file.cbz", "other.cbz.part"), ("file.cbz", "file.cbr.part"), ("file.cbz", "file.cbz"),
             ("file.cbz", "file.long name here.cbz.part"),
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "A file stands still from when it was named, or from a later change that its times tell of",
+        "A file is at rest since it was last reported, or since a later change shown by its times",
         arguments: [
             // Looked at 50 after it was named, at 1,000: its last change by the disk's clock, and the result.
             (changed: 900, since: 950), (950, 950), (970, 970), (1_000, 1_000),
@@ -71,7 +71,7 @@ import Testing
         #expect(Settler.stillSince(seen, named: 950, now: 1_000, time: 1_000) == since)
     }
 
-    @Test("Marks say by when they had been entered, however late they are taken")
+    @Test("Marks know by when they were entered, however late they are taken")
     func whenEntered() async {
         let dirty = DirtySet()
         dirty.insert(.file(root: "r", path: "a"))
@@ -97,7 +97,7 @@ import Testing
         #expect(dirty.count == 0)
     }
 
-    @Test("What was moved in is told in order with the renames that take it further")
+    @Test("Moved-in paths are reported in order with later renames")
     func movedInOrder() async {
         let dirty = DirtySet()
         dirty.insert(.file(root: "r", path: "a"))
@@ -118,7 +118,7 @@ import Testing
         #expect(Set(await dirty.next().marks) == [.subtree(root: "r", path: ""), .file(root: "other", path: "f")])
     }
 
-    @Test("A subtree includes what lies below") func subtreeIncludesLies() async {
+    @Test("A subtree includes everything below") func subtreeIncludesLies() async {
         let dirty = DirtySet()
         dirty.insert(.subtree(root: "r", path: "a/b"))
         dirty.insert(.file(root: "r", path: "a/b/c/d"))
@@ -137,7 +137,7 @@ import Testing
         #expect(await cancelled.value.marks.isEmpty)
     }
 
-    @Test("A key that is put off again and again takes no more room for it, and none when it is gone")
+    @Test("A key that is repeatedly postponed takes no more memory for it, and none once removed")
     func roomOfDeadlines() {
         var heap = DeadlineHeap<Int, Int64>()
         for due in 0..<10_000 { heap.set(due % 10, due: Int64(due)) }
@@ -181,7 +181,7 @@ import Testing
         #expect(!Mount.all().isEmpty)
     }
 
-    @Test("A path that leads through a link to a server is known by the table of mounts, and the server is not asked")
+    @Test("A path through a link to a server is recognised by the mount table, without asking the server")
     func linkToServer() throws {
         let folder = try TemporaryFolder()
         let top = try #require(folder.path.real)
@@ -204,7 +204,7 @@ import Testing
         #expect(LinkedPath(try link("two", to: "one"), in: [local]).reason == nil)
     }
 
-    @Test("A scan visits files and nothing else") func scanVisitsFiles() throws {
+    @Test("A scan visits files only") func scanVisitsFiles() throws {
         let folder = try TemporaryFolder("scan")
         for name in ["a.txt", "b/c.txt", "b/d/e.txt", ".git/HEAD", "mine/f.txt", "x.tmp"] {
             try folder.write(BytePath(name), "x")
@@ -231,7 +231,7 @@ import Testing
         #expect(!report.covers("a.txt"))
     }
 
-    @Test("A folder is said to have no folders only where it has none") func noFolders() throws {
+    @Test("A folder is reported as having no folders only if that is so") func noFolders() throws {
         let memory = BytePath("/dev/shm").appending("steward-\(randomHex(6))")
         defer { _ = try? shell("rm -rf \(memory)") }
         let disk = try TemporaryFolder("leaves")
@@ -260,7 +260,7 @@ import Testing
         }
     }
 
-    @Test("A folder that may not be read is named", .disabled(if: isRoot, "nothing is unreadable for root"))
+    @Test("An unreadable folder is reported", .disabled(if: isRoot, "nothing is unreadable for root"))
     func folderReadNamed() throws {
         let folder = try TemporaryFolder("scan")
         try folder.write("closed/a.txt", "x")

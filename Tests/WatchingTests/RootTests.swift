@@ -46,7 +46,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("A root that is removed and made anew") func rootRemovedMade() async throws {
+        @Test("A root that is removed and created again") func rootRemovedMade() async throws {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
             try await eventually("its file is seen") { observer.files() == ["one.txt"] }
@@ -106,7 +106,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("A root named by a link that is turned") func rootNamedLink() async throws {
+        @Test("A root named by a link that changes") func rootNamedLink() async throws {
             try folder.write("first/one.txt", "x")
             try folder.write("second/two.txt", "x")
             let linked = WatchRoot(name: "root", path: folder.path.appending("link"))
@@ -165,7 +165,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("What happens elsewhere wakes nobody") func happensElsewhereWakes() async throws {
+        @Test("Events elsewhere wake nobody") func happensElsewhereWakes() async throws {
             try folder.write("a/b/in/one.txt", "x")
             let observer = try Observer([root])
             try await eventually("the first scan is over") { observer.files() == ["one.txt"] }

@@ -9,7 +9,7 @@ import Testing
 @testable import Watching
 
 /// When a file is complete, and when it is gone.
-@Suite("When a file is whole, and when it is gone", .timeLimit(.minutes(30))) struct SettlerTests {
+@Suite("When a file is complete, and when it is gone", .timeLimit(.minutes(30))) struct SettlerTests {
     let folder: TemporaryFolder
     let root: WatchRoot
     let settler = Settler(timeout: 2)
@@ -50,14 +50,14 @@ import Testing
         results.collect(settler)
     }
 
-    @Test("A file that stands still") func fileStandsStill() async throws {
+    @Test("A file at rest") func fileStandsStill() async throws {
         try folder.write("a.txt", "abc")
         await settler.add(root: root, path: "a.txt", settle: 0.05)
         try await eventually("it is whole") { results.said == ["whole a.txt 3"] }
         #expect(await settler.pending().isEmpty)
     }
 
-    @Test("Its time runs from when it was named, not from when that was handed on") func namedBefore() async throws {
+    @Test("Its time runs from when it was reported, not from when that was passed on") func namedBefore() async throws {
         let tookSeconds = Mutex<Double?>(nil)
         let settler = Settler(timeout: 2) { seconds in tookSeconds.withLock { $0 = seconds } }
         results.collect(settler)
@@ -68,7 +68,7 @@ import Testing
         #expect(try #require(tookSeconds.withLock { $0 }) >= 500)
     }
 
-    @Test("A file that is named anew in the last moment of its time has to stand still anew")
+    @Test("A file reported again at the last moment has to come to rest again")
     func namedInLastMoment() async throws {
         for number in 0..<50 {
             let name = BytePath("f\(number)")
@@ -91,7 +91,8 @@ import Testing
         try file.write(Array(text.utf8), at: try file.status().size)
     }
 
-    @Test("A file written in pieces by one who closes in between") func aFileWrittenInPiecesByOneWhoClosesInBetween()
+    @Test("A file written in parts by a writer that closes it in between")
+    func aFileWrittenInPiecesByOneWhoClosesInBetween()
         async throws
     {
         let path = try folder.write("a.txt", "")
@@ -148,13 +149,13 @@ import Testing
         try await eventually("it is gone") { results.said == ["gone never.txt"] }
     }
 
-    @Test("A lock file promises the return only for a while") func lockFilePromises() async throws {
+    @Test("A lock file promises a return only for a while") func lockFilePromises() async throws {
         try folder.write(".note.md.swp", "")
         await settler.add(root: root, path: "note.md", settle: 0.02)
         try await eventually("it is gone in the end") { results.said == ["gone note.md"] }
     }
 
-    @Test("What is no regular file is none") func regularFileNone() async throws {
+    @Test("Anything but a regular file is ignored") func regularFileNone() async throws {
         try shell("mkfifo \(folder.path)/fifo; ln -s /etc/passwd \(folder.path)/link; mkdir \(folder.path)/folder")
         for name in ["fifo", "link", "folder"] { await settler.add(root: root, path: BytePath(name), settle: 0.02) }
         try await eventually("none of them is a file, and none blocks") {
@@ -162,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("What has just been written comes before what a look through the place has found, unless that is written too")
+    @Test("A file just written comes before those found by a scan, unless they were written too")
     func freshFirst() async throws {
         let settler = Settler()
         for number in 0..<200 { try folder.write(BytePath("\(number).old"), "x") }
@@ -188,7 +189,7 @@ import Testing
         #expect(names(rest) == Set((0..<200).map { "\($0).old" }))
     }
 
-    @Test("What a scan found old need not wait") func scanFoundOld() async throws {
+    @Test("A file that a scan found to be old need not wait") func scanFoundOld() async throws {
         let path = try folder.write("old.txt", "x")
         try folder.write("new.txt", "x")
         try await eventually("a second has passed since") {
@@ -251,7 +252,7 @@ import Testing
         #expect(await settler.load == 0, "there was no room below that")
     }
 
-    @Test("A file is pending until whoever fetched it has seen to it, and settles until it is known what it is")
+    @Test("A file is pending until its receiver is done with it, and settling until its state is known")
     func pendingUntilSeenTo() async throws {
         let settler = Settler()
         #expect(await !settler.isPending("a", of: "root"))
@@ -267,7 +268,7 @@ import Testing
         #expect(await !settler.isPending("a", of: "root"))
     }
 
-    @Test("A file that is named again while it is seen to stays pending after that") func pendingTwice() async throws {
+    @Test("A file reported again while it is processed remains pending afterwards") func pendingTwice() async throws {
         let settler = Settler()
         await settler.add(root: root, path: "a", settle: 0)
         #expect(await settler.next().count == 1)

@@ -7,7 +7,7 @@ import Testing
 
 extension WatchingTests {
     /// New folders are seen completely, however fast they come.
-    @Suite("Folders that are new") struct Trees {
+    @Suite("New folders") struct Trees {
         let folder: TemporaryFolder
         let root: WatchRoot
 
@@ -42,7 +42,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("A folder and its file in one breath") func folderFileBreath() async throws {
+        @Test("A folder and its file at once") func folderFileBreath() async throws {
             let observer = try Observer([root])
             var expected: Set<BytePath> = []
             for number in 0..<300 {
@@ -56,14 +56,14 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("What was there at the start is seen") func startSeen() async throws {
+        @Test("Files present at the start are seen") func startSeen() async throws {
             try folder.write("in/a/b/c.txt", "x")
             let observer = try Observer([root])
             try await eventually("the file is seen") { observer.files() == ["a/b/c.txt"] }
             await observer.stop()
         }
 
-        @Test("A folder that has none when it is first watched is watched, and so are those that it gets")
+        @Test("A folder without subfolders when first watched is watched, and so are those added later")
         func firstFolders()
             async throws
         {
@@ -126,7 +126,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("What is moved in from outside is told apart from what is renamed within, from an ignored name or not")
+        @Test("Moves from outside are told from renames within, whether or not the name was ignored")
         func movedIn() async throws {
             let other = WatchRoot(name: "other", path: folder.path.appending("other"))
             try makeFolder(other.path)
@@ -158,7 +158,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("What is moved out is told") func whatIsMovedOutIsTold() async throws {
+        @Test("Moves out are reported") func whatIsMovedOutIsTold() async throws {
             try folder.write("in/x.txt", "x")
             try folder.write("in/d/y.txt", "y")
             var options = WatchOptions()
@@ -177,7 +177,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("All is looked through now and then whatever the kernel says")
+        @Test("Everything is rescanned now and then, whatever the kernel says")
         func allIsLookedThroughNowAndThenWhateverTheKernelSays() async throws {
             var options = WatchOptions()
             options.rescanInterval = 0.1
@@ -288,7 +288,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("Ignored names are no news") func ignoredNamesNews() async throws {
+        @Test("Ignored names are not news") func ignoredNamesNews() async throws {
             let observer = try Observer([root])
             try await observer.firstLook()
             observer.forget()
@@ -302,7 +302,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("A place within a place is watched once") func placeWithinPlace() async throws {
+        @Test("A nested place is watched once") func placeWithinPlace() async throws {
             let inner = WatchRoot(name: "inner", path: root.path.appending("inner"))
             var outer = root
             outer.excluded = [inner.path]
@@ -317,7 +317,7 @@ extension WatchingTests {
         }
 
         @Test(
-            "A folder that may not be read is named and seen when it may",
+            "An unreadable folder is reported and seen once it is readable",
             .disabled(if: isRoot, "nothing is unreadable for root"))
         func folderReadNamed() async throws {
             try folder.write("in/closed/a/b.txt", "x")
@@ -335,7 +335,7 @@ extension WatchingTests {
             await observer.stop()
         }
 
-        @Test("A root that may not be read yet", .disabled(if: isRoot, "nothing is unreadable for root"))
+        @Test("A root that is not readable yet", .disabled(if: isRoot, "nothing is unreadable for root"))
         func rootReadYet() async throws {
             try folder.write("in/a.txt", "x")
             try shell("chmod 0 \(root.path)")

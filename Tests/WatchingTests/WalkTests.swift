@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "A walk finds each file once, however often it is left, and has nothing open meanwhile",
+        "A walk finds each file once, however often it is paused, and has nothing open meanwhile",
         arguments: [1, 7, 500, 10_000])
     func leftAndGoneOnWith(_ most: Int) throws {
         var walk = RootWalk(root: WatchRoot(name: "r", path: folder.path), ignoring: IgnoreList())
@@ -60,7 +60,7 @@ import Testing
         #expect(try walk.visit { _ in true } == false)
     }
 
-    @Test("Folders that vanish while a walk is left are passed over")
+    @Test("Folders that vanish while a walk is paused are skipped")
     func changedMeanwhile() throws {
         var walk = RootWalk(root: WatchRoot(name: "r", path: folder.path), ignoring: IgnoreList())
         var found: Set<BytePath> = []
@@ -92,7 +92,7 @@ import Testing
         return all
     }
 
-    @Test("What is in a folder comes in the order of its inodes, so many at a time", arguments: [100, 1_500, 65_536])
+    @Test("Entries of a folder come in inode order, a given number at a time", arguments: [100, 1_500, 65_536])
     func orderOfInodes(_ window: Int) throws {
         let path = folder.path.appending("d1/large")
         let numbers = try inodes(path)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("What is cancelled is left at once") func cancelled() async throws {
+    @Test("A cancelled walk ends at once") func cancelled() async throws {
         let root = WatchRoot(name: "r", path: folder.path)
         let found = await Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -119,7 +119,7 @@ import Testing
         #expect(throws: CancellationError.self) { try found.get() }
     }
 
-    @Test("Folders of which one cannot be read are found with and without their names") func faultAhead() throws {
+    @Test("Unreadable folders are found with and without their names") func faultAhead() throws {
         let paths = (0..<20).map { BytePath("d\($0)") }
         let top = folder.path
         let opened = Atomic<Int>(0)
@@ -134,7 +134,7 @@ import Testing
         #expect(try openFiles.isEmpty)
     }
 
-    @Test("Of a folder with more names than are wanted there is no list") func tooManyNames() throws {
+    @Test("A folder with too many names is not listed") func tooManyNames() throws {
         let large = Folder(try PathStatus.opened(folder.path.appending("d1/large")))
         #expect(try FolderListing(large.reading(), most: 4_096) == nil)
         var names = try #require(try FolderListing(large.reading(), most: 1 << 20))

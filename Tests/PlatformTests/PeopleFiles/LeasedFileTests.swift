@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("In place, under a lease")
+@Suite("Writing in place, under a lease")
 struct LeasedFileTests {
     private let folder: TemporaryFolder
     private let path: BytePath
@@ -43,7 +43,7 @@ struct LeasedFileTests {
         return shell
     }
 
-    @Test("What comes after the beginning that stays is replaced, by less as by more")
+    @Test("Everything after an unchanged prefix is replaced, with less or more")
     func replaced() throws {
         let inode = try FileStatus.of(path)?.inode
         let leased = try #require(try acquire())
@@ -58,7 +58,7 @@ struct LeasedFileTests {
     }
 
     @Test(
-        "How much of a text a file has is told to the byte, in parts as in one",
+        "The length of the common prefix is exact, however the text is split",
         arguments: [0, 1, 65_535, 65_536, 150_000])
     func commonStart(count: Int) throws {
         let text = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 * 31) }
@@ -72,14 +72,14 @@ struct LeasedFileTests {
         #expect(try LeasedFile.commonStart(of: [1], with: file, at: 1_000_000) == 0)
     }
 
-    @Test("A file that somebody has open is left to them")
+    @Test("A file that somebody has open is left alone")
     func busy() throws {
         let reader = try Descriptor(path)
         guard case .busy = LeasedFile.acquire(try Descriptor(path, O_RDWR)) else { throw TestFailure("not busy") }
         #expect(try reader.status().size == 8)
     }
 
-    @Test("By what the kernel says of locks these tests go: it is read to its end, however many there are")
+    @Test("The tests rely on the kernel's list of locks, which is read completely however long it is")
     func allLocks() async throws {
         let files = try (0..<200).map { try Descriptor(folder.write(BytePath("lock-\($0)"), ""), O_RDWR) }
         for file in files { try #require(flock(file.raw, LOCK_EX | LOCK_NB) == 0) }
@@ -91,7 +91,7 @@ struct LeasedFileTests {
         }
     }
 
-    @Test("Whoever opens it meanwhile waits, and finds what was written")
+    @Test("Anyone opening it meanwhile waits, and finds the new content")
     func waiting() throws {
         let leased = try #require(try acquire(limit: .seconds(3600)))
         #expect(leased.isSure)
@@ -104,7 +104,7 @@ struct LeasedFileTests {
         #expect(try folder.read("note.md") == "one\ntwo\nours\ntheirs\n")
     }
 
-    @Test("A lease that may end before the first byte is not sure")
+    @Test("A lease that may end before the first byte is not safe")
     func late() throws {
         let leased = try #require(try acquire(limit: .zero))
         #expect(leased.isSure)
@@ -114,7 +114,7 @@ struct LeasedFileTests {
         shell.waitUntilExit()
     }
 
-    @Test("A write that fails half way is taken back, and says so")
+    @Test("A write that fails halfway is rolled back, and says so")
     func full() async throws {
         let path: String = path.text
         await #expect(processExitsWith: .success) { [path = path as String] in

@@ -19,7 +19,7 @@ struct PeopleFilesTests {
         try listDirectory(folder.path).map { String(decoding: $0.name, as: UTF8.self) }.sorted()
     }
 
-    @Test("Exchanged: the copy has the mode and attributes, the displaced version stands aside until it goes")
+    @Test("Exchanged: the copy has the mode and attributes, and the displaced version is kept until removed")
     func exchanged() throws {
         chmod(path.text, 0o640)
         let present = try Descriptor(path, O_RDWR)
@@ -38,7 +38,7 @@ struct PeopleFilesTests {
         #expect(try names() == ["note.md"])
     }
 
-    @Test("Exchanged twice, the version that was displaced is back")
+    @Test("Exchanged twice, the displaced version is back")
     func exchangedBack() throws {
         let inode = try FileStatus.of(path)?.inode
         let file = try ExchangedFile(
@@ -53,7 +53,7 @@ struct PeopleFilesTests {
     }
 
     @Test(
-        "Exchanged by another user: the copy keeps its group, and there is none where it cannot and that has a say",
+        "Exchanged by another user: the copy keeps its group, or is not made if a group that matters cannot be kept",
         .enabled(if: getuid() == 0, "needs root"),
         arguments: [
             OthersFile(group: 65_532, mode: 0o660, becomes: 65_532),
@@ -106,7 +106,7 @@ struct PeopleFilesTests {
         return bytes
     }()
 
-    @Test("New: whole under its name, and never in the place of another")
+    @Test("New: complete when it appears, and never replacing another")
     func new() throws {
         let other = folder.path.appending("other.md")
         let file = try NewFile(Array("new\n".utf8), at: DirectoryEntry(own: other), mode: 0o640)
@@ -122,7 +122,7 @@ struct PeopleFilesTests {
         #expect(try names() == ["note.md", "other.md"])
     }
 
-    @Test("One's own: another inode, in one step, and recorded while it is empty")
+    @Test("Own: a new inode, atomically, and recorded while empty")
     func own() throws {
         let inode = try FileStatus.of(path)?.inode
         var recorded: [Int64] = []
@@ -138,7 +138,7 @@ struct PeopleFilesTests {
         #expect(try names() == ["note.md"])
     }
 
-    @Test("Renamed over: not where somebody has changed it meanwhile")
+    @Test("Renamed over: not if somebody has changed it meanwhile")
     func renamed() throws {
         let held = try Descriptor(folder.path, O_RDONLY | O_DIRECTORY)
         let name = Array("note.md".utf8)
