@@ -13,7 +13,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
 }
 
 @Suite("Facets") struct FacetClientTests {
-    @Test("Five verbs call the routes of a facet")
+    @Test("Five methods call the routes of a facet")
     func verbs() async throws {
         let server = try ScriptedServer(.reply(200, #"{"ok":true}"#))
         let client = try client(server)
@@ -33,7 +33,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
     }
 
     @Test(
-        "What goes before a facet's name is a setting",
+        "The prefix of a facet's name is a setting",
         arguments: [
             ("/facets", "/app/facets/app/x"), ("", "/app/app/x"), ("/", "/app/app/x"),
             ("v1/facet/", "/app/v1/facet/app/x"),
@@ -48,7 +48,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
     }
 
     @Test(
-        "A name that would lead elsewhere is refused, and nothing is sent",
+        "A name that would lead elsewhere is rejected, and nothing is sent",
         arguments: ["", "a/b", ".", "..", "/", "a/../../b"])
     func badNames(_ id: String) async throws {
         let server = try ScriptedServer(.reply(200, "{}"))
@@ -70,7 +70,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
     }
 
     @Test(
-        "A prefix that leads elsewhere, or names /app once more, makes no client",
+        "A prefix that leads elsewhere, or repeats /app, is rejected",
         arguments: ["/app/facets", "app", "/facets/..", "../x", "/%2e%2e", "/a\nb"])
     func badPrefixes(_ prefix: String) throws {
         let config = RonConfig(baseUrl: URL(string: "https://node"), facetPrefix: prefix)
@@ -78,7 +78,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
         #expect(error?.setting == "facetPrefix")
     }
 
-    @Test("A route cannot lead out of its facet")
+    @Test("A route cannot leave its facet")
     func badRoute() async throws {
         let server = try ScriptedServer(.reply(200, "{}"))
         let client = try client(server)
@@ -88,7 +88,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
         try await client.close()
     }
 
-    @Test("A node says what it has loaded")
+    @Test("A node lists what it has loaded")
     func loaded() async throws {
         let server = try ScriptedServer(
             .reply(200, #"{"loaded":[{"id":"e","kind":"echo","routes":[{"method":"GET","path":"/"}]}]}"#))
@@ -109,7 +109,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
         return try ScriptedServer { _ in rest.withLock { $0.popFirst() } ?? .reply(204, "") }
     }
 
-    @Test("It registers, shows that it is there, and registers again with a node that has forgotten it")
+    @Test("It registers, sends heartbeats, and registers again with a node that has forgotten it")
     func life() async throws {
         let busy = #"{"code":"too_busy","message":"m","retryable":true,"retry_after_ms":7000}"#
         let server = try Self.server([
@@ -137,7 +137,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
         try await client.close()
     }
 
-    @Test("A manifest that the node refuses for good ends it")
+    @Test("A manifest permanently rejected by the node ends it")
     func refused() async throws {
         let server = try Self.server([.reply(400, #"{"code":"bad_request","message":"m","retryable":false}"#)])
         let client = try client(server)
@@ -148,7 +148,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
         try await client.close()
     }
 
-    @Test("What a server asks to wait is held to five minutes, and to the interval where that is longer")
+    @Test("A server's requested wait is limited to five minutes, or to the interval if that is longer")
     func longWait() async throws {
         for (interval, wait) in [(30, 300), (900, 900)] {
             let server = try Self.server([
@@ -168,7 +168,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
         }
     }
 
-    @Test("Settings that would ask a node without a pause are refused, and named")
+    @Test("Settings that would poll a node without a pause are rejected, and named")
     func settings() async throws {
         let client = try client(try Self.server([]))
         var late = FacetRegistration.Settings()
@@ -187,7 +187,7 @@ private func client(_ server: ScriptedServer, prefix: String? = nil) throws -> R
         try await client.close()
     }
 
-    @Test("A manifest that no loader would take is refused before anything is sent")
+    @Test("A manifest that no loader would accept is rejected before anything is sent")
     func invalid() async throws {
         let server = try Self.server([])
         let client = try client(server)

@@ -25,13 +25,15 @@ private let site = FacetManifest(
         .init("GET", "/a\\b'c", file: "a \"b\".html"),
     ])
 
-@Suite("Manifests of facets") struct FacetManifestTests {
-    @Test("A manifest is written as a Micronode loads it", arguments: [("proxy.toml", proxy), ("static.toml", site)])
+@Suite("Facet manifests") struct FacetManifestTests {
+    @Test(
+        "A manifest is written in the form a Micronode loads",
+        arguments: [("proxy.toml", proxy), ("static.toml", site)])
     func written(_ name: String, _ manifest: FacetManifest) throws {
         #expect(try manifest.toml() == (try fixture(name)))
     }
 
-    @Test("What was written is read back the same")
+    @Test("A written manifest is read back unchanged")
     func readBack() throws {
         var expected = proxy
         expected.routes[0].method = "POST"
@@ -43,7 +45,7 @@ private let site = FacetManifest(
                 == FacetManifest(id: "e", kind: .echo))
     }
 
-    @Test("Any text in any place comes back the same")
+    @Test("Any text in any field is read back unchanged")
     func anyText() throws {
         var generator = SeededGenerator(for: "anyText")
         let alphabet = Array("aZ09 \"'\\#=[]{}.,\n\t–ä\u{1F600}/*$`%")
@@ -80,14 +82,14 @@ private let site = FacetManifest(
                     routes: [.init("GET", "/", file: "index.html"), .init("GET", "/a", file: "a.html")]))
     }
 
-    @Test("Keys that a later version adds are ignored")
+    @Test("Keys added by a later version are ignored")
     func unknownKeys() throws {
         let text =
             "later = 1\n[facet]\nid = 'a'\nkind = 'echo'\ncolour = 'red'\n[[route]]\nmethod = 'GET'\npath = '/'\nx = 1\n"
         #expect(try FacetManifest(toml: text) == FacetManifest(id: "a", kind: .echo, routes: [.init("GET", "/")]))
     }
 
-    @Test("An upstream within the facet is refused, as loaders do, and the error says where it belongs")
+    @Test("An upstream inside the facet is rejected, as by loaders, and the error says where it belongs")
     func upstreamInTheFacet() throws {
         let text = "[facet]\nid = 'a'\nkind = 'proxy'\n[facet.upstream]\nscheme = 'http'\nhost = 'h'\nport = 1\n"
         let error = try #require(throws: FacetManifestError.self) { try FacetManifest(toml: text) }
@@ -95,13 +97,13 @@ private let site = FacetManifest(
     }
 
     @Test(
-        "What is no TOML is refused with its line", arguments: [("[facet]\nid = \n", "line 2"), ("a = 'b", "line 1")])
+        "Invalid TOML is rejected with its line", arguments: [("[facet]\nid = \n", "line 2"), ("a = 'b", "line 1")])
     func noTOML(_ text: String, _ place: String) throws {
         let error = try #require(throws: FacetManifestError.self) { try FacetManifest(toml: text) }
         #expect(error.findings.map(\.place) == [place])
     }
 
-    @Test("What is missing is named")
+    @Test("A missing key is named")
     func missingKey() throws {
         let error = try #require(throws: FacetManifestError.self) {
             try FacetManifest(toml: "[facet]\nkind = 'echo'\n")
@@ -110,7 +112,7 @@ private let site = FacetManifest(
     }
 
     @Test(
-        "A value of another type is an error that names it",
+        "A value of the wrong type is an error that names it",
         arguments: [
             ("facet = 1", "facet"), ("[facet]\nid = 1\nkind = 'echo'", "facet.id"),
             ("[facet]\nid = 'a'\nkind = ['echo']", "facet.kind"),
@@ -129,14 +131,14 @@ private let site = FacetManifest(
         #expect(error.description.contains(key), "\(error)")
     }
 
-    @Test("Each rule of the loader is held to before anything is written", arguments: BrokenManifest.all)
+    @Test("Each rule of the loader is checked before anything is written", arguments: BrokenManifest.all)
     func brokenRules(_ broken: BrokenManifest) throws {
         let error = try #require(throws: FacetManifestError.self) { try broken.manifest.toml() }
         #expect(error.findings.map(\.place) == [broken.place])
         #expect(error.findings.allSatisfy { $0.rule.contains(broken.rule) }, "\(error)")
     }
 
-    @Test("All broken rules are named at once")
+    @Test("All broken rules are reported at once")
     func allAtOnce() throws {
         let manifest = FacetManifest(
             id: " ", kind: .static, routes: [.init("POST", "a", file: "x"), .init("GET", "/", file: nil)])
@@ -144,7 +146,7 @@ private let site = FacetManifest(
         #expect(error.findings.count == 4, "\(error)")
     }
 
-    @Test("A static route's file has to be there, where a folder is given")
+    @Test("A static route's file must exist, if a folder is given")
     func missingFile() throws {
         let folder = try TemporaryFolder()
         let url = URL(filePath: folder.path.text)
@@ -155,7 +157,7 @@ private let site = FacetManifest(
         _ = try site.toml(checkingFilesIn: url)
     }
 
-    @Test("What is loaded and never answered is a warning")
+    @Test("A route that is loaded but never answered causes a warning")
     func warnings() {
         let manifest = FacetManifest(
             id: "e", kind: .echo,
@@ -167,13 +169,13 @@ private let site = FacetManifest(
             ])
     }
 
-    @Test("The second facet of an id is named, as a loader skips it")
+    @Test("The second facet with an id is reported, because a loader skips it")
     func duplicates() {
         let found = FacetManifest.duplicates(in: [site, proxy, site])
         #expect(found.map(\.place) == ["facet \"docs\""])
     }
 
-    @Test("What a node has loaded is read")
+    @Test("A node's list of loaded facets is read")
     func loaded() throws {
         let text = """
             {"loaded":[{"id":"docs","kind":"static","routes":[{"method":"GET","path":"/"}]},

@@ -64,7 +64,7 @@ private func client(
 }
 
 @Suite("Interceptors") struct InterceptorTests {
-    @Test("Requests pass in their order, responses in the reverse one, and headers are changed both ways")
+    @Test("Requests pass in order, responses in reverse, and headers can be changed both ways")
     func order() async throws {
         let server = try ScriptedServer(.reply(200, #"{"a":1}"#, headers: ["x-from": "server"]))
         let notes = Notes()
@@ -85,7 +85,7 @@ private func client(
         try await client.close()
     }
 
-    @Test("Credentials are not shown, and go out all the same")
+    @Test("Credentials are hidden, and sent anyway")
     func hiddenCredentials() async throws {
         let server = try ScriptedServer(.reply(200, "{}"))
         let notes = Notes()
@@ -101,7 +101,7 @@ private func client(
         try await client.close()
     }
 
-    @Test("Who asks for credentials sees and changes them")
+    @Test("An interceptor that asks for credentials sees and changes them")
     func handledCredentials() async throws {
         let server = try ScriptedServer(.reply(200, "{}"))
         let notes = Notes()
@@ -116,7 +116,7 @@ private func client(
     }
 
     @Test(
-        "A header that it may not set ends the call, and nothing is sent",
+        "Setting a reserved header ends the call, and nothing is sent",
         arguments: [
             "Authorization", "x-ron-passport", "X-RON-Token", "Cookie", "X-Api-Key", "Content-Length", "Host",
             "Transfer-Encoding",
@@ -133,7 +133,7 @@ private func client(
         try await client.close()
     }
 
-    @Test("A header that no message may hold is refused", arguments: ["a\r\nb: c", "a\u{0}"])
+    @Test("An invalid header is rejected", arguments: ["a\r\nb: c", "a\u{0}"])
     func injection(_ value: String) async throws {
         let server = try ScriptedServer(.reply(200, "{}"))
         let client = try client(server, Interceptor("one", request: { $0.headers["x-note"] = value }))
@@ -143,7 +143,7 @@ private func client(
         try await client.close()
     }
 
-    @Test("One that throws ends its call alone, and its words are not told")
+    @Test("One that throws ends only its own call, and its message is not passed on")
     func throwing() async throws {
         let server = try ScriptedServer(.reply(200, "{}"))
         let fails = Mutex(true)
@@ -159,7 +159,7 @@ private func client(
         try await client.close()
     }
 
-    @Test("One that throws at a response ends that call")
+    @Test("One that throws on a response ends that call")
     func throwingAtTheResponse() async throws {
         let server = try ScriptedServer(.reply(200, "{}"))
         let client = try client(server, Interceptor("one", response: { _ in throw Oops() }))
@@ -169,7 +169,7 @@ private func client(
         try await client.close()
     }
 
-    @Test("Streams pass them as well")
+    @Test("Streams pass through them as well")
     func streams() async throws {
         let server = try ScriptedServer(.stream("data: x\n\n"), .reply(204, ""))
         let notes = Notes()
@@ -196,8 +196,8 @@ private final class Tally: RonMetrics {
     }
 }
 
-@Suite("What metrics are told") struct CallMetricsTests {
-    @Test("Each call begins and ends once, whatever comes of it")
+@Suite("Events reported to metrics") struct CallMetricsTests {
+    @Test("Each call begins and ends once, however it ends")
     func everyEnd() async throws {
         let tally = Tally()
         let server = try ScriptedServer { request in

@@ -28,9 +28,9 @@ private func all(_ list: PagedItems<Int>) async -> (items: [Int], problem: RonPr
     }
 }
 
-@Suite("Lists in pages") struct PagingTests {
+@Suite("Paged lists") struct PagingTests {
     @Test(
-        "A page is read under every name of its token; missing, null and empty ones are the end",
+        "A page is read under every name of its token; a missing, null or empty token is the end",
         arguments: [
             (#"{"items":[1],"next_page_token":"a"}"#, "a"), (#"{"items":[1],"nextPageToken":"a"}"#, "a"),
             (#"{"items":[1],"next_cursor":"a"}"#, "a"), (#"{"items":[1],"nextCursor":"a","total":9}"#, "a"),
@@ -43,7 +43,7 @@ private func all(_ list: PagedItems<Int>) async -> (items: [Int], problem: RonPr
     }
 
     @Test(
-        "What is no page is refused",
+        "Anything but a page is rejected",
         arguments: ["{}", #"{"items":1}"#, #"{"items":[],"next_page_token":5}"#, "[]", "null"])
     func noPage(_ json: String) {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(Page<Int>.self, from: Data(json.utf8)) }
@@ -60,7 +60,7 @@ private func all(_ list: PagedItems<Int>) async -> (items: [Int], problem: RonPr
         #expect(try text(Page(items: [], nextPageToken: "")) == #"{"items":[]}"#)
     }
 
-    @Test("A page is asked for by token and size, in the schema's words and in Python's")
+    @Test("A page is requested by token and size, in the schema's names and in Python's")
     func asked() async throws {
         let server = try ScriptedServer(page([1], "n"))
         let client = try client(server)
@@ -80,7 +80,7 @@ private func all(_ list: PagedItems<Int>) async -> (items: [Int], problem: RonPr
         try await client.close()
     }
 
-    @Test("All items come in order, and a page is asked for when it is needed")
+    @Test("All items come in order, and a page is requested when needed")
     func lazily() async throws {
         let server = try ScriptedServer { request in
             switch query(request, "page_token") {
@@ -108,7 +108,7 @@ private func all(_ list: PagedItems<Int>) async -> (items: [Int], problem: RonPr
         try await client.close()
     }
 
-    @Test("A page that does not come is the problem that the server sent; items before it are given out")
+    @Test("If a page fails, the server's problem is thrown after the items before it")
     func failing() async throws {
         let server = try ScriptedServer { request in
             query(request, "page_token") == nil
@@ -124,7 +124,7 @@ private func all(_ list: PagedItems<Int>) async -> (items: [Int], problem: RonPr
         try await client.close()
     }
 
-    @Test("A list goes no further than it may, and says so instead of ending")
+    @Test("A list stops at its limit, and says so instead of ending")
     func bounded() async throws {
         let number = Mutex(0)
         let server = try ScriptedServer { _ in
@@ -149,7 +149,7 @@ private func all(_ list: PagedItems<Int>) async -> (items: [Int], problem: RonPr
         try await client.close()
     }
 
-    @Test("A list that ends at its limit is whole")
+    @Test("A list that ends exactly at its limit is complete")
     func atTheLimit() async throws {
         let server = try ScriptedServer { request in
             query(request, "page_token") == nil ? page([1], "a") : page([2])
@@ -162,7 +162,7 @@ private func all(_ list: PagedItems<Int>) async -> (items: [Int], problem: RonPr
         try await client.close()
     }
 
-    @Test("Tokens that lie end with an error, never in a circle")
+    @Test("Bad tokens end with an error, never in an endless loop")
     func lyingTokens() async throws {
         var generator = SeededGenerator(for: "lyingTokens")
         let next = Mutex<[String]>([])
@@ -195,7 +195,7 @@ private func all(_ list: PagedItems<Int>) async -> (items: [Int], problem: RonPr
         try await client.close()
     }
 
-    @Test("A token that no URL can hold is refused")
+    @Test("A token that a URL cannot contain is rejected")
     func longToken() async throws {
         let server = try ScriptedServer(page([1], String(repeating: "a", count: 8_193)))
         let client = try client(server)

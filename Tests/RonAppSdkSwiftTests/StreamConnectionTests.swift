@@ -10,8 +10,8 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
             allowInsecureHttp: true))
 }
 
-@Suite("Connections of streams") struct StreamConnectionTests {
-    @Test("A silence ends a connection; a comment begins it anew")
+@Suite("Stream connections") struct StreamConnectionTests {
+    @Test("Silence ends a connection; a comment restarts the timer")
     func silence() async throws {
         let server = try ScriptedServer(
             .stream([Array(": one\n".utf8), Array(": two\n\n".utf8)], ending: .held),
@@ -33,7 +33,7 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
         try await client.close()
     }
 
-    @Test("A silence ends a connection whose body heeds no cancellation")
+    @Test("Silence ends a connection whose body ignores cancellation")
     func stubbornBody() async throws {
         let (held, release) = AsyncStream<Void>.makeStream()
         let transport = ScriptedTransport { _ throws(TransportError) in
@@ -53,7 +53,7 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
         release.finish()
     }
 
-    @Test("The client's timeouts end with the head of the answer; silence has a limit of its own")
+    @Test("The client's timeouts apply up to the response head; silence has its own limit")
     func timeoutsOfTheHead() async throws {
         let server = try ScriptedServer(.stream(": nothing\n\n", ending: .held))
         let client = try client(server, overallMs: 5_000, readMs: 4_900)
@@ -72,7 +72,7 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
         try await client.close()
     }
 
-    @Test("A head that does not come is tried again, and given up after the last try")
+    @Test("A missing response head is retried, and given up after the last attempt")
     func headThatDoesNotCome() async throws {
         let server = try ScriptedServer(ScriptedServer.Answer(bytes: [], ending: .held))
         let client = try client(server, overallMs: 2_000)
@@ -102,7 +102,7 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
         try await client.close()
     }
 
-    @Test("Cancelling a task that waits for its next try ends it too")
+    @Test("Cancelling a task that waits to reconnect ends it too")
     func cancellationWhileWaiting() async throws {
         let server = try ScriptedServer(.stream(": nothing\n\n"))
         let client = try client(server)
@@ -128,7 +128,7 @@ private func client(_ server: ScriptedServer, overallMs: Int? = nil, readMs: Int
         try await client.close()
     }
 
-    @Test("A slow reader holds up the server, and no memory fills")
+    @Test("A slow reader slows down the server, and memory does not grow")
     func slowReader() async throws {
         let event = Array("data: \(String(repeating: "a", count: 65_536 - 8))\n\n".utf8)
         let chunk = Array("\(String(event.count, radix: 16))\r\n".utf8) + event + Array("\r\n".utf8)

@@ -39,8 +39,8 @@ private func all(_ stream: RonEventStream) async -> (events: [RonEvent], error: 
 
 private let noMore = ScriptedServer.Answer.reply(204, "")
 
-@Suite("Streams of events") struct StreamTests {
-    @Test("Events are read from their JSON; heartbeats and comments are passed over; 204 ends the stream")
+@Suite("Event streams") struct StreamTests {
+    @Test("Events are decoded from JSON; heartbeats and comments are skipped; 204 ends the stream")
     func decodedEvents() async throws {
         let server = try ScriptedServer(
             .stream(
@@ -71,7 +71,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("A raw stream gives id, name and data, heartbeats too")
+    @Test("A raw stream yields id, name and data, including heartbeats")
     func rawEvents() async throws {
         let server = try ScriptedServer(
             .stream("id: 7\nevent: heartbeat\ndata: 1\n\ndata\n\nid\ndata: x\n\n"), noMore)
@@ -85,7 +85,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("Wherever a connection is cut, each event arrives once", arguments: [ScriptedServer.Ending.whole, .cut])
+    @Test("Wherever a connection breaks, each event arrives once", arguments: [ScriptedServer.Ending.whole, .cut])
     func cutAtEveryByte(_ ending: ScriptedServer.Ending) async throws {
         let expected = (1...4).map {
             RonEvent(id: "id-\($0)", event: $0 == 2 ? "ä" : "message", data: "Zeile ü\($0)\nzwei")
@@ -120,7 +120,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("An event comes out the same however its bytes are split")
+    @Test("An event is the same however its bytes are split")
     func splitAnywhere() async throws {
         var generator = SeededGenerator(for: "splitAnywhere")
         let text = Array("\u{FEFF}id: 1\r\ndata: ä\u{1F600}\rdata: b\n\r\n\ndata: c\n\n".utf8)
@@ -145,7 +145,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("A new connection goes on behind the last id: the settings' one, an event's, and one without an event")
+    @Test("A new connection resumes after the last id: from the settings, an event, or an id without an event")
     func lastEventID() async throws {
         let server = try ScriptedServer(
             .stream("id: 5\ndata: a\n\n"), .stream("id: 6\n\nid: 7\ndata: never"), .stream("data: b\n\n"),
@@ -162,7 +162,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("Without an event, waits double from half a second, vary by half, and end after the fifth try")
+    @Test("Without an event, waits double from half a second, vary by half, and end after the fifth attempt")
     func backoff() async throws {
         let seed = SeededGenerator(for: "backoff")
         let server = try ScriptedServer(.stream(": only a comment\n\n"))
@@ -182,7 +182,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("A wait is no longer than the longest one, and an event makes the next failure the first")
+    @Test("A wait never exceeds the maximum, and an event resets the attempts")
     func backoffIsReset() async throws {
         let seed = SeededGenerator(for: "backoffIsReset")
         let number = Mutex(0)
@@ -207,7 +207,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
     }
 
     @Test(
-        "A server's retry is kept to within its bounds, and never cut short",
+        "A server's retry is clamped to its bounds, and never shortened",
         arguments: [(3_000, 3.0), (1, 0.1), (9_999_999, 60)])
     func retry(_ milliseconds: Int, _ seconds: Double) async throws {
         let seed = SeededGenerator(for: "retry")
@@ -221,7 +221,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("Retry-After is waited for, in the header and in the problem")
+    @Test("Retry-After is honoured, in the header and in the problem")
     func retryAfter() async throws {
         let seed = SeededGenerator(for: "retryAfter")
         let server = try ScriptedServer(
@@ -241,7 +241,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
     }
 
     @Test(
-        "What another try cannot mend ends the stream at once",
+        "An error that retrying cannot fix ends the stream at once",
         arguments: [
             (
                 ScriptedServer.Answer.reply(403, #"{"code":"FORBIDDEN","message":"no","retryable":false}"#),
@@ -267,7 +267,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("The type of a stream may have a parameter, and capitals")
+    @Test("A stream's media type may have a parameter, and capitals")
     func contentType() async throws {
         let server = try ScriptedServer(.stream("data: x\n\n", type: "Text/Event-Stream ;charset=utf-8"), noMore)
         let client = try client(server)
@@ -275,7 +275,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("An event that is none of the type ends the stream, and says which and where, but none of its data")
+    @Test("An event that cannot be decoded ends the stream, and says which and where, but none of its data")
     func undecodable() async throws {
         let server = try ScriptedServer(
             .stream("id: 9\nevent: commit\ndata: {\"kind\":\"secret\",\"payload\":{}}\n\n"), noMore)
@@ -303,7 +303,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("Events before one that is beyond the limit are given out, in one piece with it or not")
+    @Test("Events before an oversized one are delivered, in the same chunk or not")
     func beforeTooLong() async throws {
         let server = try ScriptedServer(
             .stream("id: 1\ndata: x\n\ndata: y\n\ndata: \(String(repeating: "a", count: 1_000))"))
@@ -316,7 +316,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("A server that sends a heartbeat and hangs up is not asked for ever")
+    @Test("A server that sends a heartbeat and disconnects is not retried for ever")
     func heartbeatsAlone() async throws {
         let server = try ScriptedServer(.stream("event: heartbeat\ndata: 1\n\n"))
         let client = try client(server)
@@ -329,7 +329,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("A stream that is refused counts as a call that failed, and its problem has the id that was sent")
+    @Test("A rejected stream counts as a failed call, and its problem has the id that was sent")
     func refusedCounts() async throws {
         let server = try ScriptedServer(.reply(503, #"{"code":"SERVICE_DEGRADED","message":"m","retryable":false}"#))
         let book = LogBook()
@@ -343,7 +343,7 @@ private let noMore = ScriptedServer.Answer.reply(204, "")
         try await client.close()
     }
 
-    @Test("Settings that make no sense are refused before anything is sent, and named")
+    @Test("Invalid settings are rejected before anything is sent, and named")
     func settings() async throws {
         let server = try ScriptedServer(noMore)
         let client = try client(server)

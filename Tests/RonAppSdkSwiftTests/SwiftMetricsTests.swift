@@ -2,8 +2,8 @@ import MetricsTestKit
 import RonAppSdkSwift
 import Testing
 
-@Suite("Metrics of calls") struct SwiftMetricsTests {
-    @Test("A call leaves a count, a duration and sizes, and is in flight until it ends")
+@Suite("Call metrics") struct SwiftMetricsTests {
+    @Test("A call adds a count, a duration and sizes, and is in flight until it ends")
     func oneCall() throws {
         let backend = TestMetrics()
         let recorder = SwiftMetricsRecorder(factory: backend)
@@ -42,7 +42,7 @@ import Testing
         #expect(backend.counterTotal(label: "ron_client_calls_total") == 50)
     }
 
-    @Test("A name that is longer than 128 bytes is counted with the others")
+    @Test("A name longer than 128 bytes is counted with the others")
     func longNames() {
         let backend = TestMetrics()
         let recorder = SwiftMetricsRecorder(factory: backend)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "What looks like an id is one row",
+        "Paths with ids share one row",
         arguments: [
             ("/app/users/17", "/app/users/{id}"), ("/app/v1/users", "/app/v1/users"), ("/hello", "/hello"),
             ("/app/users/0a1b-22/items/3?x=/4", "/app/users/{id}/items/{id}"),

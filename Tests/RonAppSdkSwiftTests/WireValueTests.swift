@@ -37,7 +37,7 @@ private func complaint<Value: WireValue>(_ type: Value.Type, _ json: String) -> 
 }
 
 @Suite("RON's values on the wire") struct WireValueTests {
-    @Test("Fields have the schema's forms, their own names, and are left out where they are nil")
+    @Test("Fields have the schema's forms, their own names, and are omitted if nil")
     func fieldsHaveTheirForms() throws {
         var upload = Upload(
             sizeInBytes: .max, parts: [1, 18_446_744_073_709_551_615], counts: ["a": -1], name: "x")
@@ -88,7 +88,7 @@ private func complaint<Value: WireValue>(_ type: Value.Type, _ json: String) -> 
     }
 
     @Test(
-        "What is out of range or no whole number is an error that names it",
+        "A value out of range or not an integer is an error that names it",
         arguments: [
             "18446744073709551616", "-1", "99999999999999999999999999", "1.5", "\"18446744073709551616\"", "\"-1\"",
             "\"1.0\"", "\"0x10\"", "\"+1\"", "\" 1\"", "\"\"", "\"1e3\"", "\"٣\"", "\"twelve\"",
@@ -98,13 +98,13 @@ private func complaint<Value: WireValue>(_ type: Value.Type, _ json: String) -> 
         #expect(said.contains(text), "\(said)")
     }
 
-    @Test("One unit beyond each border is refused", arguments: ["9223372036854775808", "-9223372036854775809"])
+    @Test("One unit beyond each limit is rejected", arguments: ["9223372036854775808", "-9223372036854775809"])
     func beyondTheBorder(_ number: String) throws {
         #expect(try #require(complaint(Int64.self, number)).contains(number))
         #expect(try #require(complaint(Int64.self, "\"\(number)\"")).contains(number))
     }
 
-    @Test("Bytes are read from base64url and base64, with padding and without")
+    @Test("Bytes are read from base64url and base64, with and without padding")
     func bytesInEveryForm() throws {
         var generator = SeededGenerator(for: "bytesInEveryForm")
         for length in 0..<200 {
@@ -120,7 +120,7 @@ private func complaint<Value: WireValue>(_ type: Value.Type, _ json: String) -> 
     }
 
     @Test(
-        "What is no base64 is refused",
+        "Invalid base64 is rejected",
         arguments: ["A", "AAAAA", "A=", "AA=", "A===", "AA A", "AA\\n", "=", "A*==", "ÄÄ"])
     func noBytes(_ text: String) {
         #expect(complaint(Data.self, "\"\(text)\"") != nil)
@@ -140,7 +140,7 @@ private func complaint<Value: WireValue>(_ type: Value.Type, _ json: String) -> 
     }
 
     @Test(
-        "What is no time with an offset is refused and named",
+        "A time without an offset, or an invalid one, is rejected and named",
         arguments: [
             "2026-01-02", "2026-01-02T03:04:05", "2026-13-02T03:04:05Z", "2026-02-30T03:04:05Z", "2026-01-02T25:00:00Z",
             "2026-01-02 03:04:05Z", "2026-01-02T03:04Z", "2026-01-02T03:04:05.Z", "1767323045", "", "yesterday",
@@ -150,7 +150,7 @@ private func complaint<Value: WireValue>(_ type: Value.Type, _ json: String) -> 
         #expect(try #require(complaint(Date.self, "\"\(text)\"")).contains("\"\(text)\""))
     }
 
-    @Test("A time goes out in UTC and comes back the same, as far as Date can tell")
+    @Test("A time is sent in UTC and read back unchanged, to the precision of Date")
     func timesComeBack() throws {
         var generator = SeededGenerator(for: "timesComeBack")
         for _ in 0..<3_000 {
@@ -167,7 +167,7 @@ private func complaint<Value: WireValue>(_ type: Value.Type, _ json: String) -> 
         }
     }
 
-    @Test("A client sends and reads plain dates in the same form, fractions too")
+    @Test("A client sends and reads plain dates in the same form, including fractions")
     func datesOfClients() async throws {
         let server = try ScriptedServer(.reply(200, #"{"at":"2026-01-02T04:04:05.250+01:00"}"#))
         let client = try RonClient(config: RonConfig(baseUrl: URL(string: server.url), allowInsecureHttp: true))
@@ -178,7 +178,7 @@ private func complaint<Value: WireValue>(_ type: Value.Type, _ json: String) -> 
         try await client.close()
     }
 
-    @Test("Nanoseconds near the beginning of Date's own count are kept")
+    @Test("Nanoseconds near Date's reference date are kept")
     func nanoseconds() throws {
         let time = Date(timeIntervalSinceReferenceDate: 0.123456789)
         #expect(try json(RonWire(wrappedValue: time)) == "\"2001-01-01T00:00:00.123456789Z\"")

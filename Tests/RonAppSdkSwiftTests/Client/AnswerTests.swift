@@ -14,7 +14,7 @@ struct AnswerTests {
         await (try makeClient(transport) { $0.requestIdFactory = { "own-id" } }).get("/x")
     }
 
-    @Test("Bare JSON is data; unknown fields are none of ours")
+    @Test("Bare JSON is data; unknown fields are ignored")
     func data() async throws {
         let body = #"{"message":"hi","later":[1,{"x":null}]}"#
         let response: AppResponse<Hello> = try await answer(
@@ -34,7 +34,7 @@ struct AnswerTests {
         #expect(nothing.ok && nothing.data == NoContent())
     }
 
-    @Test("NoContent is made of any success, and Data is the body as it is")
+    @Test("NoContent accepts any success, and Data is the unchanged body")
     func untyped() async throws {
         for (type, body) in [("application/json", "{}"), ("application/json", "[1"), ("text/html", "<p>")] {
             let nothing: AppResponse<NoContent> = try await answer(ScriptedTransport(type: type, body: body))
@@ -45,7 +45,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "What cannot be read is no success, and keeps status and body",
+        "An unreadable body is not a success, and keeps status and body",
         arguments: [
             ("application/json", #"{"message":"#), ("application/json", #"{"message":1}"#), ("application/json", "[]"),
             ("text/html", "<p>"), ("text/plain", #"{"message":"hi"}"#),
@@ -58,7 +58,7 @@ struct AnswerTests {
         #expect(problem.retryable == false && !problem.message.contains(body))
     }
 
-    @Test("Dates are read with fractions of a second and without")
+    @Test("Dates are read with and without fractions of a second")
     func dates() async throws {
         let body = #"["2026-02-03T04:05:06Z","2026-02-03T04:05:06.250Z","2026-02-03T05:05:06+01:00"]"#
         let response: AppResponse<[Date]> = try await answer(ScriptedTransport(body: body))
@@ -66,7 +66,7 @@ struct AnswerTests {
         #expect(dates.map { $0.timeIntervalSince(dates[0]) } == [0, 0.25, 0])
     }
 
-    @Test("A problem is the server's, and has an id in any case")
+    @Test("A problem is the server's, and always has an id")
     func problem() async throws {
         let body = #"{"code":"nope","message":"No","correlation_id":"c-1"}"#
         let named: AppResponse<Hello> = try await answer(ScriptedTransport(status: 409, body: body))
@@ -80,7 +80,7 @@ struct AnswerTests {
         #expect(nameless.status == 502 && nameless.problem?.correlationId == "own-id")
     }
 
-    @Test("A redirect is an answer like any other, and nothing goes where it points")
+    @Test("A redirect is a response like any other, and is not followed")
     func redirect() async throws {
         let transport = ScriptedTransport(status: 307, headers: [("Location", "https://evil.example.com/")], body: "")
         let response: AppResponse<Hello> = try await answer(transport)
@@ -89,7 +89,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "What keeps an answer from coming is a problem with status 0 and fixed words",
+        "An error that prevents a response becomes a problem with status 0 and fixed text",
         arguments: [
             (TransportError.Kind.timeout, "local_timeout", "Request timed out", "transport", true),
             (.unreachable, "local_network_failure", "Network error", "transport", true),
@@ -120,7 +120,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("An answer may be as long as the limit, and no longer, whether it announces its length or not")
+    @Test("A response may be as long as the limit, whether it announces its length or not")
     func responseLimit() async throws {
         for (length, isAnnounced, fits) in [
             (100, true, true), (100, false, true), (101, true, false), (101, false, false),
@@ -146,7 +146,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("A body of a request may be one mebibyte, and nothing longer is sent")
+    @Test("A request body may be one mebibyte, and nothing longer is sent")
     func requestLimit() async throws {
         let transport = ScriptedTransport()
         let client = try makeClient(transport)
@@ -161,7 +161,7 @@ struct AnswerTests {
         #expect(raw.problem?.code == "local_body_too_large" && transport.requests.count == 1)
     }
 
-    @Test("JSON that is written already is sent byte for byte, and nothing else passes for it")
+    @Test("JSON that is already encoded is sent byte for byte, and nothing else is accepted as such")
     func rawJSON() async throws {
         let transport = ScriptedTransport()
         let client = try makeClient(transport)
@@ -171,14 +171,14 @@ struct AnswerTests {
         #expect(throws: DecodingError.self) { try RawJSON(Data("{".utf8)) }
     }
 
-    @Test("A value that is no JSON fails by itself, and is not sent")
+    @Test("A value that cannot be encoded fails alone, and is not sent")
     func unwritable() async throws {
         let transport = ScriptedTransport()
         let response: AppResponse<NoContent> = await (try makeClient(transport)).post("/x", body: [Double.infinity])
         #expect(response.problem?.code == "local_encode_failed" && transport.requests.isEmpty)
     }
 
-    @Test("A path that leads elsewhere and a timeout that is none are not sent either")
+    @Test("A path that leads elsewhere and an invalid timeout are not sent either")
     func unsendable() async throws {
         let transport = ScriptedTransport()
         let client = try makeClient(transport)

@@ -3,7 +3,7 @@ import Logging
 import RonAppSdkSwift
 import Testing
 
-@Suite("How a call ends before its answer", .timeLimit(.minutes(5)))
+@Suite("Calls that end before their response", .timeLimit(.minutes(5)))
 struct CallEndTests {
     private static let nothing = RonConfig(baseUrl: URL(string: "https://node"))
 
@@ -20,7 +20,7 @@ struct CallEndTests {
         func release() { continuation.finish() }
     }
 
-    @Test("A transport that does not answer is timed out, and its request ends")
+    @Test("A transport that does not respond times out, and its request ends")
     func timeout() async throws {
         let transport = ScriptedTransport.silent()
         let client = try makeClient(transport) { $0.overallTimeoutMs = 30 }
@@ -31,7 +31,7 @@ struct CallEndTests {
     }
 
     @Test(
-        "A call without an answer is found by the id that was sent, wherever that came from", arguments: [false, true])
+        "A call without a response is identified by the id sent, wherever that came from", arguments: [false, true])
     func sentId(isProvided: Bool) async throws {
         let book = LogBook()
         // Not by the clock, which may run out before the provider is asked.
@@ -49,7 +49,7 @@ struct CallEndTests {
         #expect(line.metadata["request_id"] == "own-7" && line.text.contains("seen"))
     }
 
-    @Test("The overall timeout covers a body that never ends")
+    @Test("The overall timeout covers an endless body")
     func slowBody() async throws {
         let ended = CallCounter()
         let transport = ScriptedTransport { _ throws(TransportError) in
@@ -65,7 +65,7 @@ struct CallEndTests {
         try await wait { ended.count == 1 }
     }
 
-    @Test("The overall timeout covers a provider that never answers, even one that heeds no cancellation")
+    @Test("The overall timeout covers a provider that never returns, even one that ignores cancellation")
     func slowProvider() async throws {
         let stubborn = Stubborn()
         let transport = ScriptedTransport()
@@ -98,7 +98,7 @@ struct CallEndTests {
         try await wait { transport.running == 0 }
     }
 
-    @Test("A short limit ends its call while a longer one goes on, time and again")
+    @Test("A short limit ends its call while a longer one continues, again and again")
     func shortBesideLong() async throws {
         let transport = ScriptedTransport.silent()
         let client = try makeClient(transport) { $0.overallTimeoutMs = 3_600_000 }
@@ -113,7 +113,7 @@ struct CallEndTests {
         #expect(await long.value.problem?.code == "local_cancelled")
     }
 
-    @Test("A task that is cancelled already sends nothing")
+    @Test("A task that is already cancelled sends nothing")
     func cancelledBefore() async throws {
         let transport = ScriptedTransport()
         let client = try makeClient(transport)
@@ -124,7 +124,7 @@ struct CallEndTests {
         #expect(response.problem?.code == "local_cancelled" && transport.requests.isEmpty)
     }
 
-    @Test("A closed client refuses calls, and closes no transport but its own")
+    @Test("A closed client rejects calls, and closes only its own transport")
     func closed() async throws {
         let transport = ScriptedTransport()
         let client = try makeClient(transport)
@@ -139,7 +139,7 @@ struct CallEndTests {
         try await own.close()
     }
 
-    @Test("A client may be dropped without being closed")
+    @Test("A client may be released without being closed")
     func dropped() async throws {
         for _ in 0..<3 { _ = try RonClient(config: Self.nothing) }
         let transport = AsyncHTTPTransport()
@@ -149,7 +149,7 @@ struct CallEndTests {
         }
     }
 
-    @Test("Where nobody answers, the transport says that the server cannot be reached")
+    @Test("If nobody answers, the transport reports that the server cannot be reached")
     func unreachable() async throws {
         let transport = AsyncHTTPTransport()
         // Port 1 is unused, and a name below .invalid never resolves (RFC 6761).

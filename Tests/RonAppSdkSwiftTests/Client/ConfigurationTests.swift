@@ -22,7 +22,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("The base URL comes from the code, else from the environment")
+    @Test("The base URL comes from the code, or else from the environment")
     func baseUrl() throws {
         let environment = ["RON_SDK_GATEWAY_ADDR": "https://from.env"]
         let overrides = RonConfig(baseUrl: URL(string: "https://from.code"))
@@ -38,7 +38,7 @@ struct ConfigurationTests {
         #expect(error.setting == "baseUrl" && error.message.contains("RON_SDK_GATEWAY_ADDR"))
     }
 
-    @Test("What is overridden is not looked at, and what is empty is absent")
+    @Test("Overridden variables are ignored, and empty ones count as absent")
     func precedence() throws {
         let environment = [
             "RON_SDK_GATEWAY_ADDR": "nonsense", "RON_SDK_OVERALL_TIMEOUT_MS": "soon", "RON_SDK_READ_TIMEOUT_MS": " ",
@@ -62,7 +62,7 @@ struct ConfigurationTests {
         #expect(error.setting == variable)
     }
 
-    @Test("Timeouts are the documented ones unless others are given")
+    @Test("Timeouts have documented defaults")
     func timeouts() async throws {
         let transport = ScriptedTransport()
         let _: AppResponse<NoContent> = await (try makeClient(transport)).get("/")
@@ -78,7 +78,7 @@ struct ConfigurationTests {
             transport.requests.last?.timeouts == Timeouts(overallMs: 5_000, connectMs: 8, readMs: 7, writeMs: 6))
     }
 
-    @Test("HTTP without TLS takes consent, in any spelling of its name", arguments: ["http", "HTTP", "hTtP"])
+    @Test("HTTP without TLS requires consent, however its name is spelt", arguments: ["http", "HTTP", "hTtP"])
     func insecure(scheme: String) throws {
         let url = URL(string: "\(scheme)://127.0.0.1:5304")
         let error = try #require(failure(RonConfig(baseUrl: url)))
@@ -88,7 +88,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A URL that is no gateway's is refused, consent or not",
+        "A URL that cannot be a gateway's is rejected, with or without consent",
         arguments: [
             "ftp://node", "file:///etc/passwd", "unix:///run/socket", "http+unix://%2Frun%2Fsocket", "node.example.com",
             "node:8080", "https://", "https:///app", "https://node?x=1", "https://node#part", "https://node/../x",
@@ -100,7 +100,7 @@ struct ConfigurationTests {
         #expect(failure(["RON_SDK_GATEWAY_ADDR": text])?.setting == "RON_SDK_GATEWAY_ADDR")
     }
 
-    @Test("User and password in the URL are refused, and not repeated")
+    @Test("User and password in the URL are rejected, and not repeated")
     func userInfo() throws {
         for text in ["https://ann:hunter2@node", "https://hunter2@node"] {
             for error in [failure(RonConfig(baseUrl: URL(string: text))), failure(["RON_SDK_GATEWAY_ADDR": text])] {
@@ -111,7 +111,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A token that no header may hold is refused when the client is made, and not repeated",
+        "A token that a header cannot contain is rejected when the client is created, and not repeated",
         arguments: ["", "abc\n", "a\r\nX-Evil: 1", "a\u{0}b", " abc", "abc ", "töken"])
     func token(token: String) throws {
         let url = URL(string: "https://node")
@@ -121,7 +121,7 @@ struct ConfigurationTests {
         if !token.isEmpty { #expect(!auth.message.contains(token)) }
     }
 
-    @Test("Timeouts and limits in code are checked as well", arguments: [0, -1, Int.max])
+    @Test("Timeouts and limits given in code are checked as well", arguments: [0, -1, Int.max])
     func limits(value: Int) {
         let url = URL(string: "https://node")
         #expect(failure(RonConfig(baseUrl: url, overallTimeoutMs: value))?.setting == "overallTimeoutMs")

@@ -2,7 +2,7 @@ import Foundation
 import RonAppSdkSwift
 import Testing
 
-@Suite("Headers of a call")
+@Suite("Call headers")
 struct HeaderTests {
     private struct Locked: Error {}
 
@@ -30,7 +30,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "A token that names its scheme is sent as it is, any other behind Bearer",
+        "A token with a scheme is sent unchanged, any other after Bearer",
         arguments: [
             ("abc.def", "Bearer abc.def"), ("Macro abc", "Macro abc"), ("Bearer abc", "Bearer abc"),
             ("bearer abc", "bearer abc"), ("Basic YTpi", "Basic YTpi"), ("abc==", "Bearer abc=="),
@@ -40,14 +40,14 @@ struct HeaderTests {
         #expect(try await sent { $0.authToken = token }.header("authorization") == expected)
     }
 
-    @Test("Without tokens there are no credentials; the passport has a header of its own")
+    @Test("Without tokens there are no credentials; the passport has its own header")
     func passport() async throws {
         let bare = try await sent()
         #expect(bare.header("authorization") == nil && bare.header("x-ron-passport") == nil)
         #expect(try await sent { $0.passportToken = "p-1" }.header("X-RON-Passport") == "p-1")
     }
 
-    @Test("The request's headers give way to the provider's, and these to the client's own")
+    @Test("The provider's headers override the request's, and the client's override both")
     func precedence() async throws {
         let request = AppRequest(
             .post, "/x",
@@ -64,7 +64,7 @@ struct HeaderTests {
         #expect(sent.header("accept") == "application/json" && sent.header("content-type") == "application/json")
     }
 
-    @Test("The provider is asked at each call")
+    @Test("The provider is asked for every call")
     func rotation() async throws {
         let transport = ScriptedTransport()
         let count = CallCounter()
@@ -73,7 +73,7 @@ struct HeaderTests {
         #expect(transport.requests.map { $0.header("authorization") } == ["Bearer 1", "Bearer 2", "Bearer 3"])
     }
 
-    @Test("A provider that throws fails that call, and what it says is for nobody")
+    @Test("A provider that throws fails that call, and its message is not exposed")
     func providerThrows() async throws {
         let problem = try await refused { config in
             config.headerProvider = { throw RonSdkError.decoding("the key is hunter2") }
@@ -81,7 +81,7 @@ struct HeaderTests {
         #expect(problem.code == "local_header_provider_failed" && !problem.message.contains("hunter2"))
     }
 
-    @Test("JSON is announced where there is a body, and a GET has none")
+    @Test("JSON is announced if there is a body, and a GET has none")
     func contentType() async throws {
         let get = try await sent(AppRequest(.get, "/x", body: ["a": 1]))
         #expect(get.body == nil && get.header("content-type") == nil)
@@ -103,7 +103,7 @@ struct HeaderTests {
         #expect(try await sent { $0.requestIdFactory = { "mine" } }.header("x-correlation-id") == "mine")
     }
 
-    @Test("Ids that the caller passes on stay as they are")
+    @Test("Ids passed by the caller are unchanged")
     func passedIds() async throws {
         let one = try await sent(AppRequest(.get, "/x", headers: ["X-Correlation-Id": "c-1"]))
         #expect(one.header("x-request-id") == "c-1" && one.header("x-correlation-id") == "c-1")
@@ -111,7 +111,7 @@ struct HeaderTests {
         #expect(both.header("x-request-id") == "r" && both.header("x-correlation-id") == "c")
     }
 
-    @Test("An idempotency key goes out under both names, on writes alone", arguments: HTTPVerb.allCases)
+    @Test("An idempotency key is sent under both names, only with writes", arguments: HTTPVerb.allCases)
     func idempotency(verb: HTTPVerb) async throws {
         let expected = verb == .get ? nil : "k-1"
         for request in [
@@ -123,7 +123,7 @@ struct HeaderTests {
         #expect(try await sent(AppRequest(verb, "/x")).header("idempotency-key") == nil)
     }
 
-    @Test("The caller's key goes before the factory's, however it is given")
+    @Test("The caller's key overrides the factory's, however it is given")
     func idempotencyPrecedence() async throws {
         for request in [
             AppRequest(.post, "/x", idempotencyKey: "mine"),
@@ -136,7 +136,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "A key that some server would not take is refused",
+        "A key that some server would reject is rejected",
         arguments: ["", "has space", "tab\t", "line\nbreak", "ünicode", String(repeating: "k", count: 65), "\u{0}"])
     func badKey(key: String) async throws {
         let given = try await refused(AppRequest(.post, "/x", idempotencyKey: key))
@@ -147,14 +147,14 @@ struct HeaderTests {
         #expect(try await sent(AppRequest(.post, "/x", idempotencyKey: longest)).header("idempotency-key") == longest)
     }
 
-    @Test("A request id that no header may hold is refused", arguments: ["", "a b", "a\r\nX-Evil: 1"])
+    @Test("A request id that a header cannot contain is rejected", arguments: ["", "a b", "a\r\nX-Evil: 1"])
     func badId(id: String) async throws {
         let problem = try await refused { $0.requestIdFactory = { id } }
         #expect(problem.code == "local_invalid_request_id" && problem.correlationId == nil)
     }
 
     @Test(
-        "A header that would begin another one is refused, whoever gives it",
+        "A header that would inject another one is rejected, wherever it comes from",
         arguments: [
             ("X-A", "a\r\nX-Evil: 1"), ("X-A", "a\nb"), ("X-A", "a\u{0}b"), ("X-A\r\nX-Evil", "1"), ("X A", "1"),
             ("", "1"), ("X-A:", "1"), ("X-Ä", "1"), ("X-A", "\u{7f}"),
@@ -168,13 +168,13 @@ struct HeaderTests {
     }
 
     @Test(
-        "What frames the message is the transport's business",
+        "Message framing is left to the transport",
         arguments: ["Host", "content-length", "Transfer-Encoding", "Connection", "TE", "Upgrade", "Expect"])
     func framing(name: String) async throws {
         #expect(try await refused(AppRequest(.post, "/x", headers: [name: "1"])).code == "local_invalid_header")
     }
 
-    @Test("One header in two spellings is refused, rather than one of them dropped by chance")
+    @Test("One header in two spellings is rejected, rather than one being dropped at random")
     func twice() async throws {
         let problem = try await refused(AppRequest(.get, "/x", headers: ["X-A": "1", "x-a": "2"]))
         #expect(problem.code == "local_invalid_header")

@@ -29,7 +29,7 @@ struct HookTests {
     private let transport = ScriptedTransport(
         headers: [("Set-Cookie", "set-1"), ("X-Plain", "seen")], body: #"["answer-1"]"#)
 
-    @Test("Hooks see what is sent and what came, without credentials, bodies and data")
+    @Test("Hooks see requests and responses, without credentials, bodies and data")
     func values() async throws {
         let (told, teller) = AsyncStream<String>.makeStream()
         let client = try makeClient(transport) { config in
@@ -53,7 +53,7 @@ struct HookTests {
         for secret in Self.secrets { #expect(!lines.joined().contains(secret)) }
     }
 
-    @Test("A stream is told of each time that it connects, and when it is refused")
+    @Test("A stream reports each connection, and a rejection")
     func streams() async throws {
         let (told, teller) = AsyncStream<String>.makeStream()
         let calls = CallCounter()
@@ -77,7 +77,7 @@ struct HookTests {
         #expect(await told.reduce(into: [String]()) { $0.append($1) } == ["200 true", "403 false"])
     }
 
-    @Test("A hook that hangs or throws holds up no call, and no number of them fills the memory")
+    @Test("A hook that hangs or throws delays no call, and no number of them fills the memory")
     func badHooks() async throws {
         let gate = DispatchSemaphore(value: 0)
         let calls = CallCounter()
@@ -101,7 +101,7 @@ struct HookTests {
         #expect(!book.lines.contains { $0.text.contains("hunter2") })
     }
 
-    @Test("Hooks that wait have run when the client is closed, and one that hangs does not keep it open")
+    @Test("Queued hooks have run when the client is closed, and one that hangs does not keep it open")
     func closing() async throws {
         let calls = CallCounter()
         let gate = DispatchSemaphore(value: 0)
@@ -117,7 +117,7 @@ struct HookTests {
         #expect(calls.count == 1)
     }
 
-    @Test("A code that a server chose forges no line of the log, and fills no metrics")
+    @Test("A code chosen by a server forges no log line, and does not inflate the metrics")
     func codes() async throws {
         for (code, shown) in [
             ("busy", "busy"), ("a\\nERROR: forged", "other"), (String(repeating: "a", count: 65), "other"),
@@ -132,7 +132,7 @@ struct HookTests {
         }
     }
 
-    @Test("What an interceptor throws is named by its type alone")
+    @Test("An interceptor's error is logged by its type only")
     func interceptorError() async throws {
         struct Leak: RonInterceptor, Error {
             let secret = "hunter2"
@@ -149,7 +149,7 @@ struct HookTests {
         #expect(line.text.contains("Leak") && !line.text.contains("hunter2"))
     }
 
-    @Test("A call is one line at the level debug, without credentials and values of the query")
+    @Test("A call is one line at level debug, without credentials and query values")
     func logLine() async throws {
         for debug in [false, true] {
             let book = LogBook()
@@ -171,7 +171,7 @@ struct HookTests {
         }
     }
 
-    @Test("A call that fails is a line as well; what the network says is for debugging alone")
+    @Test("A failed call is a line as well; the network's message appears at debug only")
     func failureLine() async throws {
         for debug in [false, true] {
             let book = LogBook()
@@ -189,7 +189,7 @@ struct HookTests {
         }
     }
 
-    @Test("A logger that does not want debug gets nothing")
+    @Test("A logger above debug gets nothing")
     func quiet() async throws {
         let book = LogBook()
         let client = try makeClient(transport) { $0.logger = book.logger(level: .info) }
@@ -198,7 +198,7 @@ struct HookTests {
     }
 
     @Test(
-        "Credentials are known by the names of their headers",
+        "Credentials are recognised by the names of their headers",
         arguments: [
             ("Authorization", true), ("PROXY-AUTHORIZATION", true), ("x-ron-token", true), ("X-RON-Passport", true),
             ("Cookie", true), ("set-cookie", true), ("X-Api-Key", true), ("X-My-Secret", true), ("password", true),
@@ -213,7 +213,7 @@ struct HookTests {
         #expect(Redaction.redact([name: "v"]) == [name: isSensitive ? Redaction.mark : "v"])
     }
 
-    @Test("A configuration that is printed shows no token")
+    @Test("A printed configuration shows no token")
     func printed() {
         let config = RonConfig(
             baseUrl: URL(string: "https://ann:hunter2@node"), authToken: "hunter2", passportToken: "hunter2")
@@ -224,7 +224,7 @@ struct HookTests {
         }
     }
 
-    @Test("A URL is shown without user, fragment and values of its query")
+    @Test("A URL is shown without user, fragment and query values")
     func describedURL() throws {
         let url = try #require(URL(string: "https://ann:hunter2@node:8443/a%20b?token=x&q=1&flag#frag"))
         #expect(
@@ -274,7 +274,7 @@ struct SeamTests {
         }
     }
 
-    @Test("Interceptors see requests in their order, and answers in the reverse one")
+    @Test("Interceptors see requests in order, and responses in reverse")
     func order() async throws {
         let transport = ScriptedTransport()
         let client = try makeClient(transport) { config in
@@ -285,7 +285,7 @@ struct SeamTests {
         #expect(response.headers["x-seen-by"] == "2, 1")
     }
 
-    @Test("One that throws ends the call before anything is sent, and so does one that would begin another header")
+    @Test("One that throws ends the call before anything is sent, and so does one that injects a header")
     func refusal() async throws {
         let transport = ScriptedTransport()
         for (interceptor, code) in [
@@ -299,7 +299,7 @@ struct SeamTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("Metrics are told of every call once, whatever comes of it")
+    @Test("Metrics see every call once, however it ends")
     func metrics() async throws {
         let ledger = Ledger()
         let client = try makeClient(ScriptedTransport(status: 404, body: #"{"code":"gone"}"#)) { $0.metrics = ledger }

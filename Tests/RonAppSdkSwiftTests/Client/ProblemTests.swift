@@ -13,7 +13,7 @@ struct ProblemTests {
         return RonProblem(status: status, headers: headers, body: Data(body.utf8))
     }
 
-    @Test("The canonical shape is read whole, and written with the wire's names")
+    @Test("The canonical form is read completely, and written with the wire's names")
     func canonical() throws {
         let text = """
             {"code":"quota","message":"Too much","kind":"policy","status":429,"correlation_id":"c-1","retryable":true,\
@@ -33,7 +33,7 @@ struct ProblemTests {
             ])
     }
 
-    @Test("What is absent is left out, not written as null")
+    @Test("Absent fields are omitted, not written as null")
     func omitted() throws {
         let written = try JSONEncoder().encode(RonProblem(code: "a", message: "b", kind: "app", status: 0))
         #expect(try JSONDecoder().decode([String: JSONValue].self, from: written).count == 4)
@@ -48,7 +48,7 @@ struct ProblemTests {
         #expect(problem.correlationId == "c-9" && problem.hasCode("UPSTREAM_UNAVAILABLE"))
     }
 
-    @Test("A problem in an envelope is taken out of it")
+    @Test("A problem in an envelope is unwrapped")
     func nested() {
         let problem = problem(
             422, #"{"error":{"code":"bad_input","message":"No","corr_id":"c-2","details":{"reason":"field"}}}"#)
@@ -56,7 +56,7 @@ struct ProblemTests {
         #expect(problem.reason == "field" && problem.details == ["reason": .string("field")])
     }
 
-    @Test("A code alone is enough, and so is a reason with a message")
+    @Test("A code alone suffices, and so does a reason with a message")
     func sparse() {
         let code = problem(403, #"{"code":"problem_403"}"#)
         #expect(code.code == "problem_403" && code.message == "HTTP 403" && code.kind == "auth")
@@ -67,7 +67,7 @@ struct ProblemTests {
         #expect(problem(500, "{}").code == "unknown_error")
     }
 
-    @Test("Every field of a wrong type is read for what it means, or left out")
+    @Test("Fields of a wrong type are converted, or omitted")
     func wrongTypes() {
         let problem = problem(
             500,
@@ -83,7 +83,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "A body that is no problem keeps the real status, and says nothing of what it holds",
+        "A body that is not a problem keeps the real status, and its content is not exposed",
         arguments: [
             ("text/plain", "not found"), ("text/html", "<h1>Bad gateway</h1>"), ("application/json", "{\"code\":"),
             ("application/json", "[1]"), ("application/json", "\"oops\""), ("application/json", ""), (nil, "oops"),
@@ -99,7 +99,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "JSON is known by its media type",
+        "JSON is recognised by its media type",
         arguments: [
             "application/json", "Application/JSON; charset=utf-8", "application/problem+json",
             "application/vnd.ron+json;v=1",
@@ -109,13 +109,13 @@ struct ProblemTests {
         #expect(problem(400, #"{"code":"seen"}"#, type: "x-not/json-at-all").code == "transport_error")
     }
 
-    @Test("RFC 9457 says the message in detail or title")
+    @Test("In RFC 9457 the message is in detail or title")
     func problemJSON() {
         #expect(problem(400, #"{"type":"about:blank","title":"Bad","detail":"Worse"}"#).message == "Worse")
         #expect(problem(400, #"{"title":"Bad"}"#, type: "application/problem+json").message == "Bad")
     }
 
-    @Test("Retry-After counts where the body says nothing")
+    @Test("Retry-After is used if the body has no wait")
     func retryAfter() throws {
         #expect(problem(429, #"{"retry_after_ms":5}"#, headers: ["retry-after": "9"]).retryAfterMs == 5)
         #expect(problem(429, "{}", headers: ["retry-after": " 9 "]).retryAfterMs == 9_000)
@@ -134,13 +134,13 @@ struct ProblemTests {
         #expect(hour > 3_600_000)
     }
 
-    @Test("Decoded by itself, a problem without status has none, and one without retryable says nothing of it")
+    @Test("Decoded alone, a problem without status has none, and one without retryable leaves it open")
     func byItself() throws {
         let problem = try JSONDecoder().decode(RonProblem.self, from: Data(#"{"code":"x","surplus":{}}"#.utf8))
         #expect(problem.status == 0 && problem.retryable == nil && problem.kind == "app")
     }
 
-    @Test("Thousands of variants, sound and broken, all come to a problem that holds to the rules")
+    @Test("Thousands of variants, valid and broken, all become a problem that follows the rules")
     func variants() throws {
         var chance = SeededGenerator(for: "ProblemTests.variants")
         for _ in 0..<5_000 {

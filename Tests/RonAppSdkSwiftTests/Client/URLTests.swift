@@ -10,7 +10,7 @@ struct URLTests {
     }
 
     @Test(
-        "A path goes below /app, once",
+        "A path is appended to /app, once",
         arguments: [
             ("/hello", "/app/hello"), ("hello", "/app/hello"), ("/app/hello", "/app/hello"),
             ("app/hello", "/app/hello"),
@@ -32,7 +32,7 @@ struct URLTests {
     }
 
     @Test(
-        "A path that would lead elsewhere is refused",
+        "A path that would lead elsewhere is rejected",
         arguments: [
             "/../admin", "/a/../../admin", "..", "/a/..", "/./a", "/a/.", "/%2e%2e/admin", "/.%2E/x", "/%2e",
             "//evil.example.com/x", "/a//b", "/app//b", "/app/../b", "/a\u{0}b", "/a\r\nb", "/\u{7f}",
@@ -42,7 +42,7 @@ struct URLTests {
         #expect { _ = try client.buildUrl(path) } throws: { ($0 as? LocalNetworkError)?.code == "local_invalid_path" }
     }
 
-    @Test("Characters that stand for something are sent as what they are")
+    @Test("Reserved characters are sent encoded")
     func smuggling() throws {
         #expect(try url("/a?admin=1#top") == "https://node/app/a%3Fadmin%3D1%23top".replacing("%3D", with: "="))
         #expect(try url("/50%/a b/ü/a\\b") == "https://node/app/50%25/a%20b/%C3%BC/a%5Cb")
@@ -58,7 +58,7 @@ struct URLTests {
         #expect(try url("/x", ["": "", "empty": ""]) == "https://node/app/x?=&empty=")
     }
 
-    @Test("Whatever the path and the query are, they come back from the URL")
+    @Test("Any path and query can be recovered from the URL")
     func roundTrip() throws {
         var chance = SeededGenerator(for: "URLTests.roundTrip")
         let client = try makeClient(ScriptedTransport(), baseUrl: "https://node.example.com:8443/ron")

@@ -8,7 +8,7 @@ import ron_mock_plane
 
 @Suite("Calls that meet a fault")
 struct ChaosTests {
-    @Test("Every fault ends in a problem that says whether to try again", arguments: FaultCase.all)
+    @Test("Every fault becomes a problem that says whether to retry", arguments: FaultCase.all)
     func fault(expected: FaultCase) async throws {
         try await withPlane { plane, client in
             let body: [Int]? = expected.verb == .get ? nil : Array(repeating: 1, count: 100_000)
@@ -33,12 +33,12 @@ struct ChaosTests {
         }
     }
 
-    @Test("Each fault has a case here, or a test of its own")
+    @Test("Each fault has a case here, or its own test")
     func completeTable() {
         #expect(Set(WireFault.allCases).subtracting(FaultCase.all.map(\.fault)) == [.empty, .large])
     }
 
-    @Test("An empty body that calls itself JSON is a success without data")
+    @Test("An empty body declared as JSON is a success without data")
     func emptyBody() async throws {
         try await withPlane { _, client in
             let answer: AppResponse<PlaneGreeting> = await client.get("/fault/empty")
@@ -46,7 +46,7 @@ struct ChaosTests {
         }
     }
 
-    @Test("The client is as good as new after every fault")
+    @Test("The client works normally after every fault")
     func goesOn() async throws {
         try await withPlane { _, client in
             for fault in [WireFault.reset, .garbage, .half, .close, .syntax] {
@@ -58,7 +58,7 @@ struct ChaosTests {
         }
     }
 
-    @Test("An answer without end is left where the limit is, and fills no memory")
+    @Test("An endless response is cut at the limit, and does not fill the memory")
     func endlessAnswer() async throws {
         let transport = CountingTransport()
         let limit = 1 << 20
@@ -76,7 +76,7 @@ struct ChaosTests {
         try await transport.close()
     }
 
-    @Test("The transport that ships leaves an answer where the limit is, and keeps its status and its headers")
+    @Test("The default transport stops at the limit, and keeps status and headers")
     func longAnswer() async throws {
         try await withPlane(configure: { $0.maxResponseBytes = 1 << 20 }) { plane, client in
             let answer: AppResponse<NoContent> = await client.get("/fault/large", query: ["bytes": String(1 << 30)])
@@ -86,7 +86,7 @@ struct ChaosTests {
         }
     }
 
-    @Test("Nobody at the port, and a name that does not exist, are problems that pass")
+    @Test("A closed port, and a host that does not exist, are transient problems")
     func nobodyThere() async throws {
         let port = try await freePort()
         for url in ["http://127.0.0.1:\(port)", "http://no-such-node.invalid"] {
@@ -99,7 +99,7 @@ struct ChaosTests {
         }
     }
 
-    @Test("A cancelled task's call ends at once, and its connection with it")
+    @Test("A cancelled task's call ends at once, and its connection too")
     func cancellation() async throws {
         try await withPlane { plane, client in
             let call = Task { await client.get("/fault/silence") as AppResponse<PlaneGreeting> }
@@ -112,7 +112,7 @@ struct ChaosTests {
         }
     }
 
-    @Test("Closing a client ends the calls that are under way")
+    @Test("Closing a client ends the calls in flight")
     func closing() async throws {
         try await MockPlane.running { plane in
             let client = try RonClient(config: patientConfig(plane.url))
@@ -125,7 +125,7 @@ struct ChaosTests {
         }
     }
 
-    @Test("An event that is sent again after its answer was lost counts once")
+    @Test("An event sent again after its response was lost counts once")
     func resent() async throws {
         try await withPlane { plane, client in
             let request = AppRequest(
@@ -141,7 +141,7 @@ struct ChaosTests {
         }
     }
 
-    @Test("Whatever mixture of faults it meets, each call ends once, with data or with a problem")
+    @Test("Whatever the mixture of faults, each call ends once, with data or with a problem")
     func mixture() async throws {
         var chance = SeededGenerator(for: "ChaosTests.mixture")
         let endless: [WireFault] = [.delay, .silence, .headOnly, .drip, .large]

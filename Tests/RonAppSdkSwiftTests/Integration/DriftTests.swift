@@ -53,10 +53,10 @@ func shape(_ value: JSONValue) -> String {
 
 @Suite("Drift from the canonical shapes")
 struct DriftTests {
-    @Test("The fixtures are there")
+    @Test("The fixtures exist")
     func fixtures() { #expect(DriftFixture.all.count >= 14) }
 
-    @Test("What the plane answers has the canonical keys and types", arguments: DriftFixture.all)
+    @Test("The plane's responses have the canonical keys and types", arguments: DriftFixture.all)
     func shapes(fixture: DriftFixture) async throws {
         try await withPlane { plane, _ in
             let answer = try await PlainHTTP.ask(
@@ -70,7 +70,7 @@ struct DriftTests {
     }
 
     @Test(
-        "A problem in any of its shapes becomes the same fields, and writes the canonical ones",
+        "A problem in any of its forms is read into the same fields, and written in the canonical form",
         arguments: DriftFixture.all.filter { $0.problem != nil })
     func problems(fixture: DriftFixture) async throws {
         let parts = fixture.path.split(separator: "?")

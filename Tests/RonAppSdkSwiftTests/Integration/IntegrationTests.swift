@@ -20,7 +20,7 @@ struct IntegrationTests {
         }
     }
 
-    @Test("Each verb arrives as itself, and a body comes back as it went", arguments: HTTPVerb.allCases)
+    @Test("Each method arrives as itself, and a body comes back unchanged", arguments: HTTPVerb.allCases)
     func verbs(verb: HTTPVerb) async throws {
         struct Echo: Codable, Sendable, Equatable {
             var text = "Grüße \"🌍\"\n\u{1}/"
@@ -38,7 +38,7 @@ struct IntegrationTests {
         }
     }
 
-    @Test("An answer without a body is a success without data")
+    @Test("A response without a body is a success without data")
     func noContent() async throws {
         try await withPlane { _, client in
             let nothing: AppResponse<NoContent> = await client.post("/echo")
@@ -48,7 +48,7 @@ struct IntegrationTests {
         }
     }
 
-    @Test("A call carries its ids, token, passport and key, and the answer names its ids")
+    @Test("A call carries its ids, token, passport and key, and the response repeats its ids")
     func headers() async throws {
         try await withPlane(configure: {
             $0.authToken = "Macro abc"
@@ -68,7 +68,7 @@ struct IntegrationTests {
         }
     }
 
-    @Test("A token that changes is asked for at each call")
+    @Test("A changing token is requested for each call")
     func headerProvider() async throws {
         var options = MockPlaneOptions()
         options.token = "second"
@@ -85,7 +85,7 @@ struct IntegrationTests {
         }
     }
 
-    @Test("Without a token a node answers 401, in plain text, which is a problem with that status")
+    @Test("Without a token a node answers 401 in plain text, which becomes a problem with that status")
     func unauthorized() async throws {
         var options = MockPlaneOptions()
         options.token = "abc"
@@ -96,7 +96,7 @@ struct IntegrationTests {
         }
     }
 
-    @Test("Calls side by side get each its own answer")
+    @Test("Concurrent calls each get their own response")
     func concurrentCalls() async throws {
         try await withPlane { plane, client in
             let answers = await withTaskGroup(of: (Int, Int?).self) { group in
@@ -114,7 +114,7 @@ struct IntegrationTests {
         }
     }
 
-    @Test("A body up to the limit goes through, and a larger one is refused before anything is sent")
+    @Test("A body up to the limit is sent, and a larger one is rejected before anything is sent")
     func bodyLimit() async throws {
         try await withPlane { plane, client in
             // Including its quotation marks.
@@ -128,7 +128,7 @@ struct IntegrationTests {
         }
     }
 
-    @Test("A facet is found below its prefix, and its problem is the server's")
+    @Test("A facet is found below its prefix, and its problem is passed on")
     func facet() async throws {
         struct Login: Encodable, Sendable { let user, pass: String }
         struct Token: Decodable, Sendable { let token: String }

@@ -40,7 +40,7 @@ struct MiddlewareTests {
             reason: "taxi")
     }
 
-    @Test("A problem that is thrown is the answer, with the server's status and the request's ids")
+    @Test("A thrown problem becomes the response, with the server's status and the request's ids")
     func thrownProblem() async throws {
         let thrown = problem(409)
         try await withServer({ $0.get("/ride") { _, _ -> String in throw thrown } }) { url in
@@ -55,7 +55,7 @@ struct MiddlewareTests {
         }
     }
 
-    @Test("A wait beyond all measure is told, and kills no server")
+    @Test("An excessive wait is reported, and does not crash the server")
     func longWait() async throws {
         for (wait, seconds) in [
             (Int.max, "9223372036854776"), (Int.max - 1_000, "9223372036854775"), (1_000, "1"), (-5, "0"),
@@ -69,7 +69,7 @@ struct MiddlewareTests {
         }
     }
 
-    @Test("What has no status of its own gets one that says whose fault it is")
+    @Test("An error without a status gets one that says whose fault it is")
     func statuses() async throws {
         let cases: [(any Error & Sendable, Int)] = [
             (problem(0, kind: RonProblem.transportKind, code: "local_timeout"), 504),
@@ -96,7 +96,7 @@ struct MiddlewareTests {
         }
     }
 
-    @Test("Other answers and errors stay what they are, and get their ids")
+    @Test("Other responses and errors are unchanged, and get their ids")
     func others() async throws {
         try await withServer({ router in
             router.get("/fine") { _, _ in "fine" }
@@ -114,7 +114,7 @@ struct MiddlewareTests {
         }
     }
 
-    @Test("A call to the app plane carries the ids of the request that it is made for")
+    @Test("A call to the app plane carries the ids of the request it is made for")
     func carriesOn() async throws {
         try await withPlane(configure: { $0.headerProvider = { RonCorrelation.current?.headers ?? [:] } }) {
             plane, client in

@@ -45,7 +45,7 @@ struct PeerCall: Decodable, Sendable {
 }
 
 @Suite(
-    "The same calls by a client in Python",
+    "The same calls by a Python client",
     .enabled("Python and PyPI's httpx are wanted (see Peers/ron-peers.sh)") { await RonPeer.isThere })
 struct PeerTests {
     /// The relevant part of a request: everything except what a library says about itself and its connection.
@@ -87,7 +87,7 @@ struct PeerTests {
         }
     }
 
-    @Test("Both make the same of the answers")
+    @Test("Both interpret the responses alike")
     func answers() async throws {
         // Each with its own plane: a request sent by one would be a repeat for the other.
         let theirs = try await MockPlane.running { try await RonPeer.call($0.url, PeerCall.file) }

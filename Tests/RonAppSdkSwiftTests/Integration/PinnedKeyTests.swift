@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import ron_mock_plane
 
-@Suite("Holding to the keys of one node")
+@Suite("Pinning the keys of a node")
 struct PinnedKeyTests {
     private func text(_ path: BytePath) throws -> String { try String(contentsOfFile: path.text, encoding: .utf8) }
 
@@ -36,7 +36,7 @@ struct PinnedKeyTests {
         return try #require(seen)
     }
 
-    @Test("A node whose key is among them is called, by its certificate or by its key")
+    @Test("A node with a pinned key is called, pinned by certificate or by key")
     func pinned() async throws {
         let other = try TestCertificate()
         for pins: (TestCertificate) throws -> PinnedKeys in [
@@ -49,7 +49,7 @@ struct PinnedKeyTests {
         }
     }
 
-    @Test("A node with another key is told nothing, though its certificate is trusted")
+    @Test("A node with another key gets no request, even if its certificate is trusted")
     func otherKey() async throws {
         let other = try TestCertificate()
         let (answer, requests) = try await call { _ in try PinnedKeys(certificates: text(other.certificate)) }
@@ -57,7 +57,7 @@ struct PinnedKeyTests {
         #expect(answer.problem?.code == "local_network_failure" && answer.problem?.retryable == false)
     }
 
-    @Test("A node that speaks no TLS has no key")
+    @Test("A node without TLS has no key")
     func plain() async throws {
         let files = try TestCertificate()
         let transport = AsyncHTTPTransport(pinnedKeys: try PinnedKeys(certificates: text(files.certificate)))
@@ -74,7 +74,8 @@ struct PinnedKeyTests {
     }
 
     @Test(
-        "What is no certificate and no key is an error", arguments: ["", "no PEM", "-----BEGIN PUBLIC KEY-----\nMIIB"])
+        "Anything but a certificate or a key is an error",
+        arguments: ["", "no PEM", "-----BEGIN PUBLIC KEY-----\nMIIB"])
     func unreadable(_ pem: String) {
         #expect(throws: SdkConfigError.self) { try PinnedKeys(certificates: pem) }
         #expect(throws: SdkConfigError.self) { try PinnedKeys(publicKeys: pem) }

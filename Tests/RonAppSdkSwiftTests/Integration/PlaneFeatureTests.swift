@@ -21,7 +21,7 @@ struct PlaneFeatureTests {
         var id: String
     }
 
-    @Test("All pages make one list, however its end is said", arguments: ["null", "empty", "missing"])
+    @Test("All pages form one list, however its end is marked", arguments: ["null", "empty", "missing"])
     func pages(end: String) async throws {
         try await withPlane { plane, client in
             var names: [String] = []
@@ -33,7 +33,7 @@ struct PlaneFeatureTests {
         }
     }
 
-    @Test("A list without end is left with an error")
+    @Test("An endless list is abandoned with an error")
     func endlessList() async throws {
         try await withPlane { plane, client in
             await #expect(throws: (any Error).self) {
@@ -43,7 +43,7 @@ struct PlaneFeatureTests {
         }
     }
 
-    @Test("A stream that is cut in the middle of events gives each out once", arguments: ["cut", "close"])
+    @Test("A stream cut in the middle of an event delivers each one once", arguments: ["cut", "close"])
     func stream(way: String) async throws {
         try await withPlane { plane, client in
             let settings = StreamSettings(firstDelay: .milliseconds(1), longestDelay: .milliseconds(1))
@@ -62,7 +62,7 @@ struct PlaneFeatureTests {
         }
     }
 
-    @Test("A value of each type is read from the wire and written as it was")
+    @Test("A value of each type is read from the wire and written back unchanged")
     func types() async throws {
         try await withPlane { _, client in
             let answer: AppResponse<Types> = await client.get("/types")
@@ -80,7 +80,7 @@ struct PlaneFeatureTests {
         }
     }
 
-    @Test("Bytes have the wire's form in types that wrap nothing, too")
+    @Test("Bytes have the wire's form even in types without wrappers")
     func plainBytes() async throws {
         struct Bytes: Codable, Sendable { let bytes: Data }
         try await withPlane { _, client in
@@ -92,7 +92,7 @@ struct PlaneFeatureTests {
         }
     }
 
-    @Test("A node says which facets it has loaded")
+    @Test("A node lists its loaded facets")
     func loadedFacets() async throws {
         try await withPlane { _, client in
             let answer: AppResponse<LoadedFacets> = await client.get("/facets/meta")

@@ -13,7 +13,7 @@ struct RonHelloTests {
             ["/usr/bin/env", "-i"] + variables.map { "\($0)=\($1)" } + [program.text] + arguments)
     }
 
-    @Test("Says what the app plane says")
+    @Test("Prints what the app plane answers")
     func succeeds() async throws {
         try await MockPlane.running { plane in
             let run = try await hello(["RON_SDK_GATEWAY_ADDR": plane.url])
@@ -22,7 +22,7 @@ struct RonHelloTests {
         }
     }
 
-    @Test("Fails where the call does, with its code")
+    @Test("Fails when the call does, with its code")
     func fails() async throws {
         var options = MockPlaneOptions()
         options.token = "abc"
@@ -35,7 +35,7 @@ struct RonHelloTests {
         #expect(nobody.status == 1 && nobody.errors.contains("local_network_failure"))
     }
 
-    @Test("Says what is wrong with the settings, and takes no arguments")
+    @Test("Reports invalid settings, and takes no arguments")
     func settings() async throws {
         let none = try await hello([:])
         #expect(none.status == 1 && none.errors.contains("RON_SDK_GATEWAY_ADDR"))

@@ -34,7 +34,7 @@ struct TLSTests {
         }
     }
 
-    @Test("Nothing but HTTPS is needed where the certificate is trusted")
+    @Test("A trusted certificate needs nothing but HTTPS")
     func trusted() async throws {
         try await withEncryptedPlane(trusting: { try NIOSSLCertificate.fromPEMFile($0.certificate.text) }) {
             plane, client in
@@ -44,7 +44,7 @@ struct TLSTests {
         }
     }
 
-    @Test("A certificate that nobody vouches for ends the call before anything is said", arguments: [false, true])
+    @Test("An untrusted certificate ends the call before anything is sent", arguments: [false, true])
     func untrusted(allowInsecureHttp: Bool) async throws {
         try await withEncryptedPlane(trusting: { _ in nil }, allowInsecureHttp: allowInsecureHttp) { plane, client in
             let answer: AppResponse<PlaneGreeting> = await client.get("/hello")
@@ -54,7 +54,7 @@ struct TLSTests {
         }
     }
 
-    @Test("A certificate for another name ends it as well")
+    @Test("A certificate for another name does too")
     func otherName() async throws {
         try await withEncryptedPlane(
             names: "DNS:elsewhere.example", trusting: { try NIOSSLCertificate.fromPEMFile($0.certificate.text) }
@@ -76,7 +76,7 @@ struct TLSTests {
         }
     }
 
-    @Test("Plain HTTP to a port that speaks TLS is a problem, and no hang")
+    @Test("Plain HTTP to a TLS port is a problem, and does not hang")
     func plainToEncrypted() async throws {
         try await withEncryptedPlane(trusting: { _ in nil }) { plane, _ in
             let url = plane.url.replacing("https://", with: "http://")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import ron_mock_plane
 
-@Suite("The sink for events")
+@Suite("The event sink")
 struct EventSinkTests {
     private func post(
         _ url: String, _ body: String, key: String, name: String = "idempotency-key"
@@ -13,7 +13,7 @@ struct EventSinkTests {
         try await PlainHTTP.ask(.POST, url + "/app/events", headers: [name: key], body: body)
     }
 
-    @Test("The first with a key counts, and a repeat is answered as the first was")
+    @Test("The first event with a key counts, and a repetition gets the same response")
     func once() async throws {
         try await MockPlane.running { plane in
             let first = try await post(plane.url, #"{"key":"k","n":1}"#, key: "a")
@@ -29,7 +29,7 @@ struct EventSinkTests {
         }
     }
 
-    @Test("A key that comes with another event is refused, and so is one that is none")
+    @Test("A key used for another event is rejected, and so is an invalid one")
     func wrongKeys() async throws {
         try await MockPlane.running { plane in
             _ = try await post(plane.url, "1", key: "a")
@@ -42,7 +42,7 @@ struct EventSinkTests {
         }
     }
 
-    @Test("Sent at once many times, an event counts once")
+    @Test("Sent many times concurrently, an event counts once")
     func concurrent() async throws {
         try await MockPlane.running { plane in
             let url = plane.url
@@ -54,7 +54,7 @@ struct EventSinkTests {
         }
     }
 
-    @Test("An answer that was lost is not lost on the event")
+    @Test("A lost response does not lose the event")
     func lostAnswer() async throws {
         try await MockPlane.running { plane in
             await #expect(throws: (any Error).self) {
@@ -65,7 +65,7 @@ struct EventSinkTests {
         }
     }
 
-    @Test("What was answered is there after the plane was killed, and what was torn is not")
+    @Test("Acknowledged events survive killing the plane, and torn ones are not there")
     func survivesKill() async throws {
         let folder = try TemporaryFolder("plane")
         let store = folder.path.appending("events.jsonl")
@@ -83,7 +83,7 @@ struct EventSinkTests {
         #expect(try await post(plane.url, "6", key: "e6").json["sequence"] as? Int == 6)
     }
 
-    @Test("A store that another plane has, or that is none, is refused with what to do")
+    @Test("A store in use by another plane, or that is invalid, is rejected with advice")
     func refusesStore() async throws {
         let folder = try TemporaryFolder("plane")
         try folder.write("other.jsonl", "{\"not\": \"an event\"}\n")

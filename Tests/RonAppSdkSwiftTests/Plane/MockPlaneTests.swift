@@ -7,7 +7,7 @@ import ron_mock_plane
 
 @Suite("The mock app plane")
 struct MockPlaneTests {
-    @Test("Answers what the original gateway's tests proxy")
+    @Test("Answers as the original gateway's tests do")
     func gatewayRoutes() async throws {
         try await MockPlane.running { plane in
             let ping = try await PlainHTTP.ask(.GET, plane.url + "/app/ping")
@@ -28,7 +28,7 @@ struct MockPlaneTests {
         }
     }
 
-    @Test("Stamps answers with the request's ids, and makes one where there is none")
+    @Test("Stamps responses with the request's ids, and creates missing ones")
     func ids() async throws {
         try await MockPlane.running { plane in
             let own = try await PlainHTTP.ask(
@@ -41,7 +41,7 @@ struct MockPlaneTests {
         }
     }
 
-    @Test("Lets nobody in without the token, as a Micronode")
+    @Test("Requires the token, like a Micronode")
     func token() async throws {
         var options = MockPlaneOptions()
         options.token = "abc"
@@ -57,7 +57,7 @@ struct MockPlaneTests {
         }
     }
 
-    @Test("Refuses a body that is too large in plain text")
+    @Test("Rejects an oversized body in plain text")
     func tooLarge() async throws {
         var options = MockPlaneOptions()
         options.bodyLimit = 100
@@ -71,7 +71,7 @@ struct MockPlaneTests {
         }
     }
 
-    @Test("A fault that is to strike twice lets the third request pass")
+    @Test("A fault set to occur twice lets the third request pass")
     func countedFault() async throws {
         try await MockPlane.running { plane in
             var statuses: [Int] = []
@@ -83,7 +83,7 @@ struct MockPlaneTests {
         }
     }
 
-    @Test("A stream goes on behind the last event that the client names")
+    @Test("A stream resumes after the last event named by the client")
     func streamResumes() async throws {
         try await MockPlane.running { plane in
             let url = plane.url + "/app/events/logs?count=3"
@@ -96,7 +96,7 @@ struct MockPlaneTests {
         }
     }
 
-    @Test("Writes each request down as a line of JSON")
+    @Test("Logs each request as a line of JSON")
     func records() async throws {
         let folder = try TemporaryFolder("plane")
         var options = MockPlaneOptions()
