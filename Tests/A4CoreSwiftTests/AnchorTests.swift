@@ -22,7 +22,7 @@ struct AnchorTests {
     }
 
     @Test(
-        "All else is refused, and the message holds it",
+        "Everything else is rejected, and the message quotes it",
         arguments: [
             "FOCUS-0930", "2500", "focus-2500", "focus-2360", "focus-930", "focus0930", "bad__sfx__more",
             "focus-0930__",
@@ -77,7 +77,7 @@ struct AnchorTests {
             ])
     }
 
-    @Test("Line endings of other systems are read, and a slice's offsets count from its start")
+    @Test("Foreign line endings are accepted, and offsets into a slice count from its start")
     func otherLineEndings() throws {
         let data = Data("xx## J\r\n\r\n^aa-0101\r\none\rtwo\r\n\r\n^bb-0202".utf8).dropFirst(2)
         let found = Anchors.tokens(in: data)
@@ -98,7 +98,7 @@ struct AnchorTests {
         }
     }
 
-    @Test("A token that the note holds gets the device as suffix, then a number")
+    @Test("If the note already has a token, the device is appended to it, then a number")
     func available() throws {
         var note = Data()
         var given: [String] = []

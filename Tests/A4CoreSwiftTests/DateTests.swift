@@ -30,14 +30,14 @@ struct DateTests {
     }
 
     @Test(
-        "The time is local to the zone that is given",
+        "The time is local to the given zone",
         arguments: [("UTC", "0758"), ("Europe/Berlin", "0958"), ("Asia/Kolkata", "1328"), ("Pacific/Honolulu", "2158")])
     func localTime(_ zone: String, _ expected: String) throws {
         let zone = try #require(TimeZone(identifier: zone))
         #expect(Dates.localHHMM(from: Fixed().now(), timeZone: zone) == expected)
     }
 
-    @Test("Times before 1970 and dates that are no numbers do no harm")
+    @Test("Times before 1970 and dates that are not numbers do no harm")
     func oddDates() throws {
         let utc = try #require(TimeZone(identifier: "UTC"))
         #expect(Dates.localHHMM(from: Date(timeIntervalSince1970: -60), timeZone: utc) == "2359")
@@ -47,7 +47,7 @@ struct DateTests {
         #expect(abs(SystemDateProvider().now().timeIntervalSinceNow) < 3600)
     }
 
-    @Test("A template's three placeholders are filled in, all else stays")
+    @Test("A template's three placeholders are filled in; everything else stays")
     func template() throws {
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
         let template = Data("a {{now_utc}} {{{hhmm}}} {{YYYY-MM-DD}}{{other}} { é {{hhmm".utf8) + Data([0xFF, 0x7B])

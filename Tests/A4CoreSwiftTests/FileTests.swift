@@ -16,7 +16,7 @@ struct FileTests {
         try Files.writeMarkdown(vault: sample.vault, at: path, bytes: Data(text.utf8), mode: mode)
     }
 
-    @Test("CreateNew makes the folders, and refuses a file that exists")
+    @Test("createNew creates the folders, and refuses an existing file")
     func createNew() throws {
         try write("sources/articles/note.md", "# Note\r\ntext", .createNew)
         #expect(try sample.read("sources/articles/note.md") == "# Note\ntext\n")
@@ -26,7 +26,7 @@ struct FileTests {
         #expect(try sample.names(in: "vault/sources/articles") == ["note.md"])
     }
 
-    @Test("CreateIfMissing leaves a file that exists; overwrite replaces it")
+    @Test("createIfMissing leaves an existing file alone; overwrite replaces it")
     func otherModes() throws {
         try write("note.md", "one", .createIfMissing)
         try write("note.md", "two", .createIfMissing)
@@ -44,7 +44,7 @@ struct FileTests {
         #expect(try Array(sample.read("fm.md").utf8) == Array("---\na: b\r\n\n---\nx\ny\nz\n".utf8))
     }
 
-    @Test("Bytes that are not UTF-8 are refused before a folder is made")
+    @Test("Bytes that are not UTF-8 are rejected before a folder is created")
     func notUTF8() throws {
         let wrong = Data([0x61, 0xFF])
         for mode in [CreateMode.createNew, .createIfMissing, .overwrite] {
@@ -57,7 +57,7 @@ struct FileTests {
         #expect(try sample.names(in: "vault") == [])
     }
 
-    @Test("A note that is not UTF-8 is left alone, and no temporary file stays")
+    @Test("A note that is not UTF-8 is left alone, and no temporary file remains")
     func noteNotUTF8() throws {
         try sample.scratch.write("vault/note.md", [0xFF, 0x0A])
         let error = #expect(throws: A4Error.self) { try sample.append("note.md", block("jrnl-0812", "x")) }
@@ -75,7 +75,7 @@ struct FileTests {
         #expect(try FileStatus.of(path)?.mode == 0o640)
     }
 
-    @Test("What another program writes meanwhile is read again, not overwritten")
+    @Test("Concurrent changes by another program are read again, not overwritten")
     func changedMeanwhile() throws {
         try sample.write("note.md", "one\n")
         var seen: [String] = []
@@ -89,7 +89,7 @@ struct FileTests {
         #expect(try sample.read("note.md") == "one\ntheirs\nours\n")
     }
 
-    @Test("So is a note that another program makes meanwhile")
+    @Test("So is a note that another program creates concurrently")
     func madeMeanwhile() throws {
         var seen: [String?] = []
         try VaultFolder(sample.vault).edit("new.md") { before in
@@ -101,7 +101,7 @@ struct FileTests {
         #expect(try sample.read("new.md") == "theirs\nours\n")
     }
 
-    @Test("What is left of a writer that died is taken over")
+    @Test("The leftovers of a writer that died are taken over")
     func leftOver() throws {
         try sample.write(".note.md.tmp", "half a no")
         try sample.append("note.md", block("jrnl-0812", "x"))
@@ -123,7 +123,7 @@ struct FileTests {
         #expect(try sample.names(in: "vault") == [".a.md.tmp", ".b.md.tmp"])
     }
 
-    @Test("Folders and pipes are no notes", arguments: ["folder", "pipe", ""])
+    @Test("Folders and pipes are not notes", arguments: ["folder", "pipe", ""])
     func noNotes(_ name: String) throws {
         try Durable.makeDirectory(sample.scratch.path.appending("vault/folder"))
         #expect(sample.scratch.path.appending("vault/pipe").withCString { mkfifo($0, 0o600) } == 0)
@@ -131,7 +131,7 @@ struct FileTests {
         #expect(try sample.names(in: "vault") == ["folder", "pipe"])
     }
 
-    @Test("Writers at the same time lose nothing", .timeLimit(.minutes(30)))
+    @Test("Concurrent writers lose nothing", .timeLimit(.minutes(30)))
     func concurrent() async throws {
         let sample = self.sample
         let pool = BlockingPool("a4-writers", threads: 8)
@@ -151,7 +151,7 @@ struct FileTests {
         #expect(try sample.names(in: "vault") == ["note.md"])
     }
 
-    @Test("The example of the design: today's path, a block, a new note")
+    @Test("The example from the design: today's path, a block, a new note")
     func example() throws {
         let now = Date(timeIntervalSince1970: 1_757_836_692)
         let (year, month, file) = Dates.dailyPathComponents(for: Dates.utcDay(from: now))

@@ -20,7 +20,7 @@ struct FrontMatterTests {
     }
 
     @Test(
-        "What is not exactly fenced is body",
+        "Anything not exactly fenced belongs to the body",
         arguments: [
             "", "---", "---\n", "Body\n---\nx\n---\n", "---\nk: v\n---", "---\r\nk: v\r\n---\r\n", "--- \nk\n---\n",
             "---\nk: v\n",
@@ -32,7 +32,7 @@ struct FrontMatterTests {
         #expect(text(Notes.joinFrontMatter(header: split.header, body: split.body)) == note)
     }
 
-    @Test("Bytes that are not UTF-8 and slices are cut alike")
+    @Test("Bytes that are not UTF-8 and slices are split alike")
     func rawBytes() {
         let note = Data([0xFF]) + Data("---\n".utf8) + Data([0xFE]) + Data("\n---\n".utf8) + Data([0xFD])
         let split = Notes.splitFrontMatter(note.dropFirst())
@@ -66,7 +66,7 @@ struct HeadingTests {
     }
 
     @Test(
-        "And nowhere else",
+        "Not found anywhere else",
         arguments: [
             "    ## Journal\n", "##Journal\n", "## Journal#\n", "## Journal notes\n", "### Journal\n", "\\## Journal\n",
             "> ## Journal\n",
@@ -79,7 +79,7 @@ struct HeadingTests {
     }
 
     @Test(
-        "What was inserted is found again",
+        "An inserted heading is found again",
         arguments: ["Journal", " Journal ", "C #", "C#", "Ünïcode ß", "# x", "a\tb", "日本"])
     func insertedIsFound(_ heading: String) throws {
         let once = try ensured("", heading)
@@ -87,18 +87,19 @@ struct HeadingTests {
         #expect(try ensured(once, heading) == once)
     }
 
-    @Test("Letters match however Unicode composes them")
+    @Test("Letters match regardless of Unicode composition")
     func composition() throws {
         #expect(try ensured("## U\u{308}berblick\n", "überblick") == "## U\u{308}berblick\n")
     }
 
     @Test(
-        "A heading without text or of several lines is refused", arguments: ["", "  ", "#", "a\nb", "a\n", "a\r## b"])
+        "A heading without text or with several lines is rejected",
+        arguments: ["", "  ", "#", "a\nb", "a\n", "a\r## b"])
     func refused(_ heading: String) {
         #expect(throws: A4Error.self) { try Headings.ensureH2(textBytes: Data(), heading: heading) }
     }
 
-    @Test("A note that is not UTF-8 is refused, and the message says where")
+    @Test("A note that is not UTF-8 is rejected, and the message says where")
     func notUTF8() {
         let error = #expect(throws: A4Error.self) {
             try Headings.ensureH2(textBytes: Data("aé".utf8) + Data([0xC3, 0x28]), heading: "Journal")

@@ -2,9 +2,9 @@ import A4CoreSwift
 import Foundation
 import Testing
 
-@Suite("Append, random notes")
+@Suite("Appending to random notes")
 struct RandomAppendTests {
-    @Test("A batch gives the bytes of one-by-one application")
+    @Test("A batch gives the same bytes as one append at a time")
     func batch() throws {
         var random = RandomNotes("batch")
         for _ in 0..<3_000 {
@@ -17,7 +17,7 @@ struct RandomAppendTests {
         }
     }
 
-    @Test("A note that is kept for more has the bytes of a note that is read anew each time, and knows its anchors")
+    @Test("A note kept in memory has the same bytes as one read again each time, and knows its anchors")
     func kept() throws {
         var random = RandomNotes("kept")
         for _ in 0..<2_000 {
@@ -36,7 +36,7 @@ struct RandomAppendTests {
         }
     }
 
-    @Test("The same of sections that become long, in the midst of the note and at its end")
+    @Test("The same for long sections, in the middle of the note and at its end")
     func keptLong() throws {
         var random = RandomNotes("keptLong")
         for _ in 0..<4 {
@@ -58,7 +58,7 @@ struct RandomAppendTests {
         }
     }
 
-    @Test("Of blocks of which one cannot be written none is appended")
+    @Test("If one of the blocks cannot be written, none is appended")
     func allOrNone() throws {
         var note = try AppendableNote(Data("## A\n".utf8))
         let before = note.bytes
@@ -68,7 +68,7 @@ struct RandomAppendTests {
         #expect(throws: A4Error.self) { try AppendableNote(Data([0xff])) }
     }
 
-    @Test("At the end of the file nothing before the block is touched, and the framing is exact")
+    @Test("At the end of the file nothing before the block changes, and the framing is exact")
     func endOfFile() throws {
         var random = RandomNotes("endOfFile")
         for _ in 0..<3_000 {
@@ -90,7 +90,7 @@ struct RandomAppendTests {
         }
     }
 
-    @Test("At the end of a section no line of the note but blank ones goes, and none moves")
+    @Test("At the end of a section only blank lines of the note are removed, and none is moved")
     func endOfSection() throws {
         var random = RandomNotes("endOfSection")
         for _ in 0..<3_000 {

@@ -41,7 +41,7 @@ struct VaultResolutionTests {
         #expect(try origin(nil, ["A4_VAULT_DIR": "../named"], explicit) == (.env, named.path))
     }
 
-    @Test("A place that was named and is missing is an error, never a reason to look further")
+    @Test("A vault that was named but is missing is an error, never a reason to look further")
     func namedButMissing() throws {
         let home = try folder("home")
         _ = try folder("home/Documents/a4-core")
@@ -71,7 +71,7 @@ struct VaultResolutionTests {
         }
     }
 
-    @Test("A file, a marker that is a file, and a URL of the web are no vaults")
+    @Test("A file, a marker that is a file, and a web URL are not vaults")
     func noFolders() throws {
         let file = URL(fileURLWithPath: try scratch.write("file", "x").text)
         try scratch.write("fake/.a4", "x")
@@ -102,7 +102,7 @@ struct PathSafetyTests {
         #expect(try sample.names(in: "outside") == [], sourceLocation: place)
     }
 
-    @Test("Paths within the vault resolve, whether they exist or not")
+    @Test("Paths within the vault resolve, whether or not they exist")
     func inside() throws {
         try sample.write("a/b.md", "x")
         for path in ["a/b.md", "a/new.md", "new/deep/er.md", "..md", "a..b/c"] {
@@ -113,14 +113,14 @@ struct PathSafetyTests {
     }
 
     @Test(
-        "Paths that lead out by their names do not",
+        "Names that lead out of the vault do not",
         arguments: ["../../escape.md", "..", "a/../../x.md", "a/../b.md", "/etc/passwd", "a.md\0/../../x"])
     func outsideByName(_ path: String) throws {
         try expectEscape { _ = try sample.vault.resolveRelative(path) }
         try expectEscape { try Files.writeMarkdown(vault: sample.vault, at: path, bytes: Data(), mode: .overwrite) }
     }
 
-    @Test("Nor do links that lead out, absolute or relative, dangling or not, at the end or on the way")
+    @Test("Neither do links that lead out, absolute or relative, dangling or not, anywhere in the path")
     func outsideByLink() throws {
         let outside = sample.scratch.path.appending("outside").text
         let links = [
@@ -136,7 +136,7 @@ struct PathSafetyTests {
         }
     }
 
-    @Test("Links that stay in the vault are followed, and stay links")
+    @Test("Links that stay in the vault are followed, and remain links")
     func insideLinks() throws {
         try sample.write("real/note.md", "## Journal\n")
         try sample.link("vault/byName.md", to: "real/note.md")
@@ -150,7 +150,7 @@ struct PathSafetyTests {
         #expect(try FileStatus.of(sample.scratch.path.appending("vault/byName.md"))?.kind == .link)
     }
 
-    @Test("A target outside the vault, by its name or its `..`, is refused")
+    @Test("A target outside the vault is rejected, by name or by `..`")
     func targetFile() throws {
         let outside = sample.scratch.path.appending("outside/x.md").text
         let root = sample.vault.root.path
@@ -164,7 +164,7 @@ struct PathSafetyTests {
         }
     }
 
-    @Test("A vault that is named through a link takes its files by either name")
+    @Test("A vault reached through a link accepts both names for its files")
     func linkedRoot() throws {
         try sample.link("alias", to: "vault")
         let alias = try Vault(root: URL(fileURLWithPath: sample.scratch.path.appending("alias").text))
@@ -175,7 +175,7 @@ struct PathSafetyTests {
         #expect(try sample.read("n.md") == "\n## Journal\n\n^jrnl-0810\nx\n\n^jrnl-0811\nx\n")
     }
 
-    @Test("A folder that becomes a link out after the check is refused when the file is opened")
+    @Test("A folder replaced by a link out after the check is rejected when the file is opened")
     func swappedAfterCheck() throws {
         try sample.write("sub/note.md", "x\n")
         let url = try sample.vault.resolveRelative("sub/note.md")
@@ -185,7 +185,7 @@ struct PathSafetyTests {
         try expectEscape { try Append.appendBlock(vault: sample.vault, targetFile: url, opts: block("jrnl-0812", "x")) }
     }
 
-    @Test("A folder that becomes a link out between the reading and the writing keeps the write in the vault")
+    @Test("A folder replaced by a link out between reading and writing keeps the write in the vault")
     func swappedBetweenReadAndWrite() throws {
         try sample.write("sub/note.md", "x\n")
         let (folder, moved) = (sample.scratch.path.appending("vault/sub"), sample.scratch.path.appending("vault/moved"))
@@ -199,7 +199,7 @@ struct PathSafetyTests {
         #expect(try sample.names(in: "outside") == [])
     }
 
-    @Test("A note that becomes a link out between the reading and the writing is not written through")
+    @Test("A note replaced by a link out between reading and writing is not written through")
     func noteSwappedBetweenReadAndWrite() throws {
         try sample.write("note.md", "x\n")
         try expectEscapeLeaves("note.md") {
@@ -219,7 +219,7 @@ struct PathSafetyTests {
         #expect(try sample.names(in: "vault") == [name])
     }
 
-    @Test("While a folder is swapped for a link out again and again, nothing ever lands outside")
+    @Test("While a folder is repeatedly swapped for a link out, nothing is written outside")
     func swappedMeanwhile() throws {
         try sample.write("sub/keep.md", "x\n")
         try sample.link("vault/trap", to: "../outside")

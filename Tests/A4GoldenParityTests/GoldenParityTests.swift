@@ -57,12 +57,12 @@ func contents(of root: URL) throws -> [String: Data] {
 
 @Suite("Golden parity")
 struct GoldenParityTests {
-    @Test("The cases are found")
+    @Test("The cases are present")
     func casesAreFound() {
         #expect(GoldenCase.all.count == 36)
     }
 
-    @Test("The tree is the expected one, byte for byte", arguments: GoldenCase.all)
+    @Test("The tree matches the expected one, byte for byte", arguments: GoldenCase.all)
     func tree(_ golden: GoldenCase) throws {
         let scratch = try TemporaryFolder("a4-golden")
         for (path, bytes) in try golden.tree("initial") { try scratch.write(BytePath(path), Array(bytes)) }

@@ -7,15 +7,15 @@ import Sandbox
 import TestSupport
 import Testing
 
-@Suite("Looking into files for rules") struct CagedInspectorTests {
-    @Test("Templates know every field that can be found, and no other")
+@Suite("Inspecting files for rules") struct CagedInspectorTests {
+    @Test("Templates know every field that can be found, and no others")
     func names() {
         let found = Set(ContentField.allCases.map(\.rawValue))
         #expect(Set(BuiltInValues.inside.map(\.name)) == found.union(["document.text"]))
     }
 
     @Test(
-        "A photo's moment is shown as the camera's clock showed it",
+        "A photo's moment is shown in the camera's local time",
         arguments: [
             // The first of July is in summer time; on 29 March the clocks go from two to three, on 25 October back.
             ("2026-07-01 10:00:05", 7_200), ("2026-03-29 02:30:05", 3_600), ("2026-10-25 02:30:05", 7_200),

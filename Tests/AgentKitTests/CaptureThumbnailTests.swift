@@ -35,7 +35,7 @@ struct CaptureThumbnailTests {
     }
 
     @Test(
-        "Fit the square, keep their proportions, and are never larger than the picture",
+        "Fit the square, keep their proportions, and are never larger than the original",
         .enabled(if: hasThumbnails, "libvips42 is not installed"))
     func sizes() async throws {
         let wide = try #require(try await thumbnail(blackTIFF(width: 800, height: 200, orientation: 1)))
@@ -45,7 +45,7 @@ struct CaptureThumbnailTests {
     }
 
     @Test(
-        "Stand upright as the picture's EXIF data say", .enabled(if: hasThumbnails, "libvips42 is not installed"),
+        "Are upright, as the EXIF data say", .enabled(if: hasThumbnails, "libvips42 is not installed"),
         arguments: 1...8)
     func orientation(_ orientation: Int) async throws {
         let found = try #require(try await thumbnail(blackTIFF(width: 800, height: 200, orientation: orientation)))
@@ -53,7 +53,7 @@ struct CaptureThumbnailTests {
     }
 
     @Test(
-        "A picture that lies or is broken has none, and is kept",
+        "A picture that is broken or lies about its size gets none, and is kept",
         .enabled(if: hasThumbnails, "libvips42 is not installed"))
     func broken() async throws {
         var lie = blackTIFF(width: 800, height: 200, orientation: 1)

@@ -3,12 +3,12 @@ import Testing
 
 @testable import AgentKit
 
-@Suite("Telling that something has changed") struct ChangeNoticeTests {
+@Suite("Signalling a change") struct ChangeNoticeTests {
     private final class Listener: Sendable {
         let told = Mutex(0)
     }
 
-    @Test("Costs the millionth time what it costs the first time") func often() {
+    @Test("Costs the same the millionth time as the first time") func often() {
         let notice = ChangeNotice()
         let listener = Listener()
         notice.listen { listener.told.withLock { $0 += 1 } }

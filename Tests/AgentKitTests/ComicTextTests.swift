@@ -7,9 +7,9 @@ import Testing
 
 @testable import AgentKit
 
-@Suite("What the comic commands print")
+@Suite("Output of the comic commands")
 struct ComicTextTests {
-    @Test("Columns are aligned, numbers to the right, and an empty column takes no room")
+    @Test("Columns are aligned, numbers to the right, and an empty column takes no space")
     func table() {
         var table = TextTable([.left, .left, .right], flexible: 0)
         table.add(["Saga 1.cbz", "", "9 B"])
@@ -17,7 +17,7 @@ struct ComicTextTests {
         #expect(table.lines(width: nil) == ["  Saga 1.cbz       9 B", "  Akira.cbz   12.3 MiB"])
     }
 
-    @Test("No line is wider than the terminal: the name loses its middle")
+    @Test("No line is wider than the terminal: the middle of the name is elided")
     func narrow() {
         var table = TextTable([.left, .left], flexible: 0)
         let name = String(repeating: "A", count: 60) + " 012.cbz"
@@ -32,14 +32,14 @@ struct ComicTextTests {
     }
 
     @Test(
-        "A text takes the columns that a terminal gives it",
+        "A text is as wide as a terminal displays it",
         arguments: [("abc", 3), ("é", 1), ("e\u{301}", 1), ("漫画", 4), ("한글", 4), ("🦊", 2), ("", 0)])
     func width(_ text: String, _ columns: Int) {
         #expect(TextWidth.of(text) == columns)
     }
 
     @Test(
-        "Sizes are written with one digit behind the point while they are short",
+        "Short sizes have one decimal",
         arguments: [
             (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (102_400, "100 KiB"),
             (1_048_575, "1.0 MiB"), (12_897_485, "12.3 MiB"), (5 << 30, "5.0 GiB"), (3 << 50, "3072 TiB"),
@@ -57,7 +57,7 @@ struct ComicTextTests {
         #expect(PageChoice.cover.mark(index: 6, of: 120) == "-cover")
     }
 
-    @Test("A name that no text can hold is understood in the spelling in which it was printed")
+    @Test("A name that cannot be text is accepted in the spelling in which it was printed")
     func escapedName() throws {
         let folder = try TemporaryFolder()
         let odd = folder.path.appending(name: [0x61, 0xFF, 0x0A])
@@ -88,7 +88,7 @@ struct ComicMeterTests {
         var written: String { text.withLock { $0 } }
     }
 
-    @Test("Short work shows none; long work one that is drawn ten times a second, and taken away")
+    @Test("Hidden for short work; for long work drawn ten times a second, then removed")
     func pace() {
         let paper = Paper()
         let meter = paper.meter(width: 80)
@@ -107,7 +107,7 @@ struct ComicMeterTests {
         #expect(paper.written.hasSuffix("\r\u{1B}[K"))
     }
 
-    @Test("It fits its line whatever it is told")
+    @Test("Fits its line whatever it shows")
     func width() {
         for width in 20...120 {
             for (done, total) in [(0, 0), (5, 0), (-1, 7), (7, 7), (9, 7), (Int64.max, 3)] as [(Int64, Int64)] {
@@ -118,7 +118,7 @@ struct ComicMeterTests {
         #expect(ProgressMeter.line(3, 4, "x", width: 80).hasPrefix("[###############.....]  75 %  x"))
     }
 
-    @Test("Without a terminal it is silent")
+    @Test("Prints nothing without a terminal")
     func silent() {
         let paper = Paper()
         let meter = paper.meter(width: nil)

@@ -30,7 +30,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A sentence lacks neither placeholder; what it lacks is said with file and line",
+        "A sentence needs both placeholders; a missing one is reported with file and line",
         arguments: [
             ("I was here", "Template must include [moment] and [experience]"),
             ("[experience] it is", "Template must include [moment]"),
@@ -90,7 +90,7 @@ struct ConfigurationTests {
         #expect(configuration.ticks.owner && configuration.ticks.group == "root")
     }
 
-    @Test("All complaints come at once, each with its line and what was meant")
+    @Test("All errors are reported at once, each with its line and a suggestion")
     func complaints() throws {
         let (configuration, diagnostics) = try load(
             """
@@ -115,7 +115,7 @@ struct ConfigurationTests {
         #expect(diagnostics.first?.hint == "did you mean `places`?")
     }
 
-    @Test("No file, an empty file and no places are told apart")
+    @Test("No file, an empty file and a file without places are told apart")
     func missing() throws {
         let folder = try TemporaryFolder()
         let (none, absent) = Configuration.load(try Directories(environment: ["HOME": folder.path.text]))
@@ -124,7 +124,7 @@ struct ConfigurationTests {
         #expect(try load("poll: 5s").1.first?.message.contains("no `places`") == true)
     }
 
-    @Test("A place may not hold the agent's own folders")
+    @Test("A place must not contain the agent's own folders")
     func ownFolders() throws {
         let (configuration, diagnostics) = try load("places: { home: { path: ~ } }")
         #expect(configuration == nil)
@@ -154,9 +154,9 @@ struct ConfigurationTests {
     }
 }
 
-@Suite("Rules of the machine")
+@Suite("System rules")
 struct MachineRuleTests {
-    @Test("What another configuration has and allows is not asked of this one", arguments: [true, false])
+    @Test("Keys and permissions of another configuration are not required of this one", arguments: [true, false])
     func lacks(isOthers: Bool) throws {
         let folder = try TemporaryFolder()
         try folder.write(".config/steward/steward.yaml", "places: { notes: { path: ~/N, kind: notes } }")
@@ -178,9 +178,9 @@ struct MachineRuleTests {
     }
 }
 
-@Suite("Setting up")
+@Suite("Setup")
 struct SetupTests {
-    @Test("Init makes the places and the configuration, and changes nothing that is there")
+    @Test("`init` creates the places and the configuration, and changes nothing that exists")
     func twice() throws {
         let folder = try TemporaryFolder()
         let directories = try Directories(environment: ["HOME": folder.path.text])
@@ -195,7 +195,7 @@ struct SetupTests {
         #expect(again.lines(dryRun: false).contains { $0.hasPrefix("kept") })
     }
 
-    @Test("Doctor looks at every place, and says how to mend a missing one")
+    @Test("`doctor` checks every place, and says how to fix a missing one")
     func doctor() async throws {
         let folder = try TemporaryFolder()
         let directories = try Directories(environment: ["HOME": folder.path.text])

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Tickets for processes that look into files")
+@Suite("Tickets for content workers")
 struct ContentPoolTests {
     /// Tickets in the order in which they were given.
     private final class Given: Sendable {
@@ -31,7 +31,7 @@ struct ContentPoolTests {
         pool.enter(ContentPool.Client(place: place, user: user), for: BytePath(name)) { given.add(name, $0) }
     }
 
-    @Test("No more are out than there are, and one place is served in the order in which its files came")
+    @Test("No more are issued than exist, and one place is served in the order its files arrived")
     func order() {
         let pool = ContentPool(width: 1)
         for name in ["a", "b", "c"] { enter(pool, "one", 1_000, name) }
@@ -45,7 +45,7 @@ struct ContentPoolTests {
         #expect(pool.looks.isEmpty && pool.waiting == 0)
     }
 
-    @Test("A place, or an owner in it, that has used its time goes behind the others", arguments: [false, true])
+    @Test("A place, or an owner in it, that has used up its time queues behind the others", arguments: [false, true])
     func fairness(byOwner: Bool) {
         let pool = ContentPool(width: 1)
         let (second, other): (String, UInt32) = byOwner ? ("one", 1_001) : ("two", 1_000)
@@ -65,7 +65,7 @@ struct ContentPoolTests {
         #expect(given.names.last == "slow 4")
     }
 
-    @Test("When the agent stops nobody gets one any more, and those that are out are good for nothing")
+    @Test("When the agent stops, no more are issued, and issued ones become invalid")
     func stopping() async throws {
         let pool = ContentPool(width: 1)
         for name in ["a", "b"] { enter(pool, "one", 1_000, name) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AgentKit
 
-@Suite("Whose the control socket is")
+@Suite("Ownership of the control socket")
 struct ControlPathTests {
     private let folder: TemporaryFolder
     private let path: BytePath
@@ -25,7 +25,7 @@ struct ControlPathTests {
 
     private func asked() async throws -> [String]? { try await ControlTimeoutTests.answer(path) }
 
-    @Test("A second agent that would listen at the same path is refused, also before the first one listens")
+    @Test("A second agent is refused the path, even before the first one listens")
     func second() async throws {
         let (first, second) = (server(), server())
         try first.claim()
@@ -45,7 +45,7 @@ struct ControlPathTests {
         try await again.value
     }
 
-    @Test("Whoever listens there without such a lock is left alone; what nobody listens at is removed")
+    @Test("A listener without such a lock is left alone; a socket without a listener is removed")
     func others() async throws {
         var other: BareListener? = try BareListener(path)
         let server = server()
@@ -60,7 +60,7 @@ struct ControlPathTests {
         try await task.value
     }
 
-    @Test("What lies at the path in the end is removed only if it was bound there by the one that stops")
+    @Test("On exit a socket is removed only if this agent bound it")
     func removal() async throws {
         let server = server()
         let task = serving(server, "here")

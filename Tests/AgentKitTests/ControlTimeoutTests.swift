@@ -75,7 +75,7 @@ struct ControlTimeoutTests {
         }
     }
 
-    @Test("A slow reader gets all of it, however long it has taken nothing")
+    @Test("A slow reader gets everything, however long it reads nothing")
     func slow() async throws {
         let asked = Mutex(0)
         try writer.setTimeout(1)
@@ -88,7 +88,7 @@ struct ControlTimeoutTests {
         #expect(got == answer)
     }
 
-    @Test("The one that waits may be called off; without a timeout it gives up by itself")
+    @Test("A waiting request can be cancelled; without cancellation it times out")
     func calledOff() async throws {
         struct Enough: Error {}
         try writer.waitWithoutTimeout(asking: 1) { if $0 > .zero { throw Enough() } }
@@ -98,7 +98,7 @@ struct ControlTimeoutTests {
         withExtendedLifetime(reader) {}
     }
 
-    @Test("Without a timeout a side that takes nothing counts as gone")
+    @Test("Without a timeout, a peer that reads nothing counts as gone")
     func gone() async throws {
         try writer.waitWithoutTimeout { _ in }
         try writer.setTimeout(1)
@@ -107,7 +107,7 @@ struct ControlTimeoutTests {
         withExtendedLifetime(reader) {}
     }
 
-    @Test("Commands that say nothing hold nobody up: who asks is answered")
+    @Test("Silent clients block nobody: requests are answered")
     func silent() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
@@ -121,7 +121,7 @@ struct ControlTimeoutTests {
         try await serving.value
     }
 
-    @Test("Commands that take nothing of their answers hold nobody up either")
+    @Test("Clients that do not read their answers block nobody either")
     func takingNothing() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
@@ -139,7 +139,7 @@ struct ControlTimeoutTests {
         try await serving.value
     }
 
-    @Test("Who goes away before he is answered makes room; what changes something is finished all the same")
+    @Test("A client that leaves before its answer makes room; a change it requested is completed anyway")
     func departed() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
@@ -188,7 +188,7 @@ struct ControlTimeoutTests {
         try await serving.value
     }
 
-    @Test("An agent that takes no callers, or says nothing to them, is waited for only so long")
+    @Test("An agent that accepts no connections, or does not answer, is waited for only so long")
     func mute() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")
@@ -205,7 +205,7 @@ struct ControlTimeoutTests {
         withExtendedLifetime(listener) {}
     }
 
-    @Test("Who is turned away is told why, before or after he has asked")
+    @Test("A rejected client is told why, before or after its request")
     func turnedAway() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")

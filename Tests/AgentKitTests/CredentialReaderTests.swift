@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Reading credentials for the courier") struct CredentialReaderTests {
-    @Test("One that is there, one that nobody has, and one that must not be used")
+    @Test("A valid one, a missing one, and one that must not be used")
     func answers() async throws {
         let reader = CredentialReader { name in
             if name == "open" { throw Fault(.failed, "others may read it") }
@@ -18,7 +18,7 @@ import Testing
         #expect(fault?.message == "others may read it")
     }
 
-    @Test("Where its folder does not answer that is said in time, and no more threads are left there than a few")
+    @Test("If their folder does not respond, that is reported in time, and few threads are left blocked there")
     func hangs() async throws {
         // Simulates a read call that does not return.
         let isHanging = Atomic<Bool>(true)

@@ -26,7 +26,7 @@ struct DotAnswerTests {
         return try decoder.decode(type, from: data)
     }
 
-    @Test("A command that was sent does the same, and its answer is shown as it would be where it was made")
+    @Test("A command sent to the agent does the same, and its answer is displayed as if made locally")
     func commands() async throws {
         let home = try TemporaryFolder()
         try home.write("song.txt", "la la")
@@ -62,7 +62,7 @@ struct DotAnswerTests {
     }
 
     @Test(
-        "A grid that was sent is the same grid",
+        "A grid survives being sent",
         arguments: ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "GMT"])
     func grids(_ zone: String) throws {
         let service = GridAggregationService(timeZone: try #require(TimeZone(identifier: zone)))

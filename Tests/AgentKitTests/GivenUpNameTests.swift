@@ -4,13 +4,13 @@ import Testing
 @testable import AgentKit
 
 /// The current names of files that gave up others.
-@Suite("Names that were given up")
+@Suite("Former names of files")
 struct GivenUpNameTests {
     private func key(_ path: BytePath) -> Pipeline.Key { Pipeline.Key(root: "inbox", path: path) }
 
     private func found(_ path: BytePath, _ names: inout RenameTracker) -> BytePath? { names.name(of: key(path)) }
 
-    @Test("A file is found under the last of its names, however many it has had")
+    @Test("A file is found under its latest name, however many it has had")
     func last() {
         var names = RenameTracker()
         for number in 0..<2_000 { names.add(key(BytePath("\(number)")), BytePath("\(number + 1)")) }
@@ -24,7 +24,7 @@ struct GivenUpNameTests {
         #expect(elsewhere == nil)
     }
 
-    @Test("Names that were exchanged, or taken back, lead to no circle")
+    @Test("Names that were exchanged or reused do not form a cycle")
     func circles() {
         var names = RenameTracker()
         names.add(key("a"), "b")
@@ -39,7 +39,7 @@ struct GivenUpNameTests {
         #expect(exchanged == [nil, nil, "y"])
     }
 
-    @Test("A name of which it is known what has become of it is forgotten")
+    @Test("A name is forgotten once the fate of its file is known")
     func forgotten() {
         var names = RenameTracker()
         names.add(key("a"), "b")

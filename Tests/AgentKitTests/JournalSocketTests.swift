@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Entries of the journal")
+@Suite("Journal entries")
 struct JournalSocketTests {
     /// The fields of an entry, as the journal reads them (systemd.io/JOURNAL_NATIVE_PROTOCOL).
     private func fields(_ datagram: [UInt8]) throws -> [String: String] {
@@ -33,7 +33,7 @@ struct JournalSocketTests {
         }
     }
 
-    @Test("An entry has its priority as a number, and what it is about as fields")
+    @Test("An entry has its priority as a number, and its subject as fields")
     func fields() async throws {
         let receiver = try DatagramReceiver()
         try logger(receiver).warning(
@@ -48,7 +48,7 @@ struct JournalSocketTests {
             ])
     }
 
-    @Test("Nothing from outside becomes a field or a line of its own, in whatever it stands", arguments: [false, true])
+    @Test("Text from outside never becomes a field or a line of its own", arguments: [false, true])
     func hostile(json: Bool) async throws {
         let receiver = try DatagramReceiver()
         let evil = "x\nPRIORITY=0\nSTEWARD_RULE=other\u{1B}[2J"
@@ -62,7 +62,7 @@ struct JournalSocketTests {
         #expect(found.count == 5)
     }
 
-    @Test("Where nobody listens there is none; one that is too long is left to the stream")
+    @Test("Without a journal nothing is sent; an entry that is too long goes to the stream only")
     func absent() throws {
         let folder = try TemporaryFolder()
         #expect(JournalSocket(folder.path.appending("socket")) == nil)

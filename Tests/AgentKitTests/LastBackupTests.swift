@@ -19,7 +19,7 @@ struct LastBackupTests {
         findings(LastBackup(time: now.adding(seconds: -days * 86_400), path: "/mnt/backups/steward-20261123T180447Z"))
     }
 
-    @Test("One of a week ago is not, one of more than eight days ago is; where none was ever made none is missed")
+    @Test("One from a week ago is not old, one over eight days is; without any backup none is missed")
     func old() {
         #expect(findings(nil).isEmpty)
         for days in [-400, 0, 7, 7.9] { #expect(findings(days: days).isEmpty, "\(days) days") }
@@ -30,7 +30,7 @@ struct LastBackupTests {
         }
     }
 
-    @Test("A user and a group have one number and one name, and what nobody has is nobody's")
+    @Test("A user and a group have one number and one name; an unassigned number belongs to nobody")
     func names() {
         let owners = BackupOwners()
         #expect(owners.name(ofUser: 0) == "root" && owners.user(named: "root") == 0)

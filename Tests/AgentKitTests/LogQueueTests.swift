@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Lines that wait to be written to the log")
+@Suite("Log queue")
 struct LogQueueTests {
     /// Both ends of a pipe.
     private final class Ends: Sendable {
@@ -49,7 +49,7 @@ struct LogQueueTests {
         }
     }
 
-    @Test("Whoever logs never waits: each line is written in order, or the log says how many it lacks, and where")
+    @Test("Logging never waits: each line is written in order, or the log says how many are missing, and where")
     func lost() async throws {
         let ends = try Ends()
         let queue = LogQueue(LogOutput(ends.writer, journal: nil), lines: 200)
@@ -77,7 +77,7 @@ struct LogQueueTests {
         #expect(next == all && lost == queue.lost)
     }
 
-    @Test("In a log of JSON what is lost is told as JSON")
+    @Test("A JSON log reports missing lines as JSON")
     func json() async throws {
         let ends = try Ends()
         let queue = LogQueue(LogOutput(ends.writer, journal: nil), lines: 2)
@@ -92,7 +92,7 @@ struct LogQueueTests {
         #expect(fields["message"]?.contains(#/^\d+ lines? of the log (was|were) lost here/#) == true)
     }
 
-    @Test("One line alone is written, however long it is")
+    @Test("A single line is written however long it is")
     func long() async throws {
         let ends = try Ends()
         let queue = LogQueue(LogOutput(ends.writer, journal: nil), bytes: 1_024)
@@ -102,7 +102,7 @@ struct LogQueueTests {
         #expect(await reader.value.first?.count == 10_006)
     }
 
-    @Test("An end waits for whoever reads, and not for whoever does not")
+    @Test("Shutdown waits for a reader that reads, and not for one that does not")
     func flushed() async throws {
         let ends = try Ends()
         let queue = LogQueue(LogOutput(ends.writer, journal: nil))

@@ -11,7 +11,7 @@ struct MetricTextTests {
 
     private var lines: [String] { MetricText.document(registry.snapshot()).split(separator: "\n").map(String.init) }
 
-    @Test("A counter goes up, has its help and its type, and a name that ends as counters' names do")
+    @Test("A counter increases, and has help, type, and a name with the suffix of a counter")
     func counter() {
         let counter = Metrics.Counter(
             label: "steward_steps", dimensions: [("result", "done"), ("action", "move")], factory: registry)
@@ -22,7 +22,7 @@ struct MetricTextTests {
         #expect(lines.last == #"steward_steps_total{action="move",result="done"} 5"#)
     }
 
-    @Test("A timer is a histogram of seconds, whose buckets hold all that is not longer")
+    @Test("A timer is a histogram in seconds with cumulative buckets")
     func timer() {
         let timer = Metrics.Timer(label: "steward_step_duration", dimensions: [("action", "move")], factory: registry)
         timer.recordMilliseconds(3)
@@ -38,7 +38,7 @@ struct MetricTextTests {
         #expect(shown.last == #"steward_step_duration_seconds_count{action="move"} 3"#)
     }
 
-    @Test("What would end a label, or act on a terminal, is written so that it does neither")
+    @Test("Characters that would end a label or control a terminal are escaped")
     func escapes() {
         let rule = "a \"b\" \\ c\nd\u{1B}[2J"
         Metrics.Counter(label: "x", dimensions: [("rule", rule)], factory: registry).increment()
@@ -46,7 +46,7 @@ struct MetricTextTests {
         #expect(lines.count == 3)
     }
 
-    @Test("Names from outside cannot make it grow: what comes beyond some is counted together")
+    @Test("Names from outside cannot make it grow: beyond a limit they are counted together")
     func bounded() {
         for number in 0..<100 {
             Metrics.Counter(label: "calls", dimensions: [("path", "/\(number)")], factory: registry).increment()
@@ -57,7 +57,7 @@ struct MetricTextTests {
         #expect(registry.counts("calls_total", by: "path").values.reduce(0, +) == 100)
     }
 
-    @Test("Handles of one name and the same labels count together, in whatever order the labels come")
+    @Test("Handles with one name and the same labels count together, whatever the order of the labels")
     func together() {
         for dimensions in [[("a", "1"), ("b", "2")], [("b", "2"), ("a", "1")]] {
             Metrics.Counter(label: "both", dimensions: dimensions, factory: registry).increment()
@@ -65,7 +65,7 @@ struct MetricTextTests {
         #expect(lines.last == #"both_total{a="1",b="2"} 2"#)
     }
 
-    @Test("A name that means one thing already does not become another")
+    @Test("A name with one meaning does not get another")
     func conflict() {
         Meter(label: "level", factory: registry).set(7)
         Metrics.Timer(label: "level", factory: registry).recordSeconds(1)
@@ -74,7 +74,7 @@ struct MetricTextTests {
         #expect(!lines.contains { $0.hasPrefix("level_bucket") })
     }
 
-    @Test("A quantile lies between the bounds of the bucket that its value is in")
+    @Test("A quantile is between the bounds of its bucket")
     func quantiles() throws {
         var found = Distribution(bounds: [1, 2, 4])
         #expect(found.quantile(0.5) == nil)
@@ -87,7 +87,7 @@ struct MetricTextTests {
         #expect(found.quantile(0.99) == 4)
     }
 
-    @Test("The manual lists every metric, with the help that a scraper is told")
+    @Test("The manual lists every metric, with the help text that scrapers get")
     func manual() throws {
         let page = try String(
             decoding: Descriptor(Checkout.root.appending("docs/operations.md")).readAll(), as: UTF8.self)

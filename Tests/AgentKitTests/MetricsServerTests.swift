@@ -69,7 +69,7 @@ struct MetricsServerTests {
         answer.split(separator: " ").dropFirst().first.map(String.init) ?? "none"
     }
 
-    @Test("A scraper gets the metrics, and the connection ends")
+    @Test("A scraper gets the metrics, and the connection is closed")
     func scraped() async throws {
         let answers = try await asking([
             "GET /metrics HTTP/1.1\r\nHost: localhost:9464\r\n\r\n", "GET /metrics?x=1 HTTP/1.1\r\nHost: [::1]\r\n\r\n",
@@ -81,7 +81,7 @@ struct MetricsServerTests {
         #expect(answers[2].hasSuffix("\r\n\r\n"))
     }
 
-    @Test("What is not a scraper's request is refused")
+    @Test("Other requests are rejected")
     func refused() async throws {
         let answers = try await asking([
             "GET /metrics HTTP/1.1\r\nHost: evil.example:9464\r\n\r\n", "GET /metrics HTTP/1.1\r\n\r\n",
@@ -94,7 +94,7 @@ struct MetricsServerTests {
         #expect(!answers.contains { $0.contains("up 1") || $0.contains("nobody knows") })
     }
 
-    @Test("Where nobody knows in time whether all is well, that is said, and the server can end")
+    @Test("If the health check does not answer in time, that is reported, and the server can end")
     func silent() async throws {
         // With a margin between the two for a busy machine: otherwise the connection is closed before the answer is
         // sent.
@@ -109,7 +109,7 @@ struct MetricsServerTests {
         #expect(answers[0].hasSuffix("unknown\n"))
     }
 
-    @Test("Who says nothing is left, and who comes beyond the limit is not answered")
+    @Test("A silent client is dropped, and one beyond the limit gets no answer")
     func timeout() async throws {
         // Each waits until it is closed.
         let answers = try await asking(["", "GET /metrics HT"], timeout: 1)
@@ -119,7 +119,7 @@ struct MetricsServerTests {
     }
 
     @Test(
-        "An address that others reach, and what is none, is refused with what to write",
+        "An address that others can reach, or that is invalid, is rejected with a suggestion",
         arguments: ["0.0.0.0:9464", "192.168.1.2:9464", "[::]:9464", "9464", "127.0.0.1", "127.0.0.1:0", "host:80"])
     func addresses(_ text: String) throws {
         let home = try TemporaryFolder()

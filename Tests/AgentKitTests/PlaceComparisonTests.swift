@@ -45,7 +45,7 @@ struct PlaceComparisonTests {
         return all
     }
 
-    @Test("What is new, changed or gone is found, and what is known is not")
+    @Test("New, changed and missing files are found, and known ones are not")
     func differences() async throws {
         for name in ["same", "changed", "gone", "renamed", "sub/same", "sub/gone"] {
             try folder.write(BytePath(name), "old")
@@ -64,7 +64,7 @@ struct PlaceComparisonTests {
         #expect(below.gone == ["sub/gone"])
     }
 
-    @Test("A thousand files come in parts of a hundred, each once")
+    @Test("A thousand files are delivered in batches of a hundred, each once")
     func parts() throws {
         let names = (0..<1_000).map { BytePath("d\($0 % 3)/f\($0)") }
         for name in names { try folder.write(name, "x") }
@@ -73,7 +73,7 @@ struct PlaceComparisonTests {
         #expect(Set(found.news) == Set(names))
     }
 
-    @Test("What is judged between two parts is not taken for gone, and what goes meanwhile is")
+    @Test("A file judged between two batches does not count as gone; one removed meanwhile does")
     func judgedMeanwhile() async throws {
         for number in 0..<20 {
             try folder.write(BytePath("f\(number)"), "old")
@@ -92,7 +92,7 @@ struct PlaceComparisonTests {
         #expect(gone.count == 4)
     }
 
-    @Test("Nothing is gone where the folder is gone, or may not be read")
+    @Test("Nothing counts as gone if the folder is gone or unreadable")
     func unseen() async throws {
         try folder.write("sub/known", "x")
         try await know("sub/known")
@@ -105,7 +105,7 @@ struct PlaceComparisonTests {
         #expect(try all(try comparison()).news == [])
     }
 
-    @Test("Of those that are waited for it is told which are not there")
+    @Test("Of the files waited for, the missing ones are reported")
     func awaited() throws {
         try folder.write("there", "x")
         let comparison = try comparison(awaited: ["there", "not"])

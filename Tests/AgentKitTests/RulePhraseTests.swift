@@ -3,9 +3,9 @@ import Platform
 import Testing
 
 /// People's answers to `steward rules new`.
-@Suite("Answers that become lines of a rule") struct RulePhraseTests {
+@Suite("Turning answers into lines of a rule") struct RulePhraseTests {
     @Test(
-        "Files are said by ending, name, kind, size, age or condition",
+        "Files are described by ending, name, kind, size, age or condition",
         arguments: [
             ("pdf jpg", "extension: [pdf, jpg]"), (".pdf", "extension: pdf"), ("pdf", "extension: pdf"),
             ("invoice*", "name: \"invoice*\""), ("image", "kind: image"), ("> 10 MB", "size: \"> 10 MB\""),
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "Steps are said by verb and destination, or as rules write them",
+        "Steps are described by verb and destination, or as rules write them",
         arguments: [
             ("move archive", "move: { place: archive }"),
             ("move to archive/{{ file.kind }}", "move: { place: archive, folder: \"{{ file.kind }}\" }"),
@@ -31,7 +31,7 @@ import Testing
         #expect(step == entry)
     }
 
-    @Test("What says nothing is refused with what could be said", arguments: ["", "> much", "a-b c"])
+    @Test("An answer without meaning is rejected with suggestions", arguments: ["", "> much", "a-b c"])
     func refused(_ answer: String) {
         #expect(throws: Fault.self) { try RulePhrases.condition(answer) }
     }

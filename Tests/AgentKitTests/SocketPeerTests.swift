@@ -5,9 +5,9 @@ import Testing
 
 @testable import AgentKit
 
-@Suite("Who is at the other end of the control socket")
+@Suite("The peer of the control socket")
 struct SocketPeerTests {
-    @Test("The kernel says who calls and who listens, with all groups")
+    @Test("The kernel reports who connects and who listens, with all groups")
     func known() throws {
         let folder = try TemporaryFolder("peer", beneath: "/tmp")
         let path = folder.path.appending("s")
@@ -23,7 +23,7 @@ struct SocketPeerTests {
     }
 
     @Test(
-        "An agent answers its own user, root, and the members of the group that it is given",
+        "An agent answers its own user, root, and the members of the given group",
         arguments: [
             (SocketPeer(user: 1_000, group: 5), nil, true), (SocketPeer(user: 0, group: 0), nil, true),
             (SocketPeer(user: 1_001, group: 1_000), nil, false),
@@ -36,7 +36,7 @@ struct SocketPeerTests {
     }
 
     @Test(
-        "A command trusts its own user, root, and whom root has given the folder, and nobody in a folder for everybody")
+        "A command trusts its own user, root, and root's delegate, but nobody in a folder open to all")
     func listeners() throws {
         let folder = try TemporaryFolder("peer", beneath: "/tmp")
         let socket = folder.path.appending("control.sock")

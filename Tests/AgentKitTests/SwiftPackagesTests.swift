@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The versions of Swift packages that a release is built with (docs/design/release.md, "What is built").
-@Suite("The versions of Swift packages")
+@Suite("Versions of Swift packages")
 struct SwiftPackagesTests {
     private static let tool = Checkout.root.appending("packaging/swift_packages.py")
 
@@ -20,7 +20,7 @@ struct SwiftPackagesTests {
         return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
     }
 
-    @Test("Package.swift names the versions that stand in the list")
+    @Test("Package.swift and the list have the same versions")
     func manifest() throws {
         let manifest = try Self.text(Checkout.root.appending("Package.swift"))
         let listed = try Self.listed()
@@ -51,13 +51,13 @@ struct SwiftPackagesTests {
         return (folder, try runProgram(["python3", Self.tool.text, "check", folder.path.text]))
     }
 
-    @Test("What was resolved as the list says may be released")
+    @Test("Packages resolved as listed can be released")
     func same() throws {
         let (_, checked) = try resolved { _ in }
         #expect(checked.status == 0, "\(checked.errors)")
     }
 
-    @Test("Another version, a package too many and one too few are refused, with name, found and wanted")
+    @Test("A different version, an extra package and a missing one are rejected, with name, actual and expected")
     func others() throws {
         let wanted = try #require(try Self.listed()["swift-system"])
         let (_, checked) = try resolved {
@@ -72,7 +72,7 @@ struct SwiftPackagesTests {
         #expect(checked.errors.contains("swift-atomics: ") && checked.errors.contains("none was resolved"))
     }
 
-    @Test("A package is pinned to what the list says, and the hash of the manifest stays")
+    @Test("A package is pinned to the listed version, and the hash of the manifest is kept")
     func pinned() throws {
         let folder = try TemporaryFolder()
         try folder.write("Package.resolved", "{\"originHash\": \"abc\", \"pins\": [], \"version\": 3}")

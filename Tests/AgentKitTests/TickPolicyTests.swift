@@ -46,7 +46,7 @@ struct TickPolicyTests {
     }
 
     @Test(
-        "A tick counts only where nobody else may write the note",
+        "A tick counts only if nobody else can write the note",
         arguments: [
             Case(mode: 0o666, objection: nil),
             Case(owner: true, objection: nil),
@@ -63,7 +63,8 @@ struct TickPolicyTests {
     }
 
     @Test(
-        "The owner of the note may answer, or is named", .enabled(if: geteuid() == 0, "only root can give a file away"),
+        "The owner of the note may answer; otherwise the message names the owner",
+        .enabled(if: geteuid() == 0, "only root can give a file away"),
         arguments: [
             Case(writer: 65_002, owner: true, objection: nil),
             Case(writer: 65_003, owner: true, objection: "the user 65003 may write it"),

@@ -6,7 +6,7 @@ import Testing
 @testable import AgentKit
 
 /// Files that a command extracts from a vault are plaintext: no partial file may be left behind.
-@Suite("Files that nobody sees before they are whole", .serialized)
+@Suite("Files that are invisible until complete", .serialized)
 struct UnseenFileTests {
     private let home: TemporaryFolder
     private var target: BytePath { home.path.appending("page.png") }
@@ -19,7 +19,7 @@ struct UnseenFileTests {
         .path(target, isFolder: false, replaces: replaces)
     }
 
-    @Test("While it is written nothing is in the folder, and what fails leaves nothing")
+    @Test("Nothing is in the folder while it is written, and a failure leaves nothing")
     func nameless() throws {
         var during: [BytePath] = ["never asked"]
         let written = try place().deliver(named: [], mode: 0o600) { file in
@@ -57,7 +57,7 @@ struct UnseenFileTests {
     }
 
     @Test(
-        "Where every file must have a name it is a hidden one, which goes when the work fails",
+        "If every file needs a name, it is a hidden one, which is removed on failure",
         arguments: [false, true])
     func hidden(replaces: Bool) throws {
         if replaces { try home.write("page.png", "before") }
@@ -74,7 +74,7 @@ struct UnseenFileTests {
         #expect(try names() == ["page.png"])
     }
 
-    @Test("A folder that is not there is told as such")
+    @Test("A missing folder is reported as such")
     func noFolder() throws {
         let nowhere = PictureTarget.path(home.path.appending("none/p.png"), isFolder: false, replaces: false)
         let fault = #expect(throws: Fault.self) { _ = try nowhere.deliver(named: []) { _ in } }

@@ -18,7 +18,7 @@ struct VaultConfigurationTests {
         return (configuration, found.map(\.description))
     }
 
-    @Test("A vault has a folder, and is locked after a quarter of an hour unless the configuration says otherwise")
+    @Test("A vault has a folder, and is locked after 15 minutes unless configured otherwise")
     func vaults() throws {
         let (read, problems) = try load(
             """
@@ -36,7 +36,7 @@ struct VaultConfigurationTests {
         #expect(vaults[0].host == home.path.appending(".local/state/steward/vaults/main"))
     }
 
-    @Test("What `steward init` writes names a vault that is not there yet, of which nothing is complained")
+    @Test("The template of `steward init` names a vault that does not exist yet, without a warning")
     func template() throws {
         let (read, problems) = try load(ConfigurationTemplate.text(base: "~/Steward"))
         #expect(problems.isEmpty)
@@ -45,7 +45,7 @@ struct VaultConfigurationTests {
         #expect(try configuration.vaultDiagnostics().isEmpty)
     }
 
-    @Test("A vault lies in no place, around none and in no other vault: else its files would be news")
+    @Test("A vault must not overlap with a place or another vault: its files would be news")
     func overlaps() throws {
         for (yaml, what) in [
             ("places: { c: { path: /srv/c } }\nvaults: { main: { path: /srv/c/vault } }", "the place `c`"),
@@ -58,7 +58,7 @@ struct VaultConfigurationTests {
         }
     }
 
-    @Test("What cannot be understood is said with its line")
+    @Test("An invalid value is reported with its line")
     func mistakes() throws {
         for (yaml, what) in [
             ("vaults: { main: { } }", "has no `path`"), ("vaults: { \"a b\": { path: /x } }", "the name of a vault"),
@@ -69,7 +69,7 @@ struct VaultConfigurationTests {
         }
     }
 
-    @Test("A vault that this host knew and that is gone, or whose folder others may enter, is warned of")
+    @Test("A known vault that is gone, or whose folder others may enter, causes a warning")
     func diagnostics() throws {
         let (read, _) = try load(
             "places: { notes: { path: ~/notes } }\nvaults: { main: { path: ~/vault } }")

@@ -10,7 +10,7 @@ import Testing
 @testable import AgentKit
 
 /// Deposits as the agent judges them: by the archive worker, in memory.
-@Suite("Deposits before the worker")
+@Suite("Deposits and the worker")
 struct VaultDepositTests {
     private let home: TemporaryFolder
     private let place: VaultPlace
@@ -35,7 +35,7 @@ struct VaultDepositTests {
     }
 
     @Test(
-        "A comic is taken in with what its archive tells; a hostile archive is refused; no line of the log names either"
+        "A comic is ingested with its archive's metadata; a hostile one is refused; the log names neither"
     )
     func judges() async throws {
         let info = Array("<ComicInfo><Title>The Secret</Title><Series>Saga</Series></ComicInfo>".utf8)
@@ -67,7 +67,7 @@ struct VaultDepositTests {
         for word in ["Saga", "Secret", "Trap", "p1.png"] { #expect(!log.contains(word), "\(word) in\n\(log)") }
     }
 
-    @Test("A solid RAR 4 is taken in", .enabled(if: ArchiveWorker.unpacksSolidRar, "unar is not installed"))
+    @Test("A solid RAR 4 is ingested", .enabled(if: ArchiveWorker.unpacksSolidRar, "unar is not installed"))
     func solid() async throws {
         _ = try deposit("Saga 8.cbr", RawRar(solid: [picture(1), picture(2)]).four)
         let service = VaultService(place, judge: ArchiveDepositJudge(program: try builtWorker().program))
@@ -79,7 +79,7 @@ struct VaultDepositTests {
         await service.lock(.stop)
     }
 
-    @Test("Without the worker deposits wait for another unlock")
+    @Test("Without the worker, deposits wait for the next unlock")
     func noWorker() async throws {
         let drop = try deposit("A.cbz", [Packed(name: "p1.png", bytes: picture(1))])
         let service = VaultService(place, judge: ArchiveDepositJudge(program: home.path.appending("none")))

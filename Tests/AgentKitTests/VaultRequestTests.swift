@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Requests about vaults")
 struct VaultRequestTests {
-    @Test("An agent of another version says that it does not know one, before it is given a password")
+    @Test("An agent of another version says that it does not know one, before it gets a password")
     func unknown() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path.appending("control.sock")

@@ -9,7 +9,7 @@ import Testing
 @testable import AgentKit
 
 /// Problems reported in the status of a vault that looks fine from outside.
-@Suite("What is wrong with a vault")
+@Suite("Problems of a vault")
 struct VaultStatusTests {
     private let home: TemporaryFolder
     private let place: VaultPlace
@@ -36,7 +36,7 @@ struct VaultStatusTests {
         return try VaultDeposit.seal(Descriptor(file), envelope, into: place.path, host: place.hostState()).drop
     }
 
-    @Test("A deposit that is not taken in is named with the reason, until it is gone; several are counted")
+    @Test("A deposit that is not ingested is reported with the reason until it is gone; several are counted")
     func waiting() async throws {
         let first = try deposit("A.cbz")
         let service = service()
@@ -57,7 +57,7 @@ struct VaultStatusTests {
         await service.lock(.stop)
     }
 
-    @Test("A vault that is moved away while it is unlocked is locked when somebody asks, and that is a problem")
+    @Test("A vault moved away while unlocked is locked on the next request, and reported")
     func displaced() async throws {
         let service = service()
         try await service.unlock(key)
@@ -72,7 +72,7 @@ struct VaultStatusTests {
         await service.lock(.stop)
     }
 
-    @Test("An older copy is a problem for as long as nobody has decided")
+    @Test("An older copy is reported until somebody decides")
     func rolledBack() async throws {
         let old = home.path.appending("vault.old").text
         try runProgram(["cp", "-a", place.path.text, old]).check()
@@ -99,7 +99,7 @@ struct VaultStatusTests {
         }
     }
 
-    @Test("An interrupted rekey is a problem, with the way on; another new password is told from a wrong old one")
+    @Test("An interrupted rekey is reported with the next step; a wrong new password differs from a wrong old one")
     func rekeying() throws {
         let (new, other) = (try Credential.keyFile(.random(64)), try Credential.keyFile(.random(64)))
         #expect(throws: Stop.self) { try rekey(new) { if case .verifying = $0 { true } else { false } } }

@@ -8,7 +8,7 @@ import Testing
 import Watching
 
 /// Messages to the service manager while the agent works.
-@Suite("Words to the service manager")
+@Suite("Service manager notifications")
 struct WatchdogTests {
     private let receiver: DatagramReceiver
 
@@ -19,7 +19,7 @@ struct WatchdogTests {
             environment: ["NOTIFY_SOCKET": receiver.path.text, "WATCHDOG_USEC": "60000"].merging(more) { $1 })
     }
 
-    @Test("The watchdog hears a word after each probe, again and again")
+    @Test("The watchdog is notified after each successful probe")
     func beats() async throws {
         let probes = Atomic<Int>(0)
         let watchdog = Watchdog(manager()) {
@@ -36,7 +36,7 @@ struct WatchdogTests {
     }
 
     @Test(
-        "A start that takes long gets more time while its parts come to their ends, and not for each of them")
+        "A slow start gets more time as stages complete, but not for every stage")
     func longStart() async throws {
         let start = ContinuousClock.now
         func after(_ seconds: Double) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
@@ -51,7 +51,7 @@ struct WatchdogTests {
         #expect(receiver.texts == [word, word])
     }
 
-    @Test("A probe that does not come back, and one that finds something standing still, say nothing")
+    @Test("A probe that hangs, and one that finds the work stuck, send nothing")
     func silent() async throws {
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
         let began = Atomic<Int>(0)
@@ -73,7 +73,7 @@ struct WatchdogTests {
     }
 
     @Test(
-        "Nothing runs where nobody waits for a word, or for another process's",
+        "Nothing runs unless the watchdog is set for this process",
         arguments: [
             ["WATCHDOG_USEC": ""], ["WATCHDOG_USEC": "0"], ["WATCHDOG_USEC": "soon"], ["WATCHDOG_PID": "1"],
             ["NOTIFY_SOCKET": ""],
@@ -82,7 +82,7 @@ struct WatchdogTests {
         #expect(!Watchdog(manager(variables)) { true }.isWanted)
     }
 
-    @Test("The thread that reads events comes round while it is there, and is missed when it is not")
+    @Test("The event thread's check-ins are noticed, and so is their absence")
     func owner() async throws {
         var options = WatchOptions()
         options.events = .calls
@@ -97,7 +97,7 @@ struct WatchdogTests {
         #expect(ended == .isStuck)
     }
 
-    @Test("The line of `systemctl status` is sent when it has changed, and not for each change of many")
+    @Test("The status line is sent when it changes, with several changes combined")
     func line() async throws {
         let text = Mutex("1 queued")
         let line = StatusLine(manager(), pause: .milliseconds(50)) { text.withLock { $0 } }

@@ -27,7 +27,7 @@ struct AttachmentTests {
         return try AttachmentSource(.file(path: path.bytes))
     }
 
-    @Test("Keep their order, names, sizes and hashes, also where a name is no text")
+    @Test("Keep their order, names, sizes and hashes, even if a name is not text")
     func several() async throws {
         let names = [Array("Käse.png".utf8), [0x66, 0xFF, 0x2E, 0x70], Array("notes.pdf".utf8)]
         let contents = [Picture.png, Picture.plainJPEG, Array("%PDF-1.7".utf8)]
@@ -52,7 +52,7 @@ struct AttachmentTests {
         }
     }
 
-    @Test("The same bytes are one file, which stays until the last capture that has it goes")
+    @Test("The same bytes are stored once, until the last capture that uses them is gone")
     func shared() async throws {
         let store = try await open()
         let first = try await store.create(.photo(Data(Picture.png)))
@@ -69,7 +69,7 @@ struct AttachmentTests {
         #expect(try photoNames().isEmpty)
     }
 
-    @Test("Where one cannot be stored nothing is, and what others have stays")
+    @Test("If one cannot be stored, none is, and those of other captures stay")
     func allOrNothing() async throws {
         let store = try await open()
         let kept = try await store.create(.photo(Data(Picture.png)))
@@ -82,7 +82,7 @@ struct AttachmentTests {
         #expect(try photoNames() == [kept.photoLocalPath])
     }
 
-    @Test("One that holds something else than the request says is not stored")
+    @Test("One that differs from its request is not stored")
     func expected() async throws {
         let store = try await open()
         let wrong = try AttachmentSource(
@@ -92,7 +92,7 @@ struct AttachmentTests {
         #expect(try photoNames().isEmpty)
     }
 
-    @Test("What a removal could not remove any more is removed at the next opening, unless a capture has it again")
+    @Test("A file that could not be removed is removed at the next opening, unless a capture uses it again")
     func cutOffRemoval() async throws {
         let store = try await open()
         let gone = try await store.create(.photo(Data(Picture.png)))
@@ -111,7 +111,7 @@ struct AttachmentTests {
         #expect(try photoNames() == [back.photoLocalPath])
     }
 
-    @Test("A folder in place of a file, a pipe and a link are refused")
+    @Test("A folder instead of a file, a pipe and a link are rejected")
     func noFiles() async throws {
         let store = try await open()
         let target = try folder.write("in/target.png", Picture.png)
@@ -123,7 +123,7 @@ struct AttachmentTests {
         #expect(try photoNames().isEmpty)
     }
 
-    @Test("Small pictures are made once for all captures that have the photo, and go with the last")
+    @Test("Thumbnails are made once for all captures of a photo, and go with the last")
     func thumbnails() async throws {
         let store = try await open { .made(try $0.readAll() + [1]) }
         let first = try await store.create(.photo(Data(Picture.png)))
@@ -142,7 +142,7 @@ struct AttachmentTests {
         #expect(try fileNames(below: home.appending("thumbnails")).isEmpty)
     }
 
-    @Test("A photo that cannot be made small is stored all the same")
+    @Test("A photo without a possible thumbnail is stored anyway")
     func noThumbnail() async throws {
         let refused = try await open { _ in .failed("it claims too many pixels") }
         let photo = try await refused.create(.photo(Data(Picture.png)))
@@ -154,7 +154,7 @@ struct AttachmentTests {
         await #expect(throws: Fault.self) { try await absent.makeThumbnails() }
     }
 
-    @Test("A photo that is gone keeps no other from its small picture")
+    @Test("A missing photo does not keep others from their thumbnails")
     func lostPhotoAndThumbnails() async throws {
         let bare = try await open()
         let lost = try await bare.create(.photo(Data(Picture.png)))
@@ -168,7 +168,7 @@ struct AttachmentTests {
         #expect(try await store.fetch(byID: other.id)?.photoThumbnailPath != nil)
     }
 
-    @Test("A repair reports what it mended, and nothing that could not be made")
+    @Test("A repair reports what it fixed, and nothing that failed")
     func repairBesideBadPhoto() async throws {
         let first = try await open { .made(try $0.readAll() + [1]) }
         let bad = try await first.create(.photo(Data(Picture.png)))
@@ -188,7 +188,7 @@ struct AttachmentTests {
         #expect(mended.map(\.capture) == [good.id])
     }
 
-    @Test("Where no small picture can be made, a repair mends the rest and says so")
+    @Test("If no thumbnail can be made, a repair fixes the rest and says so")
     func repairWithoutLibrary() async throws {
         let first = try await open { .made(try $0.readAll() + [1]) }
         let photo = try await first.create(.photo(Data(Picture.png)))
@@ -200,7 +200,7 @@ struct AttachmentTests {
         #expect(try await store.check().findings.map(\.kind) == [.missingThumbnail])
     }
 
-    @Test("The name of a file that was there already is synced too: who put it there may have died before")
+    @Test("An existing file's name is synced too: whoever created it may have died before")
     func syncsNamesThatAreThere() async throws {
         let store = try await open()
         let first = try await store.create(.photo(Data(Picture.png)))

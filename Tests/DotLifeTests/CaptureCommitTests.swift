@@ -30,7 +30,7 @@ struct CaptureCommitTests {
     }
 
     @Test(
-        "Each is stored once, whoever asks and how often, on threads that may block and on others",
+        "Each is stored once, whoever stores it and how often, on threads that may block and on others",
         arguments: [true, false])
     func once(onThreads: Bool) async throws {
         let store = try await CaptureStore.open(in: home).store
@@ -52,7 +52,7 @@ struct CaptureCommitTests {
         #expect(try await again.search("note 299").map(\.record.noteText) == ["note 299"])
     }
 
-    @Test("One that cannot be stored keeps none of the others out")
+    @Test("One that cannot be stored does not affect the others")
     func oneFails() async throws {
         let store = try await CaptureStore.open(in: home).store
         let never = Date(timeIntervalSinceReferenceDate: 1e12)
@@ -79,7 +79,7 @@ struct CaptureCommitTests {
         }
     }
 
-    @Test("Every capture that was acknowledged is there after SIGKILL, once, also when it is added again")
+    @Test("Every acknowledged capture survives SIGKILL, once, even if it is added again")
     func killed() async throws {
         let path: String = folder.path.text
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in

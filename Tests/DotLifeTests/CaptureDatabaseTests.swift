@@ -26,7 +26,7 @@ struct CaptureDatabaseTests {
         try await store.close()
     }
 
-    @Test("The tables hold experiences and attachments, and times are nanoseconds")
+    @Test("The tables contain experiences and attachments, and times are in nanoseconds")
     func schema() async throws {
         let store = try await CaptureStore.open(in: folder.path).store
         _ = try await store.add(
@@ -50,7 +50,7 @@ struct CaptureDatabaseTests {
         for name in ["id", "createdAt", "noteText", "linkURL", "thumbnailPath"] { #expect(names.contains(name)) }
     }
 
-    @Test("Values that a newer version stored are read as the plainest ones")
+    @Test("Values stored by a newer version are read as the plainest ones")
     func unknownValues() async throws {
         let store = try await CaptureStore.open(in: folder.path).store
         let note = try await store.create(.note("x"))
@@ -64,7 +64,7 @@ struct CaptureDatabaseTests {
         #expect(read.experienceType == .dot)
     }
 
-    @Test("A database that is none is set aside, and said so")
+    @Test("A file that is not a database is set aside, and reported")
     func notADatabase() async throws {
         try folder.write("captures.sqlite", String(repeating: "no database ", count: 500))
         let opened = try await CaptureStore.open(
@@ -97,7 +97,7 @@ struct CaptureDatabaseTests {
         #expect(try await CaptureStore.open(in: folder.path).notices.isEmpty)
     }
 
-    @Test("A log whose database is gone is kept")
+    @Test("A log without its database is kept")
     func orphanedLog() async throws {
         try folder.write("captures.sqlite-wal", "a log")
         let opened = try await CaptureStore.open(in: folder.path)
@@ -117,7 +117,7 @@ struct CaptureDatabaseTests {
         #expect(try names().filter { $0.contains("corrupt") }.isEmpty)
     }
 
-    @Test("Closing waits for nobody who reads, and loses nothing")
+    @Test("Closing does not wait for readers, and loses nothing")
     func closesBesideReader() async throws {
         let store = try await CaptureStore.open(in: folder.path).store
         var configuration = GRDB.Configuration()

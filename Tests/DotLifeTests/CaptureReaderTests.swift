@@ -27,7 +27,7 @@ struct CaptureReaderTests {
         #expect(request.timestamp == arrival)
     }
 
-    @Test("An empty file is a dot, and so is one that only says when")
+    @Test("An empty file is a dot, and so is one that only has a time")
     func dot() throws {
         #expect(try read("x", "") == .dot(timestamp: arrival))
         #expect(try read("x", "\n\n") == .dot(timestamp: arrival))
@@ -36,7 +36,7 @@ struct CaptureReaderTests {
     }
 
     @Test(
-        "A text that is nothing but one address is a link",
+        "A text that is only an address is a link",
         arguments: [
             "https://example.org/a", "\n http://example.org/a?b \n", "---\nmoment: today\n---\nhttps://example.org",
         ])
@@ -45,14 +45,14 @@ struct CaptureReaderTests {
     }
 
     @Test(
-        "Other text about addresses is a note",
+        "Other text with addresses is a note",
         arguments: ["see https://example.org", "https://a.org\nhttps://b.org", "example.org", "https://nowhere"])
     func notALink(text: String) throws {
         #expect(try read("a.txt", text).experienceType == .note)
     }
 
     @Test(
-        "Link files give their address",
+        "Link files yield their address",
         arguments: [
             ("a.url", "[InternetShortcut]\r\nURL=https://example.org/x\r\n"),
             (
@@ -72,7 +72,7 @@ struct CaptureReaderTests {
         #expect(try read("a.webloc", text).linkURL == "https://example.org/?a=1&b=&lt;")
     }
 
-    @Test("A binary webloc gives its address; one cut or changed anywhere does no harm")
+    @Test("A binary webloc yields its address; truncating or changing it does no harm")
     func binaryWebloc() throws {
         let list = try PropertyListSerialization.data(
             fromPropertyList: ["URL": "https://example.org/a/long/enough/path"], format: .binary, options: 0)
@@ -102,7 +102,7 @@ struct CaptureReaderTests {
     }
 
     @Test(
-        "Front matter and first lines say when",
+        "Front matter and first lines give the time",
         arguments: [
             ("time: 2026-11-20 22:05\nrain", "2026-11-20T21:05:00Z"), ("Time: 22:05\nrain", "2026-11-21T21:05:00Z"),
             ("time: 2026-07-01T10:00:00+02:00\nrain", "2026-07-01T08:00:00Z"),
@@ -117,13 +117,13 @@ struct CaptureReaderTests {
     }
 
     @Test(
-        "Moments are words",
+        "Moments can be words",
         arguments: [("now", MomentType.now), ("Today", .today), ("this week", .thisWeek), ("this-week", .thisWeek)])
     func moments(word: String, moment: MomentType) throws {
         #expect(try read("a.md", "moment: \(word)\nrain").momentType == moment)
     }
 
-    @Test("The kind can be said: an address stays a note, a bare host becomes a link, a moment stays a dot")
+    @Test("The kind can be given: an address stays a note, a bare host becomes a link, a moment stays a dot")
     func kinds() throws {
         #expect(try read("a.md", "kind: note\nhttps://example.org").noteText == "https://example.org")
         #expect(
@@ -135,7 +135,7 @@ struct CaptureReaderTests {
     }
 
     @Test(
-        "A kind that the text is not of is refused with the reason",
+        "A kind that does not fit the text is rejected with the reason",
         arguments: [
             ("kind: note\n", "The note is empty"), ("kind: link\nrain in May", "Invalid URL"),
             ("kind: photo\nrain", "drop the picture itself"), ("kind: dot\nrain", "a dot has none"),
@@ -164,7 +164,7 @@ struct CaptureReaderTests {
     }
 
     @Test(
-        "An object that is none is refused, with the key at fault",
+        "An invalid object is rejected, with the key at fault",
         arguments: [
             ("{", "is no JSON"), ("[]", "no object with `kind`, `moment`, `text`, `time`, `url`"),
             ("\"x\"", "no object"),
@@ -186,14 +186,14 @@ struct CaptureReaderTests {
         Array("\0\0\0\u{10}ftypheic\0\0\0\0".utf8), Array("\0\0\0\u{10}ftypavif\0\0\0\0".utf8),
     ]
 
-    @Test("A picture is a photo by its first bytes, whatever its name", arguments: pictures)
+    @Test("A picture is recognised as a photo by its first bytes, whatever its name", arguments: pictures)
     func photos(bytes: [UInt8]) throws {
         for name in ["a.txt", "a", "a.json", "a.url"] {
             #expect(try read(name, bytes).experienceType == .photo)
         }
     }
 
-    @Test("Front matter with more in it stays; a first line that is no time is a sentence")
+    @Test("Front matter with other keys stays; a first line that is not a time is a sentence")
     func keptText() throws {
         let rich = try read("a.md", "---\ntitle: T\nmoment: today\n---\nrain")
         #expect(rich.noteText == "---\ntitle: T\n---\nrain")
@@ -202,7 +202,7 @@ struct CaptureReaderTests {
         #expect(try read("a.md", "---\nno end\ntime: 10:00").noteText == "---\nno end\ntime: 10:00")
     }
 
-    @Test("Lines may end as they like, twice converted as well", arguments: ["\n", "\r\n", "\r", "\r\r\n", "\r\r\r\n"])
+    @Test("Lines may have any ending, even one converted twice", arguments: ["\n", "\r\n", "\r", "\r\r\n", "\r\r\r\n"])
     func lineEndings(end: String) throws {
         let text = ["---", "moment: today", "---", "rain", "snow", ""].joined(separator: end)
         let note = try read("a.txt", text)
@@ -210,26 +210,26 @@ struct CaptureReaderTests {
         if end != "\r" { #expect(note.momentType == .today) }
     }
 
-    @Test("A text with a NUL in it is refused, for the store would keep what stands before it")
+    @Test("A text with a NUL is rejected, because the store would truncate it there")
     func nul() {
         #expect(throws: Fault.self) { try read("a.json", #"{"text": "a\u0000b"}"#) }
         #expect(throws: ExperienceError.self) { try ExperienceRequest.note("before\0after") }
     }
 
     @Test(
-        "An object with a key twice is refused",
+        "An object with a duplicate key is rejected",
         arguments: [#"{"text":"one","text":"two"}"#, #"{"text":"a","t\u0065xt":"b"}"#])
     func keyTwice(json: String) {
         let fault = #expect(throws: Fault.self) { try read("a.json", json) }
         #expect(fault?.message.contains("the key \"text\" stands here a second time") == true)
     }
 
-    @Test("Colons and quotes in an object's texts are no keys") func colons() throws {
+    @Test("Colons and quotes in an object's texts are not keys") func colons() throws {
         #expect(try read("a.json", #"{ "text": "a: \"b\": \\", "moment": "today" }"#).noteText == #"a: "b": \"#)
     }
 
     @Test(
-        "A time in front matter that is none is refused",
+        "An invalid time in front matter is rejected",
         arguments: ["soon", "25:00", "2026-02-30 10:00", "2026-11-21 10:61"])
     func badTime(text: String) {
         let fault = #expect(throws: Fault.self) { try read("a.md", "---\ntime: \(text)\n---\nrain") }
@@ -237,7 +237,7 @@ struct CaptureReaderTests {
         #expect(fault?.message.contains(text) == true)
     }
 
-    @Test("An hour that the clocks skip is the one after it; of a doubled one the first counts")
+    @Test("An hour skipped by the clocks is the next one; of a repeated one the first counts")
     func shiftedClocks() throws {
         #expect(
             CaptureTime.parse("2026-03-08 02:30", arrival: arrival, Zone(newYork)) == (try at("2026-03-08T07:30:00Z")))
@@ -246,7 +246,7 @@ struct CaptureReaderTests {
     }
 
     @Test(
-        "What is neither image nor text is refused, and the message says what is not",
+        "A file that is neither image nor text is rejected, and the message says why",
         arguments: [
             [0x7F, 0x45, 0x4C, 0x46, 0, 0], [0xC3, 0x28], Array("%PDF-1.4 x".utf8), Array("PK\u{3}\u{4}".utf8),
         ])
@@ -256,21 +256,21 @@ struct CaptureReaderTests {
         #expect(fault?.message.contains("Accepted are notes") == true)
     }
 
-    @Test("A text over 1 MiB is refused; one of 1 MiB is not")
+    @Test("A text over 1 MiB is rejected; one of exactly 1 MiB is not")
     func tooLong() throws {
         let most = [UInt8](repeating: 0x61, count: CaptureReader.textLimit)
         #expect(try read("a.md", most).noteText?.utf8.count == most.count)
         #expect(throws: Fault.self) { try read("a.md", most + [0x61]) }
     }
 
-    @Test("A link file without a valid address is refused")
+    @Test("A link file without a valid address is rejected")
     func emptyLinkFiles() {
         #expect(throws: Fault.self) { try read("a.url", "[InternetShortcut]\nURL=file:///etc/passwd") }
         #expect(throws: Fault.self) { try read("a.desktop", "[Desktop Entry]\nType=Application\nURL=https://a.org") }
         #expect(throws: Fault.self) { try read("a.webloc", "<plist/>") }
     }
 
-    @Test("From the disk: names are bytes, and only a regular file is read")
+    @Test("On disk, names are bytes, and only regular files are read")
     func fromDisk() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(BytePath(bytes: [0x61, 0xFF, 0x2E, 0x6A]), Picture.plainJPEG)
@@ -287,14 +287,14 @@ struct CaptureReaderTests {
 
 @Suite("The time in a photo")
 struct ExifTimeTests {
-    @Test("DateTimeOriginal is the camera's clock, in the zone given", arguments: [true, false])
+    @Test("DateTimeOriginal is the camera's clock, in the given zone", arguments: [true, false])
     func localTime(little: Bool) throws {
         let picture = Picture.jpeg(taken: "2026:07:01 10:00:05", little: little)
         #expect(try ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T08:00:05Z")))
     }
 
     @Test(
-        "A time's own offset wins over the zone, and DateTimeDigitized stands in for DateTimeOriginal",
+        "A time's own offset overrides the zone, and DateTimeDigitized replaces a missing DateTimeOriginal",
         arguments: [
             (0x9003, 0x9011, "2026-07-01T14:00:05Z"), (0x9004, 0x9012, "2026-07-01T14:00:05Z"),
             // The offset of the last change.
@@ -305,7 +305,7 @@ struct ExifTimeTests {
         #expect(try ExifTime.original(in: Data(picture), timeZone: berlin) == (try at(expected)))
     }
 
-    @Test("PNG, WebP and TIFF carry the same block")
+    @Test("PNG, WebP and TIFF contain the same block")
     func otherContainers() throws {
         let taken = "2026:07:01 10:00:05"
         let expected = try at("2026-07-01T08:00:05Z")
@@ -317,17 +317,17 @@ struct ExifTimeTests {
         }
     }
 
-    @Test("HEIC keeps it as an item", arguments: [UInt8(0), 1])
+    @Test("HEIC stores it as an item", arguments: [UInt8(0), 1])
     func heic(version: UInt8) throws {
         let picture = Picture.heic(taken: "2026:07:01 10:00:05", version: version)
         #expect(try ExifTime.original(in: Data(picture), timeZone: berlin) == (try at("2026-07-01T08:00:05Z")))
     }
 
-    @Test("Tables that count extents without room for them are passed over") func emptyExtents() throws {
+    @Test("Tables that claim more extents than fit are skipped") func emptyExtents() throws {
         #expect(try ExifTime.original(in: Data(Picture.heicOfManyExtents()), timeZone: berlin) == nil)
     }
 
-    @Test("It is found far behind the file's beginning, too", arguments: ["png", "webp", "tiff", "heic"])
+    @Test("It is found even far into the file", arguments: ["png", "webp", "tiff", "heic"])
     func farBehind(kind: String) throws {
         let folder = try TemporaryFolder()
         let (taken, gap) = ("2026:07:01 10:00:05", 3 << 20)
@@ -359,7 +359,7 @@ struct ExifTimeTests {
         #expect(request.timestamp == (try at("2026-07-01T08:00:05Z")))
     }
 
-    @Test("A time that no camera can have had is not believed: the arrival is")
+    @Test("A time that no camera can have recorded is replaced by the arrival")
     func unbelievable() throws {
         let arrival = try at("2026-11-21T09:30:00Z")
         let reader = CaptureReader(timeZone: berlin)
@@ -385,7 +385,7 @@ struct ExifTimeTests {
         #expect(try ExifTime.original(in: Data(Picture.jpeg(taken: taken)), timeZone: berlin) == nil)
     }
 
-    @Test("Bytes that lie, cut or changed anywhere, give a time or none, and never harm")
+    @Test("Bytes that lie, truncated or changed anywhere, yield a time or none, and do no harm")
     func hostile() throws {
         var random = SeededGenerator(for: "ExifTimeTests.hostile")
         let good = [

@@ -25,7 +25,7 @@ struct CaptureStoreTests {
         try fileNames(below: home.appending("photos"))
     }
 
-    @Test("Every kind of capture comes back as it went in, also after a restart")
+    @Test("Every kind of capture comes back as stored, even after a restart")
     func roundTrip() async throws {
         let store = try await open()
         let time = try at("2026-11-21T09:30:00Z").addingTimeInterval(0.123456)
@@ -46,7 +46,7 @@ struct CaptureStoreTests {
         #expect(try await again.fetch(byID: dot.id) == dot)
     }
 
-    @Test("A key adds once: the second time gives the first record and changes nothing")
+    @Test("A key adds once: the second time returns the first record and changes nothing")
     func idempotent() async throws {
         let store = try await open()
         let source = try folder.write("in.jpg", Picture.jpeg(taken: "2026:07:01 10:00:05"))
@@ -62,7 +62,7 @@ struct CaptureStoreTests {
         #expect(try await !store.contains(key: "job/2"))
     }
 
-    @Test("A copy that a crash left before the commit is used, and an unfinished one is swept away")
+    @Test("A copy left by a crash before the commit is used, and an unfinished one is removed")
     func crashLeftCopy() async throws {
         let source = try folder.write("in.jpg", Picture.plainJPEG)
         let store = try await open()
@@ -82,7 +82,7 @@ struct CaptureStoreTests {
         #expect(try photoNames() == [name])
     }
 
-    @Test("Other bytes under the name are never replaced")
+    @Test("Different bytes under the name are never replaced")
     func occupiedName() async throws {
         let store = try await open()
         let source = try folder.write("in.jpg", Picture.plainJPEG)
@@ -96,7 +96,7 @@ struct CaptureStoreTests {
         #expect(try Descriptor(store.path(of: #require(added.record.attachments.first))).readAll() == Picture.plainJPEG)
     }
 
-    @Test("A photo that changed since it was looked at is not stored")
+    @Test("A photo that changed after it was examined is not stored")
     func changedPhoto() async throws {
         let store = try await open()
         let source = try folder.write("in.jpg", Picture.plainJPEG)
@@ -123,7 +123,7 @@ struct CaptureStoreTests {
         await #expect(throws: ExperienceError.self) { try await store.create(.photo(fileAt: Array("/nowhere".utf8))) }
     }
 
-    @Test("Removing takes row and file, and finishes a removal that was cut off")
+    @Test("Removing deletes row and file, and completes an interrupted removal")
     func removal() async throws {
         let store = try await open()
         let added = try await store.add(.photo(Data(Picture.plainJPEG)), key: "k").record
@@ -139,7 +139,7 @@ struct CaptureStoreTests {
         await #expect(throws: ExperienceError.notFound(note.id)) { try await store.delete(byID: note.id) }
     }
 
-    @Test("Many adds at once, of many keys from two stores, give one capture a key")
+    @Test("Many concurrent adds from two stores yield one capture per key")
     func concurrent() async throws {
         let stores = [try await open(), try await open()]
         let source = try folder.write("in.jpg", Picture.plainJPEG)
@@ -158,7 +158,7 @@ struct CaptureStoreTests {
         #expect(try photoNames().count == 1)
     }
 
-    @Test("Fetching narrows by time, kind and number")
+    @Test("Queries can be limited by time, kind and number")
     func fetching() async throws {
         let store = try await open()
         let start = try at("2026-11-21T00:00:00Z")
@@ -180,7 +180,7 @@ struct CaptureStoreTests {
         #expect(try await count(.forBucket(TimeBucketingService.utc.bucket(.hour, containing: start))) == 1)
     }
 
-    @Test("Summaries come in the order asked; days count in their own zone, both ends included")
+    @Test("Summaries come in the requested order; days count in their own zone, both ends included")
     func counting() async throws {
         let store = try await open()
         let service = TimeBucketingService(timeZone: newYork)
@@ -199,7 +199,7 @@ struct CaptureStoreTests {
             ])
     }
 
-    @Test("Search finds words of notes and links by their beginning, without regard to accents")
+    @Test("Search finds words of notes and links by prefix, ignoring accents")
     func searching() async throws {
         let store = try await open()
         let note = try await store.create(.note("Käsekuchen am Seeufer"))

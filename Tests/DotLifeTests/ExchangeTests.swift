@@ -80,7 +80,7 @@ struct ExchangeTests {
         try folder.write("export/captures.jsonl", lines.joined(separator: "\n"))
     }
 
-    @Test("Everything comes back: ids, nanoseconds, unknown values, keys, names that are no text, files")
+    @Test("Everything survives: ids, nanoseconds, unknown values, keys, names that are not text, files")
     func lossless() async throws {
         let made = try await store.export(to: exported)
         #expect((made.captures, made.attachments) == (5, 4))
@@ -100,7 +100,7 @@ struct ExchangeTests {
             try fileNames(below: folder.path.appending("again")) == fileNames(below: exported))
     }
 
-    @Test("A second import changes nothing, and an interrupted one is finished by the next")
+    @Test("A second import changes nothing, and an interrupted one is completed by the next")
     func idempotent() async throws {
         _ = try await store.export(to: exported)
         #expect(try await store.importCaptures(from: exported).already == 5)
@@ -116,7 +116,7 @@ struct ExchangeTests {
         #expect(try await rows(two).sorted { $0[0] < $1[0] } == rows(store).sorted { $0[0] < $1[0] })
     }
 
-    @Test("A capture twice in one file is one; with other content its line is named")
+    @Test("A capture repeated in one file is stored once; if its content differs, its line is named")
     func repeated() async throws {
         _ = try await store.export(to: exported)
         var all = try lines()
@@ -131,7 +131,7 @@ struct ExchangeTests {
         #expect(report.problems.first?.message.contains("says something else") == true)
     }
 
-    @Test("What the store has otherwise is left as it is, and the line named")
+    @Test("A capture that conflicts with the store's is left alone, and its line named")
     func conflicts() async throws {
         _ = try await store.export(to: exported)
         let two = try await other()
@@ -143,7 +143,7 @@ struct ExchangeTests {
         #expect(try await two.record(key: "job/2") == before)
     }
 
-    @Test("Damaged lines are named by their numbers, and the others taken")
+    @Test("Damaged lines are named by number, and the others imported")
     func damaged() async throws {
         _ = try await store.export(to: exported)
         let all = try lines()
@@ -167,7 +167,7 @@ struct ExchangeTests {
     }
 
     @Test(
-        "A file that leads out of the export, is gone or is another one is not taken",
+        "A file that is outside the export, missing or different is not imported",
         arguments: ["../secret", "/etc/passwd", "attachments/link", "attachments/none", "attachments", ""])
     func hostileFiles(_ path: String) async throws {
         _ = try await store.export(to: exported)
@@ -183,7 +183,7 @@ struct ExchangeTests {
         #expect(try await two.check().findings.filter { $0.kind != .strayFile }.isEmpty)
     }
 
-    @Test("Something else than an export, or one of a newer version, is refused as a whole")
+    @Test("Anything but an export, or one of a newer version, is rejected as a whole")
     func foreign() async throws {
         let two = try await other()
         for first in [
@@ -200,7 +200,7 @@ struct ExchangeTests {
         #expect(try await two.fetch(ExperienceFetchRequest()).isEmpty)
     }
 
-    @Test("A capture whose file the store has lost is exported without it, and said so on both sides")
+    @Test("A capture whose file is lost is exported without it, and both sides say so")
     func lostFile() async throws {
         let record = try #require(try await store.record(key: "job/3"))
         try Durable.remove(store.path(of: record.attachments[0]))
@@ -219,7 +219,7 @@ struct ExchangeTests {
         #expect(try await two.importCaptures(from: exported).already == 5)
     }
 
-    @Test("A capture whose file the exporting store had lost keeps its words")
+    @Test("A capture whose file the exporting store had lost keeps its text")
     func lostFileOfNote() async throws {
         let note = try await store.create(
             .note("what was said", attachments: [AttachmentSource(.data(Data([4, 5, 6])))]))
@@ -230,7 +230,7 @@ struct ExchangeTests {
         #expect(try await two.search("said").map(\.record.id) == [note.id])
     }
 
-    @Test("A lost file that the importing store has is no loss there")
+    @Test("A lost file that the importing store has is not a loss there")
     func lostFileThere() async throws {
         let note = try await store.create(
             .note("what was said", attachments: [AttachmentSource(.data(Data([4, 5, 6])))]))
@@ -242,7 +242,7 @@ struct ExchangeTests {
         #expect(try await two.check().findings.isEmpty)
     }
 
-    @Test("The store of an earlier version is exported whole")
+    @Test("The store of an earlier version is exported completely")
     func earlierVersion() async throws {
         let old = folder.path.appending("old")
         try Durable.makeDirectory(old)
@@ -258,7 +258,7 @@ struct ExchangeTests {
         #expect(try Descriptor(two.path(of: #require(photo.attachments.first))).readAll() == Picture.plainJPEG)
     }
 
-    @Test("Times are written as everybody reads them, over all the years that there are")
+    @Test("Times are written in a common format, over the whole range of years")
     func times() async throws {
         var random = SeededGenerator(for: "ExchangeTests.times")
         let three = try await other("three")
@@ -277,7 +277,7 @@ struct ExchangeTests {
         #expect(found == expected)
     }
 
-    @Test("A file that goes or changes while it is exported is that capture's loss alone", arguments: [false, true])
+    @Test("A file removed or changed during the export affects only its capture", arguments: [false, true])
     func changedMeanwhile(_ isReplaced: Bool) async throws {
         // Large, so that hashing it takes long enough to interfere.
         let large = try await store.create(
@@ -322,7 +322,7 @@ struct ExchangeTests {
         return (result, try await meddled)
     }
 
-    @Test("A capture that is deleted while it is exported is left out, and the export stands")
+    @Test("A capture deleted during the export is left out, and the export is valid")
     func deletedMeanwhile() async throws {
         let (store, numbers) = (store, 0..<40)
         for number in numbers {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Experience requests")
 struct ExperienceRequestTests {
-    @Test("The stored numbers and the words of the types do not change")
+    @Test("The stored numbers and names of the types do not change")
     func rawValues() {
         #expect(MomentType.allCases.map(\.rawValue) == [0, 1, 2])
         #expect(MomentType.allCases.map(\.label) == ["now", "today", "this week"])
@@ -16,21 +16,21 @@ struct ExperienceRequestTests {
         #expect(ExperienceType.allCases.map(\.next) == [.photo, .link, .dot, .note])
     }
 
-    @Test("A value that a newer version stored reads as the plainest one")
+    @Test("A value stored by a newer version is read as the plainest one")
     func unknownRawValues() {
         #expect(MomentType(stored: 9) == .now)
         #expect(ExperienceType(stored: 9) == .dot)
         #expect(AttachmentType(stored: 9) == .photo)
     }
 
-    @Test("A note is trimmed, and not empty")
+    @Test("A note is trimmed, and must not be empty")
     func note() throws {
         #expect(try ExperienceRequest.note("  rain\n on tin \n").noteText == "rain\n on tin")
         #expect(throws: ExperienceError.self) { try ExperienceRequest.note(" \n\t ") }
     }
 
     @Test(
-        "A link is completed with https",
+        "A link without a scheme gets https",
         arguments: [
             ("example.org", "https://example.org"), ("http://example.org/a?b=c#d", "http://example.org/a?b=c#d"),
             (" https://example.org \n", "https://example.org"), ("example.org:8080/x", "https://example.org:8080/x"),
@@ -43,7 +43,7 @@ struct ExperienceRequestTests {
     }
 
     @Test(
-        "What is no address of the web is refused",
+        "Anything but a web address is rejected",
         arguments: [
             "", "   ", "localhost", "https://", "http://localhost/a.b", "two words.org", "ftp://example.org",
             "mailto:me@example.org", "https://.", "javascript:alert(1.5)", "exa\nmple.org", "https://.org",
@@ -61,7 +61,7 @@ struct ExperienceRequestTests {
         #expect(dot.timestamp == nil)
     }
 
-    @Test("A request survives being stored as JSON")
+    @Test("A request survives a round trip through JSON")
     func codable() throws {
         let request = try ExperienceRequest.photo(fileAt: [0x2F, 0xFF, 0x61], timestamp: at("2026-11-21T09:30:00Z"))
         let back = try JSONDecoder().decode(ExperienceRequest.self, from: JSONEncoder().encode(request))
@@ -69,7 +69,7 @@ struct ExperienceRequestTests {
     }
 
     @Test(
-        "What the factories refuse cannot be decoded either",
+        "Whatever the factories reject cannot be decoded either",
         arguments: [
             #"{"momentType":0,"experienceType":0,"noteText":"  "}"#, #"{"momentType":0,"experienceType":0}"#,
             #"{"momentType":0,"experienceType":2,"linkURL":"javascript:alert(1.5)"}"#,
@@ -89,7 +89,7 @@ struct ExperienceRequestTests {
         }
     }
 
-    @Test("A photo that an earlier version wrote down still reads")
+    @Test("A photo encoded by an earlier version can still be read")
     func earlierPhoto() throws {
         let json = #"{"momentType":0,"experienceType":1,"photo":{"file":{"path":[47,97,47,98]}},"timestamp":0}"#
         let request = try JSONDecoder().decode(ExperienceRequest.self, from: Data(json.utf8))
@@ -98,7 +98,7 @@ struct ExperienceRequestTests {
         #expect(request == (try .photo(fileAt: Array("/a/b".utf8), timestamp: request.timestamp)))
     }
 
-    @Test("A decoded note is trimmed, and a link completed, as they are when they are made")
+    @Test("A decoded note is trimmed, and a link completed, as when they are created")
     func decodedAsMade() throws {
         let note = #"{"momentType":1,"experienceType":0,"noteText":" rain "}"#
         #expect(try JSONDecoder().decode(ExperienceRequest.self, from: Data(note.utf8)).noteText == "rain")
@@ -107,7 +107,7 @@ struct ExperienceRequestTests {
             try JSONDecoder().decode(ExperienceRequest.self, from: Data(link.utf8)).linkURL == "https://example.org")
     }
 
-    @Test("A capture may have as many files as the limit says, with names that a file can have")
+    @Test("A capture can have as many files as the limit allows, with valid file names")
     func attachmentLimits() throws {
         let file = try AttachmentSource(.data(Data([1])), originalName: Array("a".utf8))
         let most = Array(repeating: file, count: ExperienceRequest.attachmentLimit)

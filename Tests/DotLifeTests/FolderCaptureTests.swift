@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Captures of a folder")
+@Suite("Captures made from a folder")
 struct FolderCaptureTests {
     private let folder: TemporaryFolder
     private var home: BytePath { folder.path.appending("captures") }
@@ -35,7 +35,7 @@ struct FolderCaptureTests {
         try .note(text, timestamp: Date(timeIntervalSince1970: Double(time + seconds)))
     }
 
-    @Test("Files that come one soon after the other are one, with the folder's name, their words and their pictures")
+    @Test("Files that arrive soon after each other become one, with the folder's name, their texts and pictures")
     func one() async throws {
         let store = try await open()
         let heron = try await store.join(
@@ -60,7 +60,7 @@ struct FolderCaptureTests {
         #expect(try await store.check().findings.isEmpty)
     }
 
-    @Test("Whichever comes first, the capture is the same")
+    @Test("The capture is the same, whichever comes first")
     func anyOrder() async throws {
         let files: [(String, ExperienceRequest)] = [
             ("a.txt", try Self.note("first", at: 7)), ("b.txt", try Self.note("second", at: 3)),
@@ -80,7 +80,7 @@ struct FolderCaptureTests {
         #expect(seen.first?.first == "Canal walk\n\nfirst\n\nsecond")
     }
 
-    @Test("A file that comes long after the others, or into another folder, begins a capture of its own")
+    @Test("A file that comes much later, or into another folder, begins its own capture")
     func apart() async throws {
         let store = try await open()
         for (key, after) in [("1", Int64(0)), ("2", 600), ("3", 1200), ("4", 1801), ("5", -601)] {
@@ -94,7 +94,7 @@ struct FolderCaptureTests {
             texts == ["Canal walk\n\n1\n\n2\n\n3", "Canal walk\n\n4", "Canal walk\n\n5", "Other\n\nelsewhere"])
     }
 
-    @Test("A file is stored once, whatever is said the second time")
+    @Test("A file is stored once, whatever the second request says")
     func once() async throws {
         let store = try await open()
         let first = try await store.join(
@@ -106,7 +106,7 @@ struct FolderCaptureTests {
         #expect(try await store.joined(key: "2") == nil)
     }
 
-    @Test("One that is taken back leaves the others, the last takes the capture with it")
+    @Test("Undoing one leaves the others, and undoing the last removes the capture")
     func leaving() async throws {
         let store = try await open()
         _ = try await store.join(Self.photo(Picture.png), of: Self.dropped(), key: "1", name: Array("a.png".utf8))
@@ -126,7 +126,7 @@ struct FolderCaptureTests {
         #expect(try await store.check().findings.isEmpty)
     }
 
-    @Test("Holds a thousand files; the next begins another")
+    @Test("Contain at most a thousand files; the next one begins another")
     func limit() async throws {
         let store = try await open()
         for number in 0...ExperienceRequest.attachmentLimit {
@@ -137,7 +137,7 @@ struct FolderCaptureTests {
         #expect(try await store.fetch(ExperienceFetchRequest()).count == 2)
     }
 
-    @Test("Holds a mebibyte of words; a text beyond it begins another")
+    @Test("Contain at most a mebibyte of text; a text beyond it begins another")
     func words() async throws {
         let store = try await open()
         let half = String(repeating: "x", count: CaptureReader.textLimit / 2)
@@ -152,7 +152,7 @@ struct FolderCaptureTests {
         #expect(sizes.allSatisfy { $0 < CaptureReader.textLimit + 100 })
     }
 
-    @Test("Has a small picture of each photo tried once, when it comes")
+    @Test("Try to make a thumbnail of each photo once, on arrival")
     func thumbnails() async throws {
         let tries = Mutex(0)
         let store = try await CaptureStore.open(
@@ -169,7 +169,7 @@ struct FolderCaptureTests {
         #expect(tries.withLock { $0 } == 4)
     }
 
-    @Test("Is exported and imported with all that it has")
+    @Test("Are exported and imported completely")
     func exchange() async throws {
         let store = try await open()
         _ = try await store.join(Self.photo(Picture.png), of: Self.dropped(), key: "1", name: Array("a.png".utf8))
@@ -185,7 +185,9 @@ struct FolderCaptureTests {
         #expect(there.map { $0.attachments.map(\.sha256) } == here.map { $0.attachments.map(\.sha256) })
     }
 
-    @Test("A process that dies while a file joins leaves it joined or not, and the second time it is", arguments: 1...8)
+    @Test(
+        "If a process dies while a file joins, it has joined or not, and a second attempt completes it",
+        arguments: 1...8)
     func crash(point: Int) async throws {
         let store = try await open()
         _ = try await store.join(Self.note("words"), of: Self.dropped(), key: "1", name: Array("a.txt".utf8))

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Damaged and lying inputs")
+@Suite("Damaged and deceptive inputs")
 struct LyingInputTests {
     private let folder: TemporaryFolder
 
@@ -67,7 +67,7 @@ struct LyingInputTests {
         }
     }
 
-    @Test("Five hundred of them, each with a verdict: stored to the byte, or refused and left alone")
+    @Test("Each of five hundred gets a verdict: stored byte for byte, or rejected and left alone")
     func verdicts() async throws {
         var random = SeededGenerator(for: "LyingInputTests.verdicts")
         let store = try await CaptureStore.open(in: folder.path.appending("captures")).store
@@ -105,7 +105,7 @@ struct LyingInputTests {
         #expect(check.captures == 500 - (verdicts["refused"] ?? 0))
     }
 
-    @Test("Front matter of a whole megabyte has a verdict too", arguments: bombs)
+    @Test("A megabyte of front matter gets a verdict too", arguments: bombs)
     func largeBombs(_ line: String) async throws {
         let reader = CaptureReader(timeZone: berlin)
         let path = try folder.write("bomb.md", Self.bomb(line, CaptureReader.textLimit - 100, isEnded: true))
@@ -116,7 +116,7 @@ struct LyingInputTests {
         }
     }
 
-    @Test("A picture that claims four thousand million pixels is stored as the bytes that it is")
+    @Test("A picture that claims four billion pixels is stored as its bytes")
     func headerOnly() async throws {
         let bytes = Picture.headerOnlyPNG(width: 65_535, height: 65_535)
         let path = try folder.write("huge.png", bytes)

@@ -20,7 +20,7 @@ struct RepositoryContractTests {
         }
     }
 
-    @Test("Gives back what was created, by its id and in a fetch", arguments: Subject.allCases)
+    @Test("Returns what was created, by id and in a query", arguments: Subject.allCases)
     func creates(_ subject: Subject) async throws {
         let repository = try await make(subject)
         let time = try at("2026-11-21T09:30:00Z")
@@ -44,13 +44,13 @@ struct RepositoryContractTests {
         #expect(try await repository.fetch(byID: UUID()) == nil)
     }
 
-    @Test("What is not given a time has the time of its creation", arguments: Subject.allCases)
+    @Test("Uses the time of creation if none is given", arguments: Subject.allCases)
     func presentTime(_ subject: Subject) async throws {
         let made = try await make(subject).create(.dot())
         #expect(made.timestamp == made.createdAt)
     }
 
-    @Test("Deletes once, and then says that there is none", arguments: Subject.allCases)
+    @Test("Deletes once, and then reports that nothing was found", arguments: Subject.allCases)
     func deletes(_ subject: Subject) async throws {
         let repository = try await make(subject)
         let (gone, kept) = (try await repository.create(.dot()), try await repository.create(.dot()))
@@ -59,7 +59,7 @@ struct RepositoryContractTests {
         #expect(try await repository.fetch(ExperienceFetchRequest()) == [kept])
     }
 
-    @Test("Refuses a time that cannot be kept, with an error of its own", arguments: Subject.allCases)
+    @Test("Rejects a time that cannot be stored, with its own error", arguments: Subject.allCases)
     func impossibleTime(_ subject: Subject) async throws {
         let repository = try await make(subject)
         for time in [Date.distantFuture.addingTimeInterval(1e12), Date(timeIntervalSince1970: .infinity)] {
@@ -68,7 +68,7 @@ struct RepositoryContractTests {
         #expect(try await repository.fetch(ExperienceFetchRequest()).isEmpty)
     }
 
-    @Test("Fetches the newest first and of equal ones the later stored", arguments: Subject.allCases)
+    @Test("Returns the newest first, and the last stored first among equals", arguments: Subject.allCases)
     func order(_ subject: Subject) async throws {
         let repository = try await make(subject)
         let time = try at("2026-11-21T09:30:00Z")
@@ -83,7 +83,7 @@ struct RepositoryContractTests {
         #expect(try await repository.fetch(ExperienceFetchRequest(offset: 9)).isEmpty)
     }
 
-    @Test("Agrees with the plainest one on captures at random")
+    @Test("Agrees with a simple model on random captures")
     func agrees() async throws {
         var random = SeededGenerator(for: "RepositoryContractTests.agrees")
         let (store, memory) = (try await make(.captureStore), try await make(.memory))

@@ -7,7 +7,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("A store that an earlier version wrote")
+@Suite("A store written by an earlier version")
 struct SchemaUpgradeTests {
     private let folder: TemporaryFolder
     private let database: BytePath
@@ -53,7 +53,7 @@ struct SchemaUpgradeTests {
         #expect(try await store.count(in: last) == 1)
     }
 
-    @Test("What its photos hold is noted by a repair, and nothing else changes")
+    @Test("A repair records the hashes of its photos, and changes nothing else")
     func repair() async throws {
         let store = try await open()
         #expect(try await store.check().findings.map(\.kind) == [.unverifiedFile])
@@ -65,7 +65,7 @@ struct SchemaUpgradeTests {
         #expect(try fileNames(below: folder.path.appending("photos")) == [SchemaOne.photoName])
     }
 
-    @Test("Its photos go with their captures")
+    @Test("Its photos are removed with their captures")
     func removal() async throws {
         let store = try await open()
         #expect(try await store.remove(key: "job/2") != nil)

@@ -17,7 +17,7 @@ struct SearchTests {
 
     private func marked(_ hit: SearchHit) -> String { hit.text { "[\($0)]" } }
 
-    @Test("The capture that speaks of it most comes first, and its match is marked")
+    @Test("The best match comes first, with the match marked")
     func ranked() async throws {
         let filler = String(repeating: "words about something else entirely ", count: 40)
         let aside = try await store.create(.note(filler + "cheese once"))
@@ -30,7 +30,7 @@ struct SearchTests {
         #expect(marked(hits[1]).utf8.count < 200)
     }
 
-    @Test("Of equally good ones the newest comes first, and no more than asked for")
+    @Test("Among equals the newest comes first, up to the requested number")
     func newest() async throws {
         let time = try at("2026-11-21T09:30:00Z")
         for minute in 0..<5 {
@@ -41,7 +41,7 @@ struct SearchTests {
         #expect(try await store.search("tea", limit: 0).isEmpty)
     }
 
-    @Test("Whole words come before words that begin so, and each capture once")
+    @Test("Whole words come before prefixes, and each capture once")
     func wholeWords() async throws {
         let whole = try await store.create(.note("a long note that has the word tea in it, among many others"))
         let longer = try await store.create(.note("teapot"))
@@ -63,7 +63,7 @@ struct SearchTests {
         }
     }
 
-    @Test("Where more match than are ranked, those that were stored last come first")
+    @Test("If more match than are ranked, the last stored come first")
     func many() async throws {
         let count = CaptureStore.ranked + 5
         let lines = (0..<count).map { number in
@@ -84,7 +84,7 @@ struct SearchTests {
         #expect(try await store.search("tea number 17").first?.rank ?? 0 < 0)
     }
 
-    @Test("Names of files are found, also where a part of them is no text")
+    @Test("File names are found, even if part of them is not text")
     func fileNames() async throws {
         let photo = try await store.create(
             .photo([
@@ -100,7 +100,7 @@ struct SearchTests {
         #expect(try await store.search("urlaub").isEmpty)
     }
 
-    @Test("Marks are told from a text that looks like them")
+    @Test("Marks differ from text that looks like them")
     func lookalikes() async throws {
         _ = try await store.create(.note("[tea] <b>tea</b> \u{1}tea\u{2}"))
         let hit = try #require(try await store.search("tea").first)
@@ -109,7 +109,7 @@ struct SearchTests {
     }
 
     @Test(
-        "What a search language would make of it is only words",
+        "Query syntax is treated as plain words",
         arguments: [
             "\"", "a AND", "NEAR(", "col:x", "*", "^", "a*b", "-", "(", "{x}:y", "\u{0}", "'; DROP TABLE experience",
         ])

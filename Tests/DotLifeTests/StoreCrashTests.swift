@@ -7,7 +7,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("A process that dies while it stores or removes")
+@Suite("A process that dies while storing or removing")
 struct StoreCrashTests {
     private let folder: TemporaryFolder
 
@@ -41,7 +41,7 @@ struct StoreCrashTests {
         #expect(try await store.fetch(ExperienceFetchRequest()).count == 1)
     }
 
-    @Test("Leaves at most files that nobody has, and the same capture is stored once", arguments: 1...12)
+    @Test("Leaves at most unreferenced files, and the same capture is stored once", arguments: 1...12)
     func storing(point: Int) async throws {
         _ = try await CaptureStore.open(in: folder.path.appending("captures"))
         await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -54,7 +54,7 @@ struct StoreCrashTests {
         try await recover()
     }
 
-    @Test("Leaves no file of a capture that is gone", arguments: 1...6)
+    @Test("Leaves no file of a removed capture", arguments: 1...6)
     func removing(point: Int) async throws {
         let store = try await CaptureStore.open(in: folder.path.appending("captures")).store
         _ = try await store.add(Self.request(), key: "k")

@@ -8,7 +8,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Checking, mending and backing up the store")
+@Suite("Checking, repairing and backing up the store")
 struct StoreKeepingTests {
     private let folder: TemporaryFolder
     private let store: CaptureStore
@@ -34,7 +34,7 @@ struct StoreKeepingTests {
 
     private func kinds() async throws -> [StoreFinding.Kind] { try await store.check().findings.map(\.kind) }
 
-    @Test("A sound store has no findings, and says how much it holds")
+    @Test("An intact store has no findings, and reports its size")
     func sound() async throws {
         let check = try await store.check()
         #expect(check.findings.isEmpty)
@@ -43,7 +43,7 @@ struct StoreKeepingTests {
         #expect(try await store.repair().isEmpty)
     }
 
-    @Test("A lost file and one that holds something else are named, and stay so after a repair")
+    @Test("A missing file and a changed one are reported, even after a repair")
     func lostFiles() async throws {
         try Durable.remove(await photo("photo"))
         try Descriptor(await photo("other"), O_RDWR).write([0x55], at: 4)
@@ -56,7 +56,7 @@ struct StoreKeepingTests {
         #expect(try await store.check().findings == found)
     }
 
-    @Test("Files that nobody has are named, and removed by a repair alone")
+    @Test("Unreferenced files are reported, and removed only by a repair")
     func strays() async throws {
         let hash = String(repeating: "ab", count: 32)
         let names = ["photos/ab/\(hash).jpg", "photos/old.png", "thumbnails/ab/\(hash).jpg"]
@@ -72,7 +72,7 @@ struct StoreKeepingTests {
         #expect(try await store.fetch(ExperienceFetchRequest()).count == 3)
     }
 
-    @Test("Indexes that say something else than the captures are made anew")
+    @Test("Indexes that differ from the captures are rebuilt")
     func indexes() async throws {
         try await sql("UPDATE experience_count SET count = count + 1")
         try await sql("INSERT INTO experience_text (experience_text) VALUES ('delete-all')")
@@ -85,7 +85,7 @@ struct StoreKeepingTests {
         #expect(try await store.count(in: day) == 1)
     }
 
-    @Test("A name that leads out of the store is named, and nothing outside is touched")
+    @Test("A name that leads out of the store is reported, and nothing outside is touched")
     func hostileName() async throws {
         let outside = try folder.write("outside.txt", "mine")
         try await sql("UPDATE attachment SET localPath = '../../outside.txt' WHERE position = 0 AND size < 18")
@@ -97,7 +97,7 @@ struct StoreKeepingTests {
         #expect(try FileStatus.of(outside) != nil)
     }
 
-    @Test("A row that names no capture is a broken reference")
+    @Test("A row without a capture is a broken reference")
     func brokenReference() async throws {
         var configuration = GRDB.Configuration()
         configuration.foreignKeysEnabled = false
@@ -109,7 +109,7 @@ struct StoreKeepingTests {
         #expect(try await kinds().contains(.brokenReference))
     }
 
-    @Test("A backup is a store of its own with all that was there")
+    @Test("A backup is an independent store with everything in it")
     func backUp() async throws {
         let made = try await store.backUp(to: backup)
         #expect((made.captures, made.files, made.linked + made.copied) == (3, 2, 2))
@@ -131,7 +131,7 @@ struct StoreKeepingTests {
         #expect(try listDirectory(backup.parent).count == 1)
     }
 
-    @Test("What a backup that was cut off has left is no part of the next one")
+    @Test("Leftovers of an interrupted backup are not part of the next one")
     func cutOffBackup() async throws {
         let left = backup.parent.appending(Durable.temporaryName(for: ContentHash(of: backup.bytes)))
         try Durable.makeDirectory(left.appending("photos/zz"))
@@ -142,7 +142,7 @@ struct StoreKeepingTests {
         #expect(try fileNames(below: backup.appending("photos")).count == 2)
     }
 
-    @Test("A backup of a store that has lost a file says which, and holds the rest")
+    @Test("A backup of a store with a missing file says which, and contains the rest")
     func damagedBackup() async throws {
         try Durable.remove(await photo("photo"))
         let made = try await store.backUp(to: backup)
@@ -150,7 +150,7 @@ struct StoreKeepingTests {
         #expect(made.files == 1 && made.captures == 3)
     }
 
-    @Test("Captures that come and go while it is made leave a backup without a gap")
+    @Test("Captures added and removed during a backup leave it consistent")
     func busyBackup() async throws {
         let home = home
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -174,7 +174,7 @@ struct StoreKeepingTests {
         }
     }
 
-    @Test("What cannot be removed is told at every opening, and keeps nobody from the captures")
+    @Test("Files that cannot be removed are reported at every opening, and block nothing")
     func unremovable() async throws {
         let hash = String(repeating: "ab", count: 32)
         try await sql("INSERT INTO unused_file VALUES ('photos', 'ab/\(hash).jpg'), ('photos', 'cd/gone.jpg')")
@@ -195,7 +195,7 @@ struct StoreKeepingTests {
         #expect(try await CaptureStore.open(in: home).notices.isEmpty)
     }
 
-    @Test("A folder among the photos is named as what no repair removes")
+    @Test("A folder among the photos is reported as something no repair removes")
     func strayFolder() async throws {
         for name in ["photos/holiday", "photos/ab/mine", "thumbnails/.steward-host-0123456789abcdef"] {
             try folder.write(BytePath("captures/\(name)/picture.jpg"), "mine")

@@ -23,7 +23,7 @@ struct TimeBucketingTests {
         #expect(day.end.timeIntervalSince(day.start) == Double(hours) * 3600)
     }
 
-    @Test("A zone that Foundation does not know keeps its daylight saving time in a service and its buckets")
+    @Test("A zone unknown to Foundation keeps its daylight saving time in a service and its buckets")
     func systemZone() throws {
         let name = "EST5EDT,M3.2.0,M11.1.0"
         try #require(TimeZone(identifier: name) == nil)
@@ -37,7 +37,7 @@ struct TimeBucketingTests {
         }
     }
 
-    @Test("A zone that the system does not know has Foundation's clock changes", arguments: DotZones.names)
+    @Test("A zone unknown to the system has Foundation's clock changes", arguments: DotZones.names)
     func foundationZone(name: String) throws {
         let zone = try #require(TimeZone(identifier: name))
         let copy = Zone(foundation: zone)
@@ -57,7 +57,7 @@ struct TimeBucketingTests {
         #expect(shiftBack.filter { $0.end.timeIntervalSince($0.start) == 1800 }.count == 1)
     }
 
-    @Test("A day that a zone left out is in no list, and moves no week")
+    @Test("A day skipped by a zone is in no list, and moves no week")
     func omittedDay() throws {
         let samoa = TimeBucketingService(timeZone: try #require(TimeZone(identifier: "Pacific/Apia")))
         let days = samoa.dayBuckets(ofWeekContaining: try at("2011-12-28T00:00:00Z"))
@@ -68,7 +68,7 @@ struct TimeBucketingTests {
         #expect(days.last?.end == week.end)
     }
 
-    @Test("The end of a bucket follows its own zone, whatever the process's is")
+    @Test("The end of a bucket follows its own zone, not the process's")
     func endInItsZone() throws {
         let week = inNewYork.bucket(.week, containing: try at("2026-03-05T12:00:00Z"))
         #expect(week.start == (try at("2026-03-02T05:00:00Z")))
@@ -96,7 +96,7 @@ struct TimeBucketingTests {
         #expect(TimeBucketingService.utc.dayBuckets(ofYearContaining: try at("2028-05-05T00:00:00Z")).count == 366)
     }
 
-    @Test("A bucket is half-open")
+    @Test("A bucket is a half-open interval")
     func halfOpen() throws {
         let day = TimeBucketingService.utc.bucket(.day, containing: try at("2026-11-21T12:00:00Z"))
         #expect(day.contains(day.start))
@@ -105,7 +105,7 @@ struct TimeBucketingTests {
         #expect(TimeBucketSummary(bucket: day, count: 1).hasMoments)
     }
 
-    @Test("Every instant of every zone lies in exactly one bucket of a type")
+    @Test("Every instant of every zone is in exactly one bucket of a type")
     func partition() throws {
         var random = SeededGenerator(for: "TimeBucketingTests.partition")
         let names = [
@@ -132,7 +132,7 @@ struct TimeBucketingTests {
         }
     }
 
-    @Test("A minute of the next day, after which the clock is put back into this one, belongs to this one")
+    @Test("If the clock is set back across midnight, the first minute of the next day belongs to this one")
     func interruptedDay() throws {
         let newfoundland = TimeBucketingService(timeZone: try #require(TimeZone(identifier: "America/St_Johns")))
         // On 1 November 2009 the clock showed 00:00, and a minute later 23:01 of 31 October.

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What a bucket is called")
+@Suite("Names of buckets")
 struct BucketLabelTests {
     private let utc = TimeBucketingService.utc
 
@@ -34,7 +34,7 @@ struct BucketLabelTests {
     }
 
     @Test(
-        "A week has its number and year by its Thursday",
+        "A week's number and year follow from its Thursday",
         arguments: [
             ("2024-12-31T12:00:00Z", "2025-W01"), ("2021-01-03T12:00:00Z", "2020-W53"),
             ("2026-12-31T12:00:00Z", "2026-W53"), ("2023-01-01T12:00:00Z", "2022-W52"),
@@ -46,14 +46,14 @@ struct BucketLabelTests {
         #expect(bucket.label == "Week \(week.suffix(2))")
     }
 
-    @Test("A zone off the hour has whole hours of its own clock")
+    @Test("A zone off the hour has whole hours on its own clock")
     func kathmandu() throws {
         let hour = try bucket(.hour, "Asia/Kathmandu", "2026-01-05T10:00:00Z")
         #expect(hour.extendedLabel == "Mon 3pm")
         #expect(hour.start == (try at("2026-01-05T09:15:00Z")))
     }
 
-    @Test("An hour that a shift of half an hour began late names its minute")
+    @Test("An hour begun late by a half-hour shift shows its minute")
     func lordHowe() throws {
         let hour = try bucket(.hour, "Australia/Lord_Howe", "2026-10-03T15:45:00Z")
         #expect(hour.label == "2:30am")
@@ -70,7 +70,7 @@ struct BucketLabelTests {
         #expect(cut.end == late.start)
     }
 
-    @Test("Hours that the clock shows twice are told apart by their offset")
+    @Test("Hours that the clock shows twice differ by their offset")
     func repeatedHour() throws {
         let hours = try [
             "2026-11-01T04:30:00Z", "2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z", "2026-11-01T07:30:00Z",
@@ -81,7 +81,7 @@ struct BucketLabelTests {
         #expect(hours[2].name == "2026-11-01T01-05:00")
     }
 
-    @Test("Every name and every id leads back to its bucket")
+    @Test("Every name and id leads back to its bucket")
     func names() throws {
         var random = SeededGenerator(for: "BucketLabelTests.names")
         for zone in try DotZones.all() {
@@ -98,14 +98,14 @@ struct BucketLabelTests {
     }
 
     @Test(
-        "What is no bucket's name means none",
+        "Any other name means no bucket",
         arguments: [
             "", "2026-02-30", "2026-13", "2026-00", "2026-W00", "2026-W54", "2025-W53", "2026-01-05T24", "2026-01-05T3",
             "2026-01-05T15:30", "2026-01-05T15+05:00", "20260105", "1_1767571201", "5_0", "1_99999999999999", "today",
         ])
     func unknownNames(_ name: String) { #expect(utc.bucket(named: name) == nil) }
 
-    @Test("A day or an hour that a zone left out is none")
+    @Test("A day or an hour skipped by a zone is not a bucket")
     func leftOut() throws {
         let samoa = TimeBucketingService(timeZone: try #require(TimeZone(identifier: "Pacific/Apia")))
         #expect(samoa.bucket(named: "2011-12-30") == nil)
@@ -113,7 +113,7 @@ struct BucketLabelTests {
         #expect(TimeBucketingService(timeZone: newYork).bucket(named: "2026-03-08T02") == nil)
     }
 
-    @Test("A bucket is decoded as it was, and refused where none begins")
+    @Test("A bucket is decoded unchanged, and rejected if none begins there")
     func coding() throws {
         let week = try bucket(.week, "America/New_York", "2026-03-05T12:00:00Z")
         let bytes = try JSONEncoder().encode(week)

@@ -7,10 +7,10 @@ import Testing
 /// Buckets and grids compared with Python's calendar and zones (`Tests/Peers/dot_oracle.py`), which share nothing with
 /// ours. 10,000 instants with `STEWARD_TEST_WHOLE=1`.
 @Suite(
-    "Buckets and grids to a second implementation",
+    "Buckets and grids compared with a second implementation",
     .enabled("python3 with zoneinfo and the zones of tzdata is wanted") { DotOracle.isThere })
 struct BucketOracleTests {
-    @Test("Both cut time into the same buckets, and lay out the same grids")
+    @Test("Both produce the same buckets and the same grids")
     func equal() async throws {
         var random = SeededGenerator(for: "BucketOracleTests.equal")
         let zones = try DotZones.all()

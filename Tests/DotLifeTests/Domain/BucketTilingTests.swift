@@ -7,7 +7,7 @@ import Testing
 @Suite("Buckets tile time")
 struct BucketTilingTests {
     @Test(
-        "They follow one another without gap or overlap, and hold each instant once", arguments: DotZones.names,
+        "They follow one another without gap or overlap, and contain each instant once", arguments: DotZones.names,
         TimeBucketType.allCases)
     func tiling(name: String, type: TimeBucketType) throws {
         let zone = try #require(TimeZone(identifier: name))

@@ -9,7 +9,7 @@ struct DotGridTests {
     /// A Thursday, 5 March 2026, 15:20 in New York.
     private func now() throws -> Date { try at("2026-03-05T20:20:00Z") }
 
-    @Test("A dot is filled if and only if its bucket holds an experience, in past, present and future")
+    @Test("A dot is filled if and only if its bucket has an experience, in past, present and future")
     func filled() async throws {
         let repository = CountingRepository(
             try [
@@ -40,7 +40,7 @@ struct DotGridTests {
             ])
     }
 
-    @Test("Where a grid has a label twice, the text says which is meant")
+    @Test("If a grid has a label twice, the text tells them apart")
     func ambiguous() throws {
         let shifted = grids.grid(
             at: .dayByHours, containing: try at("2026-11-01T12:00:00Z"), now: try now(), counts: [:])
@@ -55,7 +55,7 @@ struct DotGridTests {
     }
 
     @Test(
-        "A day or week of another year says of which, unless a part of it is of this one",
+        "A day or week of another year shows that year, unless part of it is in this one",
         arguments: [
             (ZoomLevel.dayByHours, "2024-01-05T12:00:00Z", "Friday, January 5, 2024"),
             (.dayByHours, "2026-01-05T12:00:00Z", "Monday, January 5"),
@@ -69,7 +69,7 @@ struct DotGridTests {
         #expect(try grids.grid(at: level, containing: at(date), now: now(), counts: [:]).title == title)
     }
 
-    @Test("The buckets, columns and titles of each level")
+    @Test("Buckets, columns and titles of each level")
     func levels() throws {
         let expected: [(ZoomLevel, dots: Int, rows: Int, title: String)] = [
             (.dayByHours, 24, 4, "Thursday, March 5"), (.weekByDays, 7, 1, "Mar 2 - Mar 8"),
@@ -90,7 +90,7 @@ struct DotGridTests {
         }
     }
 
-    @Test("A month stands below its weekdays, with its weeks before the rows")
+    @Test("A month is below its weekdays, with its weeks before the rows")
     func weekdays() throws {
         let grid = grids.grid(at: .monthByDays, containing: try now(), now: try now(), counts: [:])
         #expect(grid.columnLabels == ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"])
@@ -98,7 +98,7 @@ struct DotGridTests {
         #expect(grid.dots.allSatisfy { grid.columnLabels[$0.column] == $0.label })
     }
 
-    @Test("A day that a zone left out leaves its place empty")
+    @Test("A day skipped by a zone leaves its place empty")
     func skippedDay() throws {
         let samoa = GridAggregationService(timeZone: try #require(TimeZone(identifier: "Pacific/Apia")))
         let week = samoa.grid(at: .weekByDays, containing: try at("2011-12-28T00:00:00Z"), now: try now(), counts: [:])
@@ -106,7 +106,7 @@ struct DotGridTests {
         #expect(week.dots.map(\.label) == ["Mon", "Tue", "Wed", "Thu", "Sat", "Sun"])
     }
 
-    @Test("Another month than this one is looked at with all of it past")
+    @Test("Any month but the current one is shown as past")
     func anotherMonth() throws {
         let grid = grids.grid(at: .monthByDays, containing: try at("2025-02-10T00:00:00Z"), now: try now(), counts: [:])
         #expect(grid.title == "February 2025")
@@ -114,7 +114,7 @@ struct DotGridTests {
         #expect(grid.dots.allSatisfy { $0.isPast })
     }
 
-    @Test("Weeks are counted whole, also where they begin in the month before")
+    @Test("Weeks are counted whole, even if they begin in the month before")
     func wholeWeeks() async throws {
         let repository = CountingRepository([try at("2026-02-23T12:00:00Z")])
         let grid = try await grids.grid(for: .week, scale: .weeks, containing: now(), now: now(), from: repository)

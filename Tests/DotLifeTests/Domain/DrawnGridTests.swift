@@ -34,7 +34,7 @@ struct DrawnGridTests {
             Drawing(file: "shifted-day.plain.txt") { TerminalGrid.plain(try $0.shiftedDay()) },
         ]
 
-    @Test("Each is as it was looked at", arguments: drawings)
+    @Test("Each matches its reference", arguments: drawings)
     func golden(_ drawing: Drawing) throws {
         let drawn = try drawing.draw(try Drawn())
         let file = Checkout.root.appending("Tests/Fixtures/dots").appending(BytePath(drawing.file)).text
@@ -44,7 +44,7 @@ struct DrawnGridTests {
         #expect(drawn == String(decoding: try Data(contentsOf: URL(fileURLWithPath: file)), as: UTF8.self))
     }
 
-    @Test("No line of text ends in a blank, and every dot is there once", arguments: ZoomLevel.allCases)
+    @Test("No line of text ends in a blank, and every dot appears once", arguments: ZoomLevel.allCases)
     func lines(_ level: ZoomLevel) throws {
         let grid = try Drawn().grid(level)
         let text = TerminalGrid().text(grid)
@@ -54,13 +54,14 @@ struct DrawnGridTests {
         #expect(text.filter { $0 == "[" }.count == 1)
     }
 
-    @Test("A picture is well-formed, and says of each dot what it is", arguments: ZoomLevel.allCases, SVGTheme.allCases)
+    @Test("A picture is well-formed, and describes each dot", arguments: ZoomLevel.allCases, SVGTheme.allCases)
     func wellFormed(level: ZoomLevel, theme: SVGTheme) throws {
         let grid = try Drawn().grid(level)
         #expect(try titles(of: SVGGrid(theme: theme).svg(grid)) == [grid.summary] + grid.dots.map(\.accessibleText))
     }
 
-    @Test("The years of all rooms are whole", arguments: [(80, 24), (40, 24), (10, 80), (400, 10), (0, 0), (-3, 7)])
+    @Test(
+        "The years are complete at every size", arguments: [(80, 24), (40, 24), (10, 80), (400, 10), (0, 0), (-3, 7)])
     func years(width: Int, height: Int) throws {
         let year = try Drawn().year
         let text = TerminalGrid(width: width, height: height).text(year)

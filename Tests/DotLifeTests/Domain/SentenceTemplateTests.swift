@@ -2,9 +2,9 @@ import DotLifeDomain
 import Foundation
 import Testing
 
-@Suite("The sentence of a capture")
+@Suite("Sentences of captures")
 struct SentenceTemplateTests {
-    @Test("A template has both placeholders, else it says which is missing")
+    @Test("A template has both placeholders; otherwise the error says which is missing")
     func validity() throws {
         let cases: [(String, SentenceTemplateError, String)] = [
             ("I am glad", .missingBoth, "Template must include [moment] and [experience]"),
@@ -22,7 +22,7 @@ struct SentenceTemplateTests {
         #expect(try SentenceTemplate("[moment][experience]").text == "[moment][experience]")
     }
 
-    @Test("Every placeholder is replaced, and no value is looked at again")
+    @Test("Every placeholder is replaced, and values are not scanned again")
     func rendering() throws {
         #expect(
             SentenceTemplate.standard.render(moment: "today", experience: "tea") == "I appreciate tea for today")
@@ -34,7 +34,7 @@ struct SentenceTemplateTests {
         #expect(accented.render(moment: "a", experience: "b") == "a\u{301} 🇫🇷be\u{301}")
     }
 
-    @Test("A capture's own words stand on one line; what has none is named")
+    @Test("A capture's text becomes one line; without text its kind is named")
     func records() {
         func sentence(_ type: ExperienceType, note: String? = nil, link: String? = nil) -> String {
             SentenceTemplate.standard.render(
@@ -49,7 +49,7 @@ struct SentenceTemplateTests {
         #expect(sentence(.dot) == "I appreciate a dot for this week")
     }
 
-    @Test("What is decoded is held to the same")
+    @Test("Decoding applies the same checks")
     func coding() throws {
         let bytes = try JSONEncoder().encode(["I like [experience] [moment]"])
         let templates = try JSONDecoder().decode([SentenceTemplate].self, from: bytes)

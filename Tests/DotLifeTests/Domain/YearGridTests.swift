@@ -8,7 +8,7 @@ struct YearGridTests {
 
     private func now() throws -> Date { try at("2026-03-05T20:20:00Z") }
 
-    @Test("Every day of a year, up to its last instant, by one question")
+    @Test("Every day of a year, up to its last instant, from one query")
     func days() async throws {
         let repository = CountingRepository(
             try ["2025-12-31T23:00:00Z", "2026-03-05T12:00:00Z", "2026-12-31T22:59:59Z"].map(at)
@@ -25,7 +25,7 @@ struct YearGridTests {
         #expect(await repository.questions == 1)
     }
 
-    @Test("Today, days to come, and what they are called")
+    @Test("Today, future days, and their names")
     func states() throws {
         let counts = try ["2026-03-04T23:00:00Z": 1, "2026-03-05T23:00:00Z": 2].reduce(into: [:]) {
             $0[try at($1.key)] = $1.value
@@ -40,7 +40,7 @@ struct YearGridTests {
             ])
     }
 
-    @Test("Any year has all its days", arguments: [(2024, 366), (2025, 365), (1970, 365), (2100, 365), (2000, 366)])
+    @Test("Every year has all its days", arguments: [(2024, 366), (2025, 365), (1970, 365), (2100, 365), (2000, 366)])
     func anyYear(year: Int, days: Int) throws {
         let grid = grids.yearGrid(containing: try at("\(year)-07-01T00:00:00Z"), now: try now(), counts: [:])
         #expect(grid.title == String(year))
@@ -48,7 +48,7 @@ struct YearGridTests {
         #expect(Set(grid.days.map(\.id)).count == days)
     }
 
-    @Test("A year in which a zone left out a day has one less")
+    @Test("A year in which a zone skipped a day has one fewer")
     func skippedDay() throws {
         let samoa = GridAggregationService(timeZone: try #require(TimeZone(identifier: "Pacific/Apia")))
         let year = samoa.yearGrid(containing: try at("2011-06-01T00:00:00Z"), now: try now(), counts: [:])
@@ -56,7 +56,7 @@ struct YearGridTests {
         #expect(!year.days.contains { $0.id == "2011-12-30" })
     }
 
-    @Test("Rows fill from 1 January on, and say which month begins in them")
+    @Test("Rows are filled from 1 January on, and show which month begins in them")
     func rows() throws {
         let year = grids.yearGrid(containing: try now(), now: try now(), counts: [:])
         #expect(year.lines(columns: 20).map(\.count) == Array(repeating: 20, count: 18) + [5])
@@ -66,7 +66,7 @@ struct YearGridTests {
     }
 
     @Test(
-        "The layout follows the shape of the room, in 10 to 20 columns",
+        "The layout follows the shape of the area, in 10 to 20 columns",
         arguments: [
             // Squares have 19 columns; 558 / (20 + 19 * 0.4) = 20.2 for 20 rows.
             (560.0, 560.0, 19, 20, 20.0, 8.0),
@@ -81,7 +81,7 @@ struct YearGridTests {
         #expect(layout.spacing == spacing)
     }
 
-    @Test("Every room holds what is laid out in it, and all days have a place")
+    @Test("Every layout fits its area, and all days have a place")
     func fits() {
         for width in stride(from: 3.0, through: 3000, by: 83.7) {
             for height in stride(from: 3.0, through: 3000, by: 71.3) {
@@ -97,7 +97,7 @@ struct YearGridTests {
     }
 
     @Test(
-        "A room without width or height has one place and no dot",
+        "An area without width or height has one place and no dot",
         arguments: [(0.0, 100.0), (100, 0), (-5, -5), (2, 100), (.nan, 10), (.infinity, 10)])
     func noRoom(width: Double, height: Double) {
         let layout = YearLayout(width: width, height: height, days: 365)

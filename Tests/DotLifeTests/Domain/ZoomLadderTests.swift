@@ -6,7 +6,7 @@ struct ZoomLadderTests {
     private let today = ZoomLadder(for: .today)
     private let week = ZoomLadder(for: .week)
 
-    @Test("Today leads from a day over a week and a month to a year, the week from a week on")
+    @Test("Today leads from a day through week and month to a year, the week from a week on")
     func ladders() {
         #expect(today.levels == [.dayByHours, .weekByDays, .monthByDays, .yearByMonths])
         #expect(week.levels == [.weekByDays, .monthByDays, .yearByMonths])
@@ -25,7 +25,7 @@ struct ZoomLadderTests {
         #expect(ladder.zoomedOut(from: .yearByMonths) == .yearByMonths)
     }
 
-    @Test("The month by weeks stands where the month by days does")
+    @Test("The month by weeks takes the position of the month by days")
     func monthByWeeks() {
         #expect(today.zoomedIn(from: .monthByWeeks) == .weekByDays)
         #expect(week.zoomedOut(from: .monthByWeeks) == .yearByMonths)
@@ -34,7 +34,7 @@ struct ZoomLadderTests {
     @Test("A level of the other view leads to the first")
     func foreignLevel() { #expect(week.zoomedOut(from: .dayByHours) == .weekByDays) }
 
-    @Test("Toggling changes between the first two, and leads back from everywhere")
+    @Test("Toggling switches between the first two, and leads back from everywhere")
     func toggle() {
         #expect(today.toggled(from: .dayByHours) == .weekByDays)
         #expect(today.toggled(from: .weekByDays) == .dayByHours)
@@ -43,7 +43,7 @@ struct ZoomLadderTests {
         #expect(week.toggled(from: .monthByDays) == .weekByDays)
     }
 
-    @Test("Each scale is a grid of each view, whose dots are so large", arguments: VisualizeViewType.allCases)
+    @Test("Each scale is a grid of each view, with dots of a given size", arguments: VisualizeViewType.allCases)
     func scales(_ view: VisualizeViewType) {
         for scale in GridScale.allCases where view == .today || scale != .hours {
             #expect(ZoomLadder(for: view).level(for: scale).scale == scale)
