@@ -1,4 +1,4 @@
-# `make` alone shows what there is to make.
+# `make` alone lists the targets.
 
 SWIFT ?= swift
 PREFIX ?= /usr
@@ -8,35 +8,35 @@ DESTDIR ?=
 CHECKED := --explicit-target-dependency-import-check error
 # Without libinotifytools, which is GPL-2 only: see NOTICE. `make release RELEASE_TRAITS=` builds with it.
 RELEASE_TRAITS ?= --disable-default-traits
-# What `--version` says after the number; a tree that differs from its commit says so.
+# Printed by `--version` after the number, with a note if the tree differs from the commit.
 COMMIT ?= $(shell git rev-parse --short=12 HEAD 2> /dev/null && (git diff --quiet HEAD 2> /dev/null || echo +changes))
 named = $(subst $() ,,$(COMMIT))
-# The time in what is made of a release: the commit's, in seconds.
+# The timestamp in release artifacts: the commit's, in seconds.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2> /dev/null || stat -c %Y CHANGELOG.md)
-# A folder of its own: `make bench` and a plain `swift build -c release` build with other options, and nothing of theirs is
-# to be installed. The packages that we use are checked out there once more.
+# A separate folder: `make bench` and a plain `swift build -c release` use other options, and their output must not be
+# installed. The dependencies are checked out there again.
 SHIPPED := .build/shipped
 BIN := $(SHIPPED)/release
-# The same sources give the same bytes: no folder of the machine that builds is in them, nor where libraries lay there.
-# Debugging information, which nobody installs, would be half of the work.
+# Reproducible: neither folders of the build machine nor library locations are in the output. Debug information, which
+# nobody installs, would be half of the work.
 RELEASE := $(CHECKED) --scratch-path $(SHIPPED) -c release --static-swift-stdlib $(RELEASE_TRAITS) \
     --disable-local-rpath -debug-info-format none -Xswiftc -Xfrontend -Xswiftc -function-sections \
     -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=/steward" -Xcc "-ffile-prefix-map=$(CURDIR)=/steward"
-# Of Unicode's data what the programs use, instead of all of it in each of them.
+# The part of Unicode's data that the programs use, instead of all of it in each program.
 ICU := .build/icu-data.o
 RELEASE_LINK = -Xlinker $(CURDIR)/$(ICU) -Xlinker --wrap=$$(cat $(ICU).name)
-# Functions that the agent calls lie together, in few pages; a name that is no more counts for nothing.
+# Functions that the agent calls are placed together, in few pages; names that no longer exist are ignored.
 ORDER := packaging/link/order.txt
 RELEASE_ORDER := -Xlinker --symbol-ordering-file=$(CURDIR)/$(ORDER) -Xlinker --no-warn-symbol-ordering
-# Alone, so that one call builds them side by side, and nothing for tests and tools.
-# `steward` is `tk` as well, where it is called so.
+# Only these, so that one call builds them in parallel, and nothing for tests and tools.
+# `steward` is also `tk`, depending on the name it is called by.
 RELEASED := steward,steward-worker
 TK := .build/installed/tk
 release: export STEWARD_TESTS := $(RELEASED)
 release: export STEWARD_COMMIT := $(named)
 SOURCES := Sources Tests Package.swift
 PACKAGES := packaging/install-packages.sh
-# A command's output in a log, and how far it is in one line.
+# Runs a command with its output in a log and its progress in one line.
 QUIETLY := packaging/quietly.sh
 MANUALS := .build/manuals
 NOTICES := .build/notices
@@ -58,8 +58,8 @@ libexecdir := $(DESTDIR)$(PREFIX)/libexec
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## build, and show the agent at work in a throw-away home
-	@echo "The first build takes some six minutes on two cores, the next ones seconds."
+demo: ## build, and show the agent at work in a temporary home
+	@echo "The first build takes about six minutes on two cores, later ones seconds."
 	@$(PACKAGES) build
 	@$(QUIETLY) "building the demo" .build/demo.log $(SWIFT) build $(CHECKED)
 	@.build/debug/steward demo --rules rules.d
@@ -69,12 +69,12 @@ build: ## build everything
 	$(SWIFT) build $(CHECKED)
 
 test: ## run all tests
-	@echo "The first build takes some eight minutes on two cores, the tests take twenty more."
+	@echo "The first build takes about eight minutes on two cores, the tests take twenty more."
 	@$(PACKAGES) build test
 	@$(QUIETLY) "building the tests" .build/tests.log $(SWIFT) build $(CHECKED) --build-tests
 	@Tests/run.sh
 
-prove: ## run all tests twice in one place, and once more in an order by chance on one core
+prove: ## run all tests twice in one folder, and again in random order on one core
 	$(PACKAGES) build test
 	$(SWIFT) build $(CHECKED) --build-tests
 	Tests/run.sh all all
@@ -93,7 +93,7 @@ bench: ## run the benchmarks
 format: ## format the sources in place
 	$(SWIFT) format format --in-place --recursive $(SOURCES)
 
-lint: ## say where the format is not kept
+lint: ## report formatting errors
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
 
 docs: ## write docs/rules.md and docs/rules.schema.json from the code
@@ -103,28 +103,28 @@ docs: ## write docs/rules.md and docs/rules.schema.json from the code
 	mv docs/rules.md.new docs/rules.md
 	mv docs/rules.schema.json.new docs/rules.schema.json
 
-reference: ## make the documentation of the libraries, below .build/documentation
+reference: ## generate the documentation of the libraries in .build/documentation
 	$(SWIFT) build $(CHECKED)
 	.ci/docs
 
 release: ## build what `make install` installs
-	@echo "The first build takes some ten minutes on two cores."
+	@echo "The first build takes about ten minutes on two cores."
 	@$(PACKAGES) build
-# Exactly the packages that were tried with, those that others bring along as well: before anything is built of them.
+# Pins and checks all packages, including indirect dependencies, before building any of them.
 	packaging/swift_packages.py pin $(CURDIR)
 	$(SWIFT) package --scratch-path $(SHIPPED) resolve
 	packaging/swift_packages.py check $(SHIPPED)
 	mkdir -p $(MANUALS) $(dir $(ICU))
 	packaging/link/icu-data.py "$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/../lib/swift_static/linux/lib_FoundationICU.a" \
 	    $(ICU) > $(ICU).name
-# Nothing but this tells that another order is another program.
+# The build system does not notice a changed order file.
 	if [ $(ORDER) -nt $(BIN)/steward ]; then rm -f $(BIN)/steward $(BIN)/steward-worker; fi
 	@$(QUIETLY) "building the release" .build/release.log $(SWIFT) build $(RELEASE) $(RELEASE_LINK) $(RELEASE_ORDER)
-# The package's own tool: run by its plugin it would build everything a second time, for debugging.
+# The package's own tool: its plugin would build everything a second time, for debugging.
 	@$(QUIETLY) "building the tool for manuals" .build/manuals.log $(SWIFT) build $(RELEASE) $(RELEASE_LINK) \
 	    --product generate-manual
 	mkdir -p $(dir $(TK)) && ln -sf ../shipped/release/steward $(TK)
-# The day is the commit's, and its month in English; an empty line is none in a manual page.
+# The date is the commit's, with the month in English; manual pages need a macro for an empty line.
 	for program in $(BIN)/steward $(TK); do \
 	    LC_ALL=C.UTF-8 $(BIN)/generate-manual $$program --output-directory $(MANUALS) \
 	        --date $$(date -u -d @$(SOURCE_DATE_EPOCH) +%F) || exit 1; done
@@ -132,7 +132,7 @@ release: ## build what `make install` installs
 	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) \
 	    packaging/components.py $(SHIPPED) $(NOTICES) "$$($(BIN)/steward --version | cut -d ' ' -f 1)"
 
-order: ## find out anew which functions the agent calls, for the next release
+order: ## measure again which functions the agent calls, for the next release
 	$(PACKAGES) build order
 	$(MAKE) release
 	Benchmarks/order.py $(BIN)/steward $(ORDER)
@@ -140,22 +140,22 @@ order: ## find out anew which functions the agent calls, for the next release
 $(BUILT):
 	$(MAKE) release
 
-deb: $(BUILT) ## make a Debian package of what `make release` has built, in .build/deb
+deb: $(BUILT) ## package the output of `make release` for Debian, in .build/deb
 	packaging/check-built.sh $(BIN) "$(named)"
 	$(PACKAGES) deb
 	packaging/deb/build.sh $(BIN) $(DEBS)
 	cd $(DEBS) && lintian --fail-on error,warning --info steward_*.changes
 
-prove-package: ## put the Debian package through its life, on a Debian of its own; needs root
+prove-package: ## install, upgrade and remove the Debian package on a separate Debian; needs root
 	$(PACKAGES) deb prove-package
 	Tests/Machine/package.sh $$(ls -t $(DEBS)/steward_*.deb | head -n 1)
 
-# Whether what is there is what `make release` makes of this commit. Whoever has built with libinotifytools may install that.
+# Checks that the programs are what `make release` builds from this commit. Builds with libinotifytools may be installed.
 check-built: $(BUILT)
 	packaging/check-built.sh $(BIN) "$(named)" $(if $(strip $(RELEASE_TRAITS)),,for-own-use)
 
-# Only copies what `make release` has built, so that root needs no Swift. Symbols, more than half of each program, stay
-# behind in .build/shipped.
+# Only copies the output of `make release`, so that root needs no Swift. Symbols, more than half of each program, stay in
+# .build/shipped.
 # The program looks for the shipped rules in /usr/share/steward/rules.d, so another PREFIX needs a link there or in /etc.
 install: check-built install-units ## install into $(DESTDIR)$(PREFIX), /usr by default
 	$(INSTALL_PROGRAM) $(BIN)/steward $(bindir)/steward
@@ -188,7 +188,7 @@ install: check-built install-units ## install into $(DESTDIR)$(PREFIX), /usr by 
 	@[ "$(PREFIX)" = /usr ] || echo "The rules are in $(PREFIX)/share/steward/rules.d. For the program to find them:" \
 	    "ln -s $(PREFIX)/share/steward/rules.d /etc/steward/rules.d"
 
-# By itself for the tests, which start the units under a systemd of their own.
+# A separate target for the tests, which start the units under their own systemd.
 install-units:
 	install -d $(libdir)/systemd/system $(libdir)/systemd/user
 	sed 's|/usr/bin/steward|$(PREFIX)/bin/steward|' packaging/systemd/steward.service \
@@ -203,8 +203,8 @@ install-units:
 	install -D -m 644 packaging/tmpfiles.d/steward.conf $(libdir)/tmpfiles.d/steward.conf
 
 uninstall: ## remove what `make install` installed; state and configuration stay
-	@echo "An agent that runs goes on until it is stopped, and its units stay enabled. Before this:" \
-	    "systemctl disable --now steward.socket steward.service; of each user the same with --user."
+	@echo "A running agent continues until it is stopped, and its units stay enabled. Before this:" \
+	    "systemctl disable --now steward.socket steward.service; for each user the same with --user."
 	rm -f $(bindir)/steward $(bindir)/tk
 	rm -rf $(libexecdir)/steward
 	rm -rf $(sharedir)/steward $(sharedir)/doc/steward
@@ -216,6 +216,6 @@ uninstall: ## remove what `make install` installed; state and configuration stay
 	    rm -f $(sharedir)/bash-completion/completions/$$name $(sharedir)/zsh/site-functions/_$$name \
 	        $(sharedir)/fish/vendor_completions.d/$$name.fish $(sharedir)/man/man1/$$name.1; done
 
-clean: ## remove what was built
+clean: ## remove build output
 	$(SWIFT) package clean
 	[ ! -d $(SHIPPED) ] || $(SWIFT) package --scratch-path $(SHIPPED) clean

@@ -11,11 +11,11 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// How the programs are linked in a release, for a quick start: most of it is spent by the dynamic linker.
+/// Linker settings of the released programs, for a quick start: most of it is spent in the dynamic linker.
 ///
-/// Nothing loads code into them, so they export nothing, and what nobody calls is left out. lld packs the 100,000
-/// addresses that are corrected at each start, which gold cannot. Functions of libraries are found at the start (`now`),
-/// after which nobody can write where their addresses stand.
+/// Nothing loads code into them, so they export nothing, and unused code is removed. lld packs the 100,000 relocations
+/// processed at each start, which gold cannot. Library functions are resolved at the start (`now`); afterwards the
+/// addresses are read-only.
 let slim: [LinkerSetting] = [
     .unsafeFlags(
         ["-use-ld=lld"]
@@ -23,18 +23,18 @@ let slim: [LinkerSetting] = [
         .when(configuration: .release))
 ]
 
-/// For programs that load no library written in C++: what Swift needs of that language becomes part of them.
+/// For programs that load no C++ library: the part of the C++ runtime that Swift needs is linked in.
 let withoutCxxLibraries: [LinkerSetting] = [
     .unsafeFlags(
         ["-L\(Context.packageDirectory)/packaging/link", "-Xclang-linker", "-static-libgcc"],
         .when(configuration: .release))
 ]
 
-/// What `--version` says after the number. Unset outside of `make release`, so that a commit rebuilds nothing.
+/// Printed by `--version` after the number. Unset outside of `make release`, so that a commit does not cause a rebuild.
 let commit: [CSetting] =
     Context.environment["STEWARD_COMMIT"].map { [.define("STEWARD_COMMIT", to: "\"\($0)\"")] } ?? []
 
-/// A part of `Sources/Core`, in the folder of the system that it belongs to.
+/// A module of `Sources/Core`, in the folder of its system.
 func core(
     _ name: String, in folder: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
 ) -> Target {
@@ -103,8 +103,8 @@ let package = Package(
                 """),
         .default(enabledTraits: ["LibInotifyTools"]),
     ],
-    // Exactly these: each was tried with, and what a release holds does not change by itself. What these bring along stands in
-    // packaging/swift-packages.txt, as they do.
+    // Exact versions: each was tested, and a release does not change unnoticed. These and their own dependencies are listed
+    // in packaging/swift-packages.txt.
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
@@ -277,8 +277,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// For a quick round while working on a part: `STEWARD_TESTS=RulesTests,LedgerTests swift build --build-tests` builds these
-// suites and what they need, and nothing else. `make release` so names the programs, to build them in one go.
+// For quick builds while working on one module: `STEWARD_TESTS=RulesTests,LedgerTests swift build --build-tests` builds
+// only these suites and their dependencies. `make release` selects the programs this way, to build them at once.
 if let some = Context.environment["STEWARD_TESTS"]?.split(separator: ",").map(String.init), !some.isEmpty {
     var needed: Set<String> = []
     func need(_ name: String) {
