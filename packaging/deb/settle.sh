@@ -1,11 +1,11 @@
 #!/bin/sh
-# settle.sh SOURCES PACKAGE: what Debian wants besides of what `make install` has put into PACKAGE.
+# settle.sh SOURCES PACKAGE: adapts the output of `make install` in PACKAGE to Debian.
 set -eu
 
 sources=$1 package=$2
 docs=$package/usr/share/doc/steward
 
-# The configuration is what `steward init` writes, so that there is one; its places are those of tmpfiles.d/steward.conf.
+# The default configuration is the output of `steward init`; its places are those of tmpfiles.d/steward.conf.
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 HOME=$home "$package/usr/bin/steward" init --config "$home/etc/steward.yaml" --base "$home/base" > "$home/said" ||
@@ -18,7 +18,7 @@ if grep -F "$home" "$package/etc/steward/steward.yaml"; then
 fi
 chmod 644 "$package/etc/steward/steward.yaml"
 
-# The licences are in `copyright`, which Debian's tools read.
+# The licences go into `copyright`, which Debian's tools read.
 {
     cat "$sources/packaging/deb/copyright"
     sed '1,/^$/d; s/^$/./; s/^/ /' "$sources/LICENSE-MIT"
@@ -28,7 +28,7 @@ mv "$docs/CHANGELOG.md" "$docs/changelog"
 gzip -9n "$docs/changelog"
 gzip -9nc debian/changelog > "$docs/changelog.Debian.gz"
 
-# Where Debian's zsh looks.
+# Debian's folder for zsh completions.
 mv "$package/usr/share/zsh/site-functions" "$package/usr/share/zsh/vendor-completions"
 
 install -D -m 644 debian/lintian-overrides "$package/usr/share/lintian/overrides/steward"
