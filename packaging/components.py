@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""components.py BUILD TARGET VERSION: says what the released programs hold, from what was really linked.
+"""components.py BUILD TARGET VERSION: lists the components of the released programs, from what was actually linked.
 
 BUILD is .build/shipped after `make release`; in TARGET it writes THIRD-PARTY, the licences and notices of all parts, and
-steward.spdx.json, a bill of materials (SPDX 2.3). Ends with 1 where a part has no licence that is known here, or where its
-files speak of another one.
+steward.spdx.json, a bill of materials (SPDX 2.3). Exits with 1 if a part has no licence known here, or if its files
+mention another one.
 """
 import hashlib
 import json
@@ -13,15 +13,15 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True  # nothing is left beside the sources
+sys.dont_write_bytecode = True  # leave nothing beside the sources
 import swift_packages
 
 # `tk` is `steward` under another name.
 PROGRAMS = ["steward", "steward-worker"]
 OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "licences")
 SOURCES = (".c", ".cc", ".cpp", ".h", ".hpp", ".S", ".inc", ".modulemap")
-# What comes with the compiler: identifier, name, licence, supplier, text, and the functions and data by which a program shows
-# that it holds some of it.
+# Parts of the toolchain: identifier, name, licence, supplier, text, and the symbols that show that a program contains
+# them.
 RUNTIMES = [
     ("swift", "Swift standard library and runtime", "Apache-2.0 WITH Swift-exception", "swift", None, r"swift_retain"),
     ("dispatch", "libdispatch", "Apache-2.0 WITH Swift-exception", "swift", None, r"dispatch_async"),
@@ -31,11 +31,11 @@ RUNTIMES = [
     ("gcc", "libstdc++ and libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "gcc", "gcc-runtime.txt",
      r"_ZSt.*|_ZNSt.*|__popcountdi2|__udivti3|_Unwind_Resume"),
 ]
-# What files of our own were made from, which lie beside a program: name, licence, copyright, file, program. See NOTICE.
+# Sources of our own data files beside a program: name, licence, copyright, file, program. See NOTICE.
 DATA = [
     ("language-detection", "Apache-2.0", "Copyright (c) 2010-2014 Cybozu Labs, Inc.", "languages.json", "steward"),
 ]
-# Works of others inside of packages, by module: name, licence, and the text where it stands in no file of the package's.
+# Works of others inside packages, by module: name, licence, and the text if it is in no file of the package.
 BORINGSSL = [
     ("BoringSSL", "Apache-2.0", "boringssl.txt"),
     ("fiat-crypto", "MIT OR Apache-2.0 OR BSD-1-Clause", "fiat-crypto.txt"),
@@ -49,7 +49,7 @@ INNER = {
     "CTOML": [("toml++", "MIT", None)],
     "CYaml": [("libyaml", "MIT", "libyaml.txt")],
 }
-# By which words of a notice a licence is known.
+# Phrases by which a licence is recognised in a notice.
 SIGNS = {
     "Apache License": "Apache-2.0",
     "Permission is hereby granted, free of charge": "MIT",
@@ -61,7 +61,7 @@ SIGNS = {
     "GNU Lesser General Public License": "LGPL-",
 }
 COMMENT = re.compile(r"^[ \t]*(?:/\*.*?\*/|(?://[^\n]*(?:\n[ \t]*|$))+)", re.S | re.M)
-# In assembly lines of others are comments as well.
+# Assembly has other comment markers as well.
 ASSEMBLY = re.compile(r"^[ \t]*(?:/\*.*?\*/|(?:(?://|[@#](?=[ \t\n]))[^\n]*(?:\n[ \t]*|$))+)", re.S | re.M)
 
 
@@ -79,7 +79,7 @@ def text(path):
 
 
 def modules_of_packages(build):
-    """Each module of a package with its package and its folder, by the compiler's own instructions."""
+    """Each module with its package and its folder, from the compiler's instructions."""
     found, sources = {}, None
     checkout = re.compile(r"/checkouts/([^/\"]+)/((?:Sources|Source)/[^/\"]+|[^/\"]+)?")
     for line in text(os.path.join(build, "release.yaml")).splitlines():
@@ -97,24 +97,24 @@ def modules_of_packages(build):
 
 
 def linked(build, program):
-    """The modules whose objects the linker was given for a program."""
+    """The modules whose objects were linked into a program."""
     paths = text(os.path.join(build, "release", f"{program}.product", "Objects.LinkFileList"))
     return set(re.findall(r"/([^/'\s]+)\.build/", paths))
 
 
 def licence_of(name, texts):
-    """The licence as SPDX names it."""
+    """The licence's SPDX identifier."""
     whole = " ".join(" ".join(texts).split())
     if "Apache License" in whole:
         return "Apache-2.0 WITH Swift-exception" if "Runtime Library Exception" in whole else "Apache-2.0"
     if "Permission is hereby granted, free of charge" in whole:
         return "MIT"
-    fail(f"the licence of {name} is none that is known here; add it to licence_of()")
+    fail(f"unknown licence of {name}; add it to licence_of()")
 
 
 def notices_of(folder):
-    """What comments in files of C say about rights, wherever they stand, each text once; what says only that it is part of the
-    package is not among it."""
+    """Copyright notices in comments of C files, wherever they are, each text once, except those that only say that the file
+    is part of the package."""
     found = {}
     for base, folders, files in os.walk(folder):
         folders.sort()
@@ -134,22 +134,22 @@ def notices_of(folder):
 
 
 def check_notices(name, licence, notices):
-    """Whether files speak of a licence that the package's does not name."""
+    """Whether files mention a licence that is not the package's."""
     for notice in notices:
         whole = " ".join(notice.split())
         for sign, identifier in SIGNS.items():
             if sign.lower() in whole.lower() and identifier not in licence:
-                fail(f"a file of {name} ({licence}) speaks of another licence, {identifier}; add what it is of to INNER:\n{notice}")
+                fail(f"a file of {name} ({licence}) mentions another licence, {identifier}; add its work to INNER:\n{notice}")
 
 
 def runtimes_of(build):
-    """Which programs hold some of what comes with the compiler, by identifier."""
+    """Which programs contain parts of the toolchain, by identifier."""
     found = {}
     for program in PROGRAMS:
         symbols = {line.split()[0] for line in output("nm", "-P", "--defined-only", os.path.join(build, "release", program))
                    .splitlines()}
         if not symbols:
-            fail(f"{program} has no symbols any more, by which one sees what is in it")
+            fail(f"{program} is stripped; its symbols are needed to see what is in it")
         for identifier, *_, sign in RUNTIMES:
             shape = re.compile(sign)
             if any(shape.fullmatch(symbol) for symbol in symbols):
@@ -158,7 +158,7 @@ def runtimes_of(build):
 
 
 def parts(build):
-    """The packages of which something is linked."""
+    """The packages that are linked, at least in part."""
     swift_packages.check(build)
     wanted, versions = swift_packages.wanted(), {}
     for dependency in json.loads(text(os.path.join(build, "workspace-state.json")))["object"]["dependencies"]:
@@ -173,7 +173,7 @@ def parts(build):
                 continue
             checkout, folder = modules[module]
             if checkout not in versions:
-                fail(f"{module} is of {checkout}, of which no version is known")
+                fail(f"{module} is from {checkout}, whose version is unknown")
             identity, version, location = versions[checkout]
             package = packages.setdefault(
                 identity, {"name": identity, "version": version, "location": location, "modules": {}, "programs": set(),
@@ -200,7 +200,7 @@ def parts(build):
 
 
 def libraries(build):
-    """The shared libraries that the programs load, by the packages of this system."""
+    """The shared libraries that the programs load, by their packages on this system."""
     found = {}
     for program in PROGRAMS:
         for path in re.findall(r"NEEDED\s+(\S+)", output("objdump", "-p", os.path.join(build, "release", program))):
@@ -216,7 +216,7 @@ def libraries(build):
             if search.returncode == 0:
                 owner = search.stdout.split(": ")[0].split(",")[0]
         if owner is None:
-            fail(f"{path} is of no package of this system")
+            fail(f"{path} belongs to no package of this system")
         version = output("dpkg-query", "-W", "-f", "${Version}", owner)
         package = packages.setdefault(owner.split(":")[0], {"version": version, "files": set(), "programs": set()})
         package["files"].add(name)
@@ -244,11 +244,11 @@ def third_party(packages, runtimes, swift):
         lines.append(f"{name} ({licence}), {copyright}: {file} was made from it")
         entry = next((t for p in packages for t in p["texts"] if p["licence"] == licence), None)
         if entry is None:
-            fail(f"no text of {name}'s licence is at hand")
+            fail(f"the text of {name}'s licence is missing")
         texts[entry].append(name)
     swift_text = next((t for p in packages for t in p["texts"] if p["licence"].endswith("Swift-exception")), None)
     if swift_text is None:
-        fail("no text of Swift's licence is at hand")
+        fail("the text of Swift's licence is missing")
     texts[swift_text] += [name for identifier, name, licence, *_ in RUNTIMES
                           if identifier in runtimes and licence.endswith("Swift-exception")]
     for entry, names in texts.items():
@@ -320,7 +320,7 @@ def main():
     build, target, version = sys.argv[1:]
     swift = re.search(r"Swift version (\S+)", output("swift", "--version"))[1]
     packages, runtimes, shared = parts(build), runtimes_of(build), libraries(build)
-    # What was linked decides the name of the bill: the programs' own bytes may still hold what is stripped later.
+    # Named after what was linked: the programs' bytes still include parts that are stripped later.
     inner = hashlib.sha256(repr([(p["name"], p["version"]) for p in packages]).encode()
                            + repr(sorted((n, s["version"]) for n, s in shared.items())).encode()).hexdigest()[:32]
     os.makedirs(target, exist_ok=True)

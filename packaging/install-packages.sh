@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs the Debian packages that are missing, and checks that Swift is there.
+# Installs missing Debian packages, and checks that Swift is installed.
 #
 #   install-packages.sh [build] [test] [bench] [deb] [prove-package] [order]      sections of system-packages.txt; `build` where none is given
 #
-# Does nothing, and asks for no password, where nothing is missing. Ends with 0 where all is there, 1 where something
-# is missing that could not be installed, 64 where it was called wrongly.
+# Does nothing, and asks for no password, if nothing is missing. Exits with 0 if everything is installed, 1 if a package
+# could not be installed, 64 for a usage error.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -27,7 +27,7 @@ is_installed() {
     [ "$state" = installed ]
 }
 
-# Of `a|b`: nothing where one of them is installed, else the first.
+# For `a|b`: nothing if one of them is installed, else the first.
 missing_of() {
     for name in $(printf '%s' "$1" | tr '|' ' '); do
         if is_installed "$name"; then return 0; fi
@@ -47,7 +47,7 @@ install() {
             return 1
         fi
     fi
-    # Not in .build, which would be root's where root runs this first.
+    # Not in .build, which would belong to root if root runs this first.
     log=$(mktemp -t steward-apt.XXXXXX)
     # shellcheck disable=SC2086  # words are meant to be split
     apt() { "$here/quietly.sh" "apt-get $1" "$log" $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y "$@"; }
@@ -60,7 +60,7 @@ install() {
     fi
     if apt_install "$1"; then return 0; fi
     if [ -n "$updated" ]; then return 1; fi
-    say "trying once more with fresh package lists"
+    say "trying again with fresh package lists"
     apt update && apt_install "$1"
 }
 
@@ -74,7 +74,7 @@ check_swift() {
     major=${version%%.*}
     minor=${version#*.}
     if [ -z "$version" ]; then
-        say "\`swift --version\` does not say which version it is; $swift_major.$swift_minor or later is needed."
+        say "\`swift --version\` prints no version; $swift_major.$swift_minor or later is needed."
         return 1
     fi
     if [ "$major" -lt "$swift_major" ] || { [ "$major" -eq "$swift_major" ] && [ "$minor" -lt "$swift_minor" ]; }; then
@@ -110,7 +110,7 @@ if command -v dpkg-query >/dev/null 2>&1; then
         fi
     fi
 else
-    say "this is no Debian system, so nothing is installed; these are needed, under Debian's names:"
+    say "this is not a Debian system, so nothing is installed; these packages are needed, by their Debian names:"
     say "   $wanted"
 fi
 

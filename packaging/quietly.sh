@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs a command with its output in a log, and says in one line how far it is: the log's last line, redrawn each second on
-# a terminal and printed each minute elsewhere. Where the command fails, the end of the log is shown.
+# Runs a command with its output in a log, and shows its progress in one line: the log's last line, redrawn each second on
+# a terminal and printed each minute elsewhere. If the command fails, the end of the log is shown.
 #
 #   quietly.sh WHAT LOG COMMAND...    quietly.sh building .build/build.log swift build
 #
-# Ends as the command does.
+# Exits with the command's code.
 set -euo pipefail
 what=$1 log=$2
 shift 2

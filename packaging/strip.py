@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""strip.py FILE: takes out of a program what only whoever builds needs: symbols, and what the compiler notes to know its own
-work again, in which the folder of the build is hashed. The build id is then that of what is left.
+"""strip.py FILE: removes from a program what is only needed on the build machine: symbols, and the compiler's own notes, which
+contain a hash of the build folder. The build id is then computed from the rest.
 """
 import hashlib
 import re

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The Swift packages that a release is built with: swift-packages.txt beside this, the only list of their versions.
+"""The Swift packages of a release: swift-packages.txt in this folder is the only list of their versions.
 
-    swift_packages.py pin ROOT       has SwiftPM take exactly these in the package ROOT (writes its Package.resolved)
-    swift_packages.py check BUILD    whether these were resolved in the build folder BUILD; ends with 1 and names what differs
-    swift_packages.py write BUILD    writes the list anew, with what was resolved in BUILD
+    swift_packages.py pin ROOT       pins exactly these in the package ROOT (writes its Package.resolved)
+    swift_packages.py check BUILD    checks that these were resolved in the build folder BUILD; exits with 1 and names differences
+    swift_packages.py write BUILD    rewrites the list with the packages resolved in BUILD
 """
 import json
 import os
@@ -18,7 +18,7 @@ def lines():
 
 
 def wanted():
-    """The list: by name a version, a commit and an address."""
+    """The list: version, commit and address by name."""
     rows = [line.split() for line in lines() if line and not line.startswith("#")]
     for row in rows:
         if len(row) != 4:
@@ -27,7 +27,7 @@ def wanted():
 
 
 def resolved(build):
-    """The same of what SwiftPM has resolved; a package that is edited or of another kind has no version."""
+    """The same for the packages SwiftPM has resolved; a package that is edited or of another kind has no version."""
     with open(os.path.join(build, "workspace-state.json"), encoding="utf-8") as file:
         dependencies = json.load(file)["object"]["dependencies"]
     found = {}
@@ -38,13 +38,13 @@ def resolved(build):
 
 
 def same(package):
-    """Both ways to write an address on GitHub are one."""
+    """Treats both spellings of a GitHub address as one."""
     version, commit, address = package
     return version, commit, address.lower().removesuffix(".git")
 
 
 def differences(build):
-    """What was resolved otherwise than the list says, a sentence each."""
+    """Differences between the resolved packages and the list, a sentence each."""
     want, have = wanted(), resolved(build)
     said = []
     for name in sorted(want.keys() | have.keys()):
@@ -76,7 +76,7 @@ def pin(root):
     except (FileNotFoundError, ValueError):
         content = {"version": 3}
     if content.get("pins") != pins:
-        # SwiftPM's own hash of the manifest stays: without one it takes the pins, and then writes it.
+        # SwiftPM's own hash of the manifest is kept: without one it accepts the pins, and then writes it.
         content["pins"] = pins
         with open(path, "w", encoding="utf-8") as file:
             json.dump(content, file, indent=2)

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""icu-data.py ARCHIVE OBJECT: writes OBJECT, the data of ICU without what no program of ours asks for, and prints the name
-under which programs ask for it.
+"""icu-data.py ARCHIVE OBJECT: writes OBJECT, ICU's data without the parts that our programs do not use, and prints the name
+of its symbol.
 
-ARCHIVE is lib_FoundationICU.a of the toolchain, whose data, 34 MB of it, would become part of each program: Foundation
-asks for it by name while it runs, so the linker cannot tell what is needed. In OBJECT the name has `__wrap_` before it: with
-`--wrap=NAME` the linker leads there whoever asks for NAME. What is left out:
+ARCHIVE is the toolchain's lib_FoundationICU.a, whose 34 MB of data would become part of each program: Foundation looks
+items up by name at run time, so the linker cannot tell what is needed. In OBJECT the symbol has the prefix `__wrap_`: with
+`--wrap=NAME` the linker redirects references to NAME there. Omitted are:
 
-  the names of languages, currencies and units, numbers in words, and the order of words in all languages: no action,
-  value or filter shows or sorts by any; what is common to all languages and English are kept
+  names of languages, currencies and units, spelled-out numbers, and collation in all languages: no action, value or
+  filter uses them; the parts common to all languages and English are kept
   tables of old encodings: text is UTF-8, UTF-16 or Latin-1 here, which need none
-  the dictionary by which Chinese and Japanese are cut into words
+  the dictionary that splits Chinese and Japanese into words
 
-Dates in all languages with their time zones and countries (the filter `format`), transliteration (`ascii`) and regular expressions stay
-as they are. Ends with 1 where the archive is not as expected.
+Dates in all languages with their time zones and countries (the filter `format`), transliteration (`ascii`) and regular
+expressions are unaffected. Exits with 1 if the archive is not as expected.
 """
 import os
 import re
@@ -26,7 +26,7 @@ COMMON = re.compile(r"(root|pool|res_index|supplementalData|tzdbNames|en|en_001|
 
 
 def is_kept(name):
-    """`name` is an item's, as `icudt76l/lang/de.res`."""
+    """`name` is that of an item, such as `icudt76l/lang/de.res`."""
     path = name.split("/")[1:]
     if path[0] in TREES:
         return COMMON.fullmatch(path[-1]) is not None
@@ -34,7 +34,7 @@ def is_kept(name):
 
 
 def object_of(archive, folder):
-    """The object that holds the data, and the name of its symbol."""
+    """The object with the data, and the name of its symbol."""
     member = "icu_packaged_data.cpp.o"
     subprocess.run(["ar", "x", archive, member], cwd=folder, check=True)
     path = os.path.join(folder, member)
@@ -43,7 +43,7 @@ def object_of(archive, folder):
         name, _, value, size = line.split()
         if re.fullmatch(r"icudt\d+_dat", name):
             return path, name, int(value, 16), int(size, 16)
-    sys.exit(f"icu-data: {archive} holds no icudt…_dat in {member}; this toolchain's ICU is built in another way")
+    sys.exit(f"icu-data: {archive} has no icudt…_dat in {member}; this toolchain's ICU is built differently")
 
 
 def read(path, value, size):
@@ -52,7 +52,7 @@ def read(path, value, size):
     with open(raw, "rb") as file:
         data = file.read()[value : value + size]
     if data[2:4] != b"\xda\x27" or data[12:16] != b"CmnD":
-        sys.exit("icu-data: the data is no package of ICU")
+        sys.exit("icu-data: the data is not an ICU package")
     return data
 
 
