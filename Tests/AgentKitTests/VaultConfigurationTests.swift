@@ -54,7 +54,7 @@ struct VaultConfigurationTests {
             ("vaults: { main: { path: ~/.local/state/steward/v } }", "the agent's own folder"),
         ] {
             let (_, problems) = try load(yaml)
-            #expect(problems.contains { $0.contains(what) && $0.contains("within each other") }, "\(yaml): \(problems)")
+            #expect(problems.contains { $0.contains(what) && $0.contains("overlap") }, "\(yaml): \(problems)")
         }
     }
 

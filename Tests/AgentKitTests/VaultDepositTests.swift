@@ -62,8 +62,8 @@ struct VaultDepositTests {
         #expect(try await service.count() == 1)
         await service.lock(.stop)
         let log = lines.withLock { $0 }.joined(separator: "\n")
-        #expect(log.contains("took in the deposit \(good)"))
-        #expect(log.contains("did not take in the deposit \(bad)"))
+        #expect(log.contains("ingested the deposit \(good)"))
+        #expect(log.contains("did not ingest the deposit \(bad)"))
         for word in ["Saga", "Secret", "Trap", "p1.png"] { #expect(!log.contains(word), "\(word) in\n\(log)") }
     }
 
@@ -85,7 +85,7 @@ struct VaultDepositTests {
         let service = VaultService(place, judge: ArchiveDepositJudge(program: home.path.appending("none")))
         try await service.unlock(key)
         try await waitUntil("all were tried") { await !service.isIngesting }
-        #expect(await service.refusals[drop]?.contains("no comic can be looked into") == true)
+        #expect(await service.refusals[drop]?.contains("no comic can be examined") == true)
         #expect(try await service.use { try $0.drops().waiting.map(\.id) } == [drop])
         await service.lock(.stop)
     }

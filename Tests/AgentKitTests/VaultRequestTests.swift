@@ -20,7 +20,7 @@ struct VaultRequestTests {
             _ = try VaultClient.ask(UnlockVault(dropsTornTail: false), of: "main", [password], at: path)
         }
         #expect(fault?.kind == .usage)
-        #expect(fault?.message.contains("knows no request of that name; it knows ask. If a newer `steward`") == true)
+        #expect(fault?.message.contains("unknown request; the agent knows ask. If a newer `steward`") == true)
         server.stop()
         try await serving.value
     }

@@ -45,7 +45,7 @@ struct VaultStatusTests {
         let problems = try await VaultStatus.live(service, within: 600).problems
         try #require(problems.count == 1)
         #expect(problems[0].contains("\(first)"))
-        #expect(problems[0].contains("no comic can be looked into"), "\(problems)")
+        #expect(problems[0].contains("no comic can be examined"), "\(problems)")
         try await service.use { try $0.removeDrop(first) }
         #expect(try await VaultStatus.live(service, within: 600).problems == [])
         await service.lock(.asked)
@@ -53,7 +53,7 @@ struct VaultStatusTests {
         try await service.unlock(key)
         try await waitUntil("all were tried") { await !service.isIngesting }
         let both = try await VaultStatus.live(service, within: 600).problems
-        #expect(both.first?.hasPrefix("2 deposits were not taken in") == true, "\(both)")
+        #expect(both.first?.hasPrefix("2 deposits were not ingested") == true, "\(both)")
         await service.lock(.stop)
     }
 
@@ -87,7 +87,7 @@ struct VaultStatusTests {
         try await service.unlock(key)
         let status = try await VaultStatus.live(service, within: 600)
         #expect(status.problems.first?.contains("`steward vault accept-rollback`") == true, "\(status.problems)")
-        #expect(status.lines.contains { $0.contains("! the vault is not as this host left it") })
+        #expect(status.lines.contains { $0.contains("! the vault differs from its last state on this host") })
         _ = try await service.use { try $0.acceptRollback() }
         #expect(try await VaultStatus.live(service, within: 600).problems == [])
         await service.lock(.stop)
@@ -103,7 +103,7 @@ struct VaultStatusTests {
     func rekeying() throws {
         let (new, other) = (try Credential.keyFile(.random(64)), try Credential.keyFile(.random(64)))
         #expect(throws: Stop.self) { try rekey(new) { if case .verifying = $0 { true } else { false } } }
-        #expect(try VaultStatus(place).problems.first?.contains("the same new password goes on") == true)
+        #expect(try VaultStatus(place).problems.first?.contains("the same new password resumes it") == true)
         let mistaken = #expect(throws: Fault.self) { try rekey(other) }
         #expect(mistaken?.message.contains("this is not its new password") == true)
         // Given up: the vault is complete without the copy.
@@ -112,7 +112,7 @@ struct VaultStatusTests {
         #expect(throws: Stop.self) { try rekey(other) { if case .removingOld = $0 { true } else { false } } }
         #expect(try VaultStatus(place).problems.first?.contains("before it removed the old one") == true)
         let late = #expect(throws: Fault.self) { try rekey(new) }
-        #expect(late?.message.contains("has given the vault its new keys already") == true)
+        #expect(late?.message.contains("has already given the vault new keys") == true)
         let vault = try place.open()
         try vault.unlock(other)
         #expect(try VaultStatus(place).problems == [])

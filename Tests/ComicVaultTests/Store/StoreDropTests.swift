@@ -171,7 +171,7 @@ import Testing
         let error = #expect(throws: VaultError.self) {
             try vault.ingest(drop, isApproved: true) { try StoreScene.verdict($0) }
         }
-        #expect(error?.description.contains("not the one that its envelope names") == true)
+        #expect(error?.description.contains("differs from the one in its envelope") == true)
         #expect(try scene.files("vault/drop") == [BytePath("\(drop)")])
         try scene.expect(["A.cbz"], in: vault)
     }

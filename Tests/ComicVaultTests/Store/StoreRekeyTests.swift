@@ -110,13 +110,13 @@ import Testing
         _ = try scene.add("B.cbz", to: vault)
         vault.lock()
         try scene.remove("vault/manifest/log-1-2")
-        try expectRefusal("is not as this host left it")
+        try expectRefusal("differs from its last state on this host")
     }
 
     @Test("A vault unknown to this host is rejected") func vaultHostRemembers() throws {
         try scene.create("A.cbz").lock()
         try scene.remove("host/mark")
-        try expectRefusal("whether this is its newest copy, nobody can tell")
+        try expectRefusal("it cannot check that this is the newest copy")
         try scene.open().lock()
         try rekey()
         try scene.expect(["A.cbz"], in: scene.open("new"))

@@ -47,10 +47,10 @@ struct HangingVaultTests {
         try await steward.until("it listens") { try steward.log().contains("serving metrics at") }
         try await steward.until("it is well") { try ask(steward, ["health"]).output == "healthy\n" }
         disk.stopAnswering()
-        let silent = "nothing answers at \(steward.path("disk/vault"))"
+        let silent = "no response at \(steward.path("disk/vault"))"
         // Another disk that has to spin up also takes a while.
         let told = try ask(steward, ["vault", "status"]).output
-        #expect(told.contains("its disk has not answered yet") || told.contains(silent), "\(told)")
+        #expect(told.contains("its disk has not responded yet") || told.contains(silent), "\(told)")
         #expect(!told.contains("there is no vault yet"))
         try await steward.until("it is taken for silent") {
             try ask(steward, ["vault", "status"]).output.contains(silent)
@@ -84,7 +84,7 @@ struct HangingVaultTests {
         try await steward.until("it is taken for silent") {
             let told = try ask(steward, ["vault", "status"]).output
             #expect(told.contains("unlocked since"), "\(told)")
-            return told.contains("nothing answers at")
+            return told.contains("no response at")
         }
         #expect(try ask(steward, ["health"]).status == 2)
         disk.answer()
@@ -124,7 +124,7 @@ struct HangingVaultTests {
         try await steward.kill9()
         disk.stopAnswering()
         try await steward.start()
-        #expect(try steward.log().contains("the place comics: nothing answers at \(steward.path("comics"))"))
+        #expect(try steward.log().contains("the place comics: no response at \(steward.path("comics"))"))
         try steward.drop("dropbox/a.txt", "a")
         try steward.run(["resume"]).check()
         try await steward.until("captures are taken") { try steward.notes().contains("<a.txt>") }

@@ -33,7 +33,7 @@ struct VaultPasswordTests {
         let third = try TerminalSession(scene.steward, ["vault", "list"])
         try await third.expect("Password for the vault main: ")
         try third.type(VaultScene.wrong)
-        try await third.expect("that is not a password of this vault")
+        try await third.expect("wrong password for this vault")
         try third.type(VaultScene.password)
         #expect(try await third.end() == 0)
         #expect(third.screen.contains("nothing is in the vault main"))

@@ -18,7 +18,7 @@ struct VaultProblemTests {
         try scene.steward.shell(["mv", scene.path.text + ".old", scene.path.text]).check()
         try await scene.steward.start()
         try scene.vault("unlock").check()
-        let words = "the vault is not as this host left it"
+        let words = "the vault differs from its last state on this host"
         #expect(try scene.answer("status").items[0]["problems"].items.map(\.text).contains { $0.hasPrefix(words) })
         #expect(try scene.vault("status").check().output.contains("! " + words))
         #expect(try scene.steward.run(["status"]).output.contains("vault main: unlocked; see `steward vault status`"))

@@ -19,7 +19,7 @@ struct VaultRekeyTests {
         try ingest("B.cbz", first: 5, in: scene)
         try scene.steward.shell(["mv", manifest.text, manifest.text + ".new"]).check()
         try scene.steward.shell(["mv", manifest.text + ".old", manifest.text]).check()
-        try expectRefusal("is not as this host left it", in: scene)
+        try expectRefusal("differs from its last state on this host", in: scene)
         try scene.steward.shell(["rm", "-r", manifest.text]).check()
         try scene.steward.shell(["mv", manifest.text + ".new", manifest.text]).check()
         try rekey("--yes", in: scene).check()
@@ -36,7 +36,7 @@ struct VaultRekeyTests {
             .filter { $0.hasPrefix("log-") }
         let last = try #require(logs.max { $0.count == $1.count ? $0 < $1 : $0.count < $1.count })
         try Durable.remove(scene.path.appending("manifest").appending(last))
-        try expectRefusal("is not as this host left it", in: scene)
+        try expectRefusal("differs from its last state on this host", in: scene)
         try scene.vault("accept-rollback", "--yes").check()
         try expectRefusal("adopt or discard them", in: scene)
         let ids = try scene.answer("quarantine")["objects"].items.map { $0["id"].text }
@@ -72,9 +72,9 @@ struct VaultRekeyTests {
         try ingest("A.cbz", in: scene)
         try scene.vault("export-key", "-o", "exported").check()
         let result = try rekey("--yes", in: scene).check()
-        #expect(result.output.contains("Keys that were exported before open nothing any more"), "\(result.output)")
+        #expect(result.output.contains("Previously exported keys no longer work"), "\(result.output)")
         #expect(
-            try scene.steward.run(["vault", "rekey", "--help"]).check().output.contains("exported before open nothing"))
+            try scene.steward.run(["vault", "rekey", "--help"]).check().output.contains("exported keys stop working"))
         let imported = try scene.vault("import-key", "exported", new: "third")
         #expect(imported.status != 0, "\(imported.output)")
         #expect(try scene.vault("list", password: "third").status != 0)

@@ -13,7 +13,7 @@ extension Configuration {
             guard Self.isName(entry.key) else {
                 reader.report(
                     entry.keyPosition,
-                    "the name of a vault may hold letters, digits, `_` and `-`, at most 64 of them, not `\(name)`")
+                    "the name of a vault may contain letters, digits, `_` and `-`, at most 64 of them, not `\(name)`")
                 continue
             }
             guard let part = reader.mapping(entry.value, "the vault `\(name)`", keys: Self.vaultKeys) else { continue }
@@ -37,14 +37,14 @@ extension Configuration {
                 + [("the agent's own folder", directories.state), ("the agent's own folder", directories.runtime)]
             if let (what, other) = occupied.first(where: { path.isWithin($0.1) || $0.1.isWithin(path) }) {
                 reader.report(
-                    pathNode.position, "\(path) and \(what), \(other), lie within each other",
-                    hint: "give the vault a folder of its own, which nothing watches")
+                    pathNode.position, "\(path) and \(what), \(other), overlap",
+                    hint: "give the vault a separate folder, which nothing watches")
                 continue
             }
             vaults.append(VaultPlace(name: entry.key, path: path, host: directories.vaultHost(entry.key), idle: idle))
         }
         if mapping.entries.isEmpty {
-            reader.report(node.position, "`vaults` is empty", hint: "name a folder, or take the line out")
+            reader.report(node.position, "`vaults` is empty", hint: "name a folder, or remove the line")
         }
     }
 

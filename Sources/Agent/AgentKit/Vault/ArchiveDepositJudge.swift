@@ -16,7 +16,7 @@ package struct ArchiveDepositJudge: DepositJudge {
         do {
             worker = try ArchiveWorker(program: program)
         } catch let fault as Fault {
-            throw Fault(.transient, "no comic can be looked into: \(fault.message)", path: fault.path)
+            throw Fault(.transient, "no comic can be examined: \(fault.message)", path: fault.path)
         }
         let archive = try ArchiveSource.sealed(deposit)
         switch try worker.judge(archive, mode: .lenient, hashes: false) {

@@ -76,11 +76,11 @@ package enum PasswordSource: Sendable, Equatable {
         let status = try file.status()
         guard status.kind == .file, status.size <= Int64(Credential.keyFileSizes.upperBound) else {
             throw Fault(
-                .usage, "\(path) is no file of at most \(Credential.keyFileSizes.upperBound) bytes", path: path)
+                .usage, "\(path) is not a file of at most \(Credential.keyFileSizes.upperBound) bytes", path: path)
         }
         return try SecretBytes(count: Int(status.size)) { buffer in
             guard try file.read(into: buffer, at: 0) == buffer.count else {
-                throw Fault(.transient, "\(path) was changed while it was read; try again", path: path)
+                throw Fault(.transient, "\(path) changed while it was read; try again", path: path)
             }
         }
     }
@@ -95,13 +95,13 @@ private struct Terminal {
         guard raw >= 0, isatty(raw) == 1 else {
             throw Fault(
                 .usage,
-                "nobody can be asked for the password here; give it with --password-fd or --key-file")
+                "there is no terminal to ask for the password; give it with --password-fd or --key-file")
         }
         device = Descriptor(owning: raw, path: "/dev/tty")
     }
 
     func ask(_ prompt: String) throws -> SecretBytes {
-        guard steward_hide_typing(device.raw) == 0 else { throw Fault.system("hide what is typed") }
+        guard steward_hide_typing(device.raw) == 0 else { throw Fault.system("hide the input") }
         defer { steward_show_typing() }
         say(ShownText.line(prompt) + ": ")
         defer { say("\n") }

@@ -22,7 +22,7 @@ package struct VaultContext {
 
     /// Not ``VaultError/locked``: part of the answer has been sent, and the caller must not retry automatically.
     static let lockedMeanwhile = Fault(
-        .failed, "the vault was locked before this was done; unlock it, and try again")
+        .failed, "the vault was locked before this was finished; unlock it, and try again")
 
     /// Finds a comic by name, id, or the beginning of its id.
     ///
@@ -34,7 +34,7 @@ package struct VaultContext {
         let found = try sealed.list().filter { Self.isAbbreviated($0.id, by: text) }
         guard let first = found.first else { throw VaultError.noSuchComic(Self.quote(text)) }
         guard found.count == 1 else {
-            throw Fault(.usage, "\(found.count) comics have ids that begin with \(text); give more of it")
+            throw Fault(.usage, "\(found.count) comics have ids that begin with \(text); give more of its characters")
         }
         return first
     }

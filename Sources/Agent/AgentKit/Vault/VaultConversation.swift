@@ -63,7 +63,7 @@ extension VaultCommand {
             // vault.
             try connection.waitWithoutTimeout { waited in
                 if !vault.isUnlocked { throw VaultContext.lockedMeanwhile }
-                if let limit, waited > limit { throw Fault(.failed, "nobody has taken the answer") }
+                if let limit, waited > limit { throw Fault(.failed, "the answer was not read") }
             }
             let outlet = VaultOutlet(
                 progress: { try connection.send(.progress, VaultProgress(done: $0, total: $1, text: $2)) },

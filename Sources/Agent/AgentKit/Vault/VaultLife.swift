@@ -15,7 +15,7 @@ extension AgentCore {
                     guard unlocking == nil else { return }
                     self.log.notice(
                         """
-                        the vault \(service.place.name) is not unlocked yet: \(service.place.path) has not answered so far; \
+                        the vault \(service.place.name) is not unlocked yet: \(service.place.path) has not responded so far; \
                         it is unlocked when its disk, server or program does
                         """)
                 }
@@ -28,7 +28,8 @@ extension AgentCore {
         do {
             try await service.unlockWithKeyAtHand()
         } catch VaultError.away(let path) {
-            log.warning("the vault \(name) is not unlocked yet: \(path) is away; it is unlocked when it is there again")
+            log.warning(
+                "the vault \(name) is not unlocked yet: \(path) is away; it is unlocked when it is available again")
         } catch {
             log.error("the vault \(name) was not unlocked with its credential: \(explain(error))")
         }
@@ -55,12 +56,12 @@ extension VaultNotice {
             [(.notice, "the vault \(vault) is unlocked")]
                 + report.warnings.map { (.warning, "the vault \(vault): \($0)") }
         case .locked(let reason): [(.notice, "the vault \(vault) is locked: \(reason.text)")]
-        case .ingested(let id): [(.info, "the vault \(vault) took in the deposit \(id)")]
+        case .ingested(let id): [(.info, "the vault \(vault) ingested the deposit \(id)")]
         case .notIngested(let id, let code):
             [
                 (
                     .warning,
-                    "the vault \(vault) did not take in the deposit \(id) (\(code)); `steward vault quarantine` says why"
+                    "the vault \(vault) did not ingest the deposit \(id) (\(code)); `steward vault quarantine` says why"
                 )
             ]
         case .missing(let count):

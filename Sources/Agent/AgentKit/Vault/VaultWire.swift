@@ -75,7 +75,7 @@ extension ControlConnection {
     /// Reads a secret directly into locked memory.
     func receiveSecret(_ secret: VaultSecret) throws -> Credential {
         guard (1...Credential.keyFileSizes.upperBound).contains(secret.count) else {
-            throw Fault(.usage, "a password or key file of \(secret.count) bytes is none")
+            throw Fault(.usage, "a password or key file of \(secret.count) bytes is not valid")
         }
         try send(.secretWanted, UnsafeRawBufferPointer(start: nil, count: 0))
         return try .received(secret.kind, SecretBytes(count: secret.count) { try read($0) })
@@ -95,7 +95,7 @@ package enum VaultClient {
         } catch let fault as Fault where fault.code == ControlConnection.ended {
             throw Fault(
                 .failed,
-                "the agent ended the connection before it had answered: the vault was locked meanwhile, or the agent stopped; "
+                "the agent closed the connection before answering: the vault was locked in the meantime, or the agent stopped; "
                     + "see `steward vault status`, and try again")
         }
     }
@@ -137,7 +137,7 @@ package enum VaultClient {
             switch frame {
             case .secretWanted:
                 guard let secret = rest.popFirst() else {
-                    throw Fault(.failed, "the agent asks for a password that it was not promised; nothing was sent")
+                    throw Fault(.failed, "the agent asks for an unexpected password; nothing was sent")
                 }
                 try secret.bytes.withBytes { try connection.write($0) }
             case .progress:
@@ -150,7 +150,7 @@ package enum VaultClient {
                 guard fault.code == VaultKeeper.unknown else { throw fault }
                 throw Fault(
                     .failed,
-                    "the agent does not know the vault \(vault): it learns of vaults when it starts; restart it",
+                    "the agent does not know the vault \(vault): it reads the list of vaults when it starts; restart it",
                     code: fault.code)
             }
         }

@@ -22,7 +22,7 @@ struct Unlocking {
             } catch let fault as Fault where fault.code == VaultCode.incorrect {
                 attempts -= 1
                 guard attempts > 0 else { throw fault }
-                Output.complain("steward: that is not a password of this vault")
+                Output.complain("steward: wrong password for this vault")
             }
         }
     }
@@ -32,7 +32,7 @@ struct Unlocking {
             return try VaultError.coded { try unlock(credential, isAgreed) }
         } catch let fault as Fault where fault.code == VaultCode.tornTail && !isAgreed {
             Output.complain("steward: \(fault.message)")
-            guard try Consent.asked("Drop the incomplete record, and go on with what stands before it?", yes: false)
+            guard try Consent.asked("Drop the incomplete record, and continue with the ones before it?", yes: false)
             else {
                 throw fault
             }

@@ -6,7 +6,8 @@ import Platform
 /// `steward vault`
 struct Vault: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "vault", abstract: "Keep comics encrypted; only who unlocks the vault sees what is in it.",
+        commandName: "vault",
+        abstract: "Keep comics encrypted; the contents are visible only while the vault is unlocked.",
         discussion: """
             `steward vault init` makes the vault that the configuration names. The agent deposits comics in it while it \
             is locked, and takes them in when `steward vault unlock` hands it the key. Other commands use the agent's key, \

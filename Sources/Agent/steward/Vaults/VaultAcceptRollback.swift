@@ -6,7 +6,7 @@ import Platform
 /// `steward vault accept-rollback`
 struct VaultAcceptRollback: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accept-rollback", abstract: "Take an older copy of the vault for the vault; asks first.",
+        commandName: "accept-rollback", abstract: "Accept an older copy of the vault; asks first.",
         discussion: """
             For when the vault was restored from a backup on purpose. Should nobody have done that, somebody has put an \
             old copy in the vault's place: look for the newer one before you accept.
@@ -22,7 +22,7 @@ struct VaultAcceptRollback: AsyncParsableCommand {
             try destruction.carryOut(
                 AcceptVaultRollback(), options, unlocking.source(options),
                 question: { _ in
-                    "Go on from this copy? What the newer one had besides stays in the quarantine, or is lost."
+                    "Continue with this copy? Additional content of the newer one stays in the quarantine, or is lost."
                 }, otherwise: "nothing was changed")
         }
     }

@@ -7,8 +7,8 @@ import TKCommands
 /// `steward vault bookmark`
 struct VaultBookmark: VaultRequestCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bookmark", abstract: "Show the bookmarks of a comic of the vault, or set and remove one.",
-        discussion: "With a page: sets a bookmark where there is none, removes it where there is one.")
+        commandName: "bookmark", abstract: "Show a vault comic's bookmarks, or set and remove one.",
+        discussion: "With a page: adds or removes its bookmark.")
 
     @OptionGroup var options: VaultOptions
     @OptionGroup var unlocking: UnlockOptions

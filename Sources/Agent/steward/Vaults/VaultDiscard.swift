@@ -6,13 +6,13 @@ import Platform
 /// `steward vault quarantine discard`
 struct VaultDiscard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "discard", abstract: "Destroy deposits and objects that are not wanted; asks first.",
+        commandName: "discard", abstract: "Destroy unwanted deposits and objects; asks first.",
         discussion: "A deposit that is missing is forgotten.")
 
     @OptionGroup var options: VaultOptions
     @OptionGroup var unlocking: UnlockOptions
 
-    @Argument(help: "Ids, or the beginnings of them.")
+    @Argument(help: "Ids, or prefixes of them.")
     var ids: [String]
 
     @OptionGroup var destruction: Destruction

@@ -8,7 +8,7 @@ import TKCommands
 /// `steward vault export-key`
 struct VaultExportKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export-key", abstract: "Write the vault's own key to a file, for the day all passwords are lost.",
+        commandName: "export-key", abstract: "Write the vault's own key to a file, in case all passwords are lost.",
         discussion: """
             Whoever has the file and the vault can read everything. Keep it offline, and not where backups of the vault \
             are. It also carries the key that tells this installation's backups from others (`steward restore --key`). The \
@@ -18,7 +18,7 @@ struct VaultExportKey: AsyncParsableCommand {
     @OptionGroup var options: VaultOptions
     @OptionGroup var unlocking: UnlockOptions
 
-    @Option(name: .shortAndLong, help: "The file to make; it must not exist.", completion: .file())
+    @Option(name: .shortAndLong, help: "The file to create; it must not exist.", completion: .file())
     var output: PathArgument
 
     func run() async throws {
@@ -32,12 +32,12 @@ struct VaultExportKey: AsyncParsableCommand {
             do {
                 try vault.exportKey(to: path, backupKey: BackupKey.make(in: options.directories().state).bytes)
             } catch let fault as Fault where fault.errno == EEXIST {
-                throw Fault(.failed, "\(path) is there already; give another name", path: path, errno: EEXIST)
+                throw Fault(.failed, "\(path) exists already; give another name", path: path, errno: EEXIST)
             }
             vault.lock()
             try Output.show(
                 ["path": path.description],
-                lines: ["wrote \(path); whoever has it and the vault can read everything"], json: options.json)
+                lines: ["wrote \(path); anybody who has it and the vault can read everything"], json: options.json)
         }
     }
 }

@@ -10,7 +10,7 @@ struct VaultExtract: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "extract", abstract: "Write a comic out of the vault, as it was imported.",
         discussion: """
-            What is written lies in the clear, readable for its owner alone (mode 0600), and the vault keeps its copy. In \
+            The file is unencrypted, readable only by its owner (mode 0600), and the vault keeps its copy. In \
             a folder the file has the comic's name. Nothing is overwritten without --force.
             """)
 

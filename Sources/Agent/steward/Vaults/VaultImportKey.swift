@@ -8,7 +8,7 @@ import TKCommands
 /// `steward vault import-key`
 struct VaultImportKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import-key", abstract: "Make a new slot from a key that was exported.",
+        commandName: "import-key", abstract: "Create a new slot from an exported key.",
         discussion: "For when every password is lost. The vault must be locked.")
 
     @OptionGroup var options: VaultOptions

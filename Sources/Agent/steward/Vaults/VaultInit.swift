@@ -7,7 +7,7 @@ import TKCommands
 /// `steward vault init`
 struct VaultInit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Make a vault, with a password or a key file.",
+        commandName: "init", abstract: "Create a vault, with a password or a key file.",
         discussion: """
             The folder is the configured one, which must be empty or missing. Without the password nothing in the vault \
             can ever be read again: keep it, and a second slot (`steward vault slots add`) or an exported key, elsewhere.
@@ -56,9 +56,9 @@ struct VaultInit: AsyncParsableCommand {
                 made,
                 lines: [
                     "made the vault \(place.name) at \(place.path)", "fingerprint: \(pin.fingerprint)", "",
-                    "Whoever loses the password loses the comics. A second way in: `steward vault slots add`, or",
-                    "`steward vault export-key`, kept where the vault is not.",
-                    "Next: `steward vault unlock`, while the agent runs.",
+                    "Without the password the comics are lost. For a second way in: `steward vault slots add`, or",
+                    "`steward vault export-key`, kept apart from the vault.",
+                    "Next: `steward vault unlock`, while the agent is running.",
                 ], json: options.json)
         }
     }

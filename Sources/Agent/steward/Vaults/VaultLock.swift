@@ -6,8 +6,8 @@ import Platform
 /// `steward vault lock`
 struct VaultLock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lock", abstract: "Have the agent forget the vault's key, at once.",
-        discussion: "When it returns the key is gone. Work that needs it fails, and is tried again or deposited.")
+        commandName: "lock", abstract: "Make the agent forget the vault's key, at once.",
+        discussion: "When it returns, the key is gone. Work that needs it fails, and is retried or deposited.")
 
     @OptionGroup var options: VaultOptions
 

@@ -9,7 +9,7 @@ import TKCommands
 struct VaultOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
 
-    @Option(name: .long, help: "Which vault of the configuration is meant.")
+    @Option(name: .long, help: "The vault's name in the configuration.")
     var vault = VaultPlace.standardName
 
     @Flag(name: .long, help: "Show no progress bar.")

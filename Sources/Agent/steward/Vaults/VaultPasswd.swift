@@ -9,8 +9,8 @@ struct VaultPasswd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "passwd", abstract: "Change a password or key file.",
         discussion: """
-            Takes no longer for a large vault. Other slots stay as they are, and copies of the vault made before still \
-            open with the old password: after a password was found out, only `steward vault rekey` helps.
+            Takes no longer for a large vault. Other slots are unchanged, and earlier copies of the vault still \
+            open with the old password: if a password became known, only `steward vault rekey` helps.
             """)
 
     @OptionGroup var options: VaultOptions
@@ -36,7 +36,7 @@ struct VaultPasswd: AsyncParsableCommand {
             let rest = others > 0 ? ["\(stay) valid: `steward vault slots`"] : []
             try Output.show(
                 change,
-                lines: change.lines + rest + ["Copies of the vault made before still open with the old one."],
+                lines: change.lines + rest + ["Earlier copies of the vault still open with the old one."],
                 json: options.json)
         }
     }

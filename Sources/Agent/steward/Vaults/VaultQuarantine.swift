@@ -6,7 +6,7 @@ import Platform
 /// `steward vault quarantine`
 struct VaultQuarantine: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "quarantine", abstract: "Look after deposits that wait, and objects that no comic has.",
+        commandName: "quarantine", abstract: "Manage waiting deposits, and objects without a comic.",
         subcommands: [VaultQuarantineList.self, VaultIngest.self, VaultAdopt.self, VaultDiscard.self],
         defaultSubcommand: VaultQuarantineList.self)
 }

@@ -7,8 +7,8 @@ import TKCommands
 /// `steward vault progress`
 struct VaultReadProgress: VaultRequestCommand {
     static let configuration = CommandConfiguration(
-        commandName: "progress", abstract: "Show or set how far a comic of the vault has been read.",
-        discussion: "It is sealed like the comic itself, and goes when the comic is removed.")
+        commandName: "progress", abstract: "Show or set a vault comic's reading progress.",
+        discussion: "It is sealed like the comic itself, and removed with it.")
 
     @OptionGroup var options: VaultOptions
     @OptionGroup var unlocking: UnlockOptions

@@ -8,12 +8,12 @@ import TKCommands
 /// `steward vault rekey`
 struct VaultRekey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rekey", abstract: "Encrypt everything anew with new keys; asks first.",
+        commandName: "rekey", abstract: "Re-encrypt everything with new keys; asks first.",
         discussion: """
-            For when a password or a key was found out. The vault must be locked. Deposits of this host are taken in first; \
-            others, and what lies in its quarantine, have to be approved or discarded before. It takes the vault's space a \
-            second time while it runs; when it was interrupted, the same command with the same new password goes on. Of \
-            all slots only the new one is left, and keys that were exported before open nothing any more. Old backups still \
+            For when a password or a key became known. The vault must be locked. Deposits of this host are ingested first; \
+            others, and the contents of its quarantine, must be approved or discarded before. It needs the vault's space a \
+            second time while it runs; after an interruption, the same command with the same new password continues. Of \
+            all slots only the new one is left, and previously exported keys stop working. Old backups still \
             open with the old password: destroy them.
             """)
 
@@ -49,13 +49,13 @@ struct VaultRekey: AsyncParsableCommand {
             guard strange == 0 else {
                 throw Fault(
                     .failed,
-                    "deposits wait in \(place.path) that this host has not made (\(strange)); take them in with `steward "
+                    "deposits wait in \(place.path) that this host did not make (\(strange)); ingest them with `steward "
                         + "vault quarantine take-in ID`, or discard them, and try again", path: place.path)
             }
             let source = try unlocking.source(options)
             if dryRun { return try showPlan(place, source) }
             try Consent.require(
-                "Encrypt the vault \(place.name) anew? All its passwords, key files and exported keys but the new one stop "
+                "Encrypt the vault \(place.name) with new keys? All its passwords, key files and exported keys but the new one stop "
                     + "working.",
                 yes: yes, json: options.json, otherwise: "nothing was changed")
             let old = try source.read("Old password for the vault \(place.name)")
@@ -64,9 +64,9 @@ struct VaultRekey: AsyncParsableCommand {
                 at: place.path, host: place.hostState(), old: old, new: [new.read()], judge: ArchiveDepositJudge()
             ) { progress in
                 switch progress {
-                case .ingesting(let done, let total): meter.show(Int64(done), of: Int64(total), "taking in deposits")
+                case .ingesting(let done, let total): meter.show(Int64(done), of: Int64(total), "ingesting deposits")
                 case .copying(let done, let total):
-                    meter.show(Int64(clamping: done), of: Int64(clamping: total), "encrypting anew")
+                    meter.show(Int64(clamping: done), of: Int64(clamping: total), "encrypting again")
                 case .verifying(let done, let total):
                     meter.show(Int64(clamping: done), of: Int64(clamping: total), "verifying")
                 case .removingOld: meter.show(1, of: 1, "removing the old one")
@@ -90,7 +90,7 @@ struct VaultRekey: AsyncParsableCommand {
         let beside = place.path.parent
         var disk = statvfs()
         guard beside.withCString({ statvfs($0, &disk) }) == 0 else {
-            throw Fault.system("look at the free space of", beside)
+            throw Fault.system("get the free space of", beside)
         }
         let plan = Plan(
             comics: comics.count,
@@ -106,8 +106,8 @@ struct VaultRekey: AsyncParsableCommand {
             made,
             lines: [
                 "the vault \(place.name) has new keys", "fingerprint: \(pin.fingerprint)",
-                "Other hosts deposit nothing until they trust it: `steward vault trust` there.",
-                "Keys that were exported before open nothing any more: `steward vault export-key` writes the new one.",
+                "Other hosts deposit nothing until they trust it: run `steward vault trust` there.",
+                "Previously exported keys no longer work: `steward vault export-key` writes the new one.",
                 "Old backups still open with the old password.",
             ], json: options.json)
     }

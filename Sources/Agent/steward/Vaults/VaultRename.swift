@@ -9,7 +9,7 @@ import TKCommands
 struct VaultRename: VaultRequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename", abstract: "Give a comic of the vault another name.",
-        discussion: "A name that another comic has is refused.")
+        discussion: "A name used by another comic is refused.")
 
     @OptionGroup var options: VaultOptions
     @OptionGroup var unlocking: UnlockOptions

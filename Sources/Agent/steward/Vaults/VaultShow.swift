@@ -8,7 +8,7 @@ import TKCommands
 /// `steward vault show`
 struct VaultShow: VaultRequestCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show all that the vault knows of one comic.")
+        commandName: "show", abstract: "Show everything the vault knows about a comic.")
 
     @OptionGroup var options: VaultOptions
     @OptionGroup var unlocking: UnlockOptions

@@ -6,7 +6,7 @@ import Platform
 /// `steward vault status`
 struct VaultShowStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Say which vaults there are, and what is wrong with them.",
+        commandName: "status", abstract: "List the vaults and their problems.",
         discussion: "Needs no password.")
 
     @OptionGroup var options: VaultOptions

@@ -7,7 +7,7 @@ import Platform
 /// `steward vault slots add`
 struct VaultSlotAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a password or key file that opens the vault as well.")
+        commandName: "add", abstract: "Add another password or key file.")
 
     @OptionGroup var options: VaultOptions
     @OptionGroup var unlocking: UnlockOptions

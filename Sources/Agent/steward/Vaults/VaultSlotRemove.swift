@@ -8,12 +8,12 @@ import Platform
 struct VaultSlotRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a slot; asks first. The last one stays.",
-        discussion: "Copies of the vault made before still open with it.")
+        discussion: "Earlier copies of the vault still open with it.")
 
     @OptionGroup var options: VaultOptions
     @OptionGroup var unlocking: UnlockOptions
 
-    @Argument(help: "The slot's id, or the beginning of it.")
+    @Argument(help: "The slot's id, or a prefix of it.")
     var slot: String
 
     @OptionGroup var destruction: Destruction
@@ -22,7 +22,7 @@ struct VaultSlotRemove: AsyncParsableCommand {
         try await VaultOptions.guarding {
             try destruction.carryOut(
                 RemoveVaultSlot(slot), options, unlocking.source(options),
-                question: { _ in "Remove it? What it is made of will not open the vault any more." },
+                question: { _ in "Remove it? Its password or key file will no longer open the vault." },
                 otherwise: "nothing was removed")
         }
     }

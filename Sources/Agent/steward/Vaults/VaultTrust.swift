@@ -7,10 +7,10 @@ import TKCommands
 /// `steward vault trust`
 struct VaultTrust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trust", abstract: "Have this host deposit comics in the vault that lies there.",
+        commandName: "trust", abstract: "Let this host deposit comics in the vault.",
         discussion: """
             For a vault that another host made or keeps, or after its keys were renewed. Compare the fingerprint with the \
-            one that `steward vault status` shows on the vault's own host: whoever can write to the folder can put a key \
+            one that `steward vault status` shows on the vault's own host: anybody who can write to the folder can put a key \
             of his own there, and would read what this host deposits.
             """)
 
@@ -22,7 +22,7 @@ struct VaultTrust: AsyncParsableCommand {
 
     @OptionGroup var options: VaultOptions
 
-    @Option(name: .long, help: "The fingerprint that it must have; then nobody is asked.")
+    @Option(name: .long, help: "The expected fingerprint, instead of a question.")
     var fingerprint: String?
 
     func run() async throws {
@@ -50,13 +50,13 @@ struct VaultTrust: AsyncParsableCommand {
                             + known.map { "  until now:   \($0.fingerprint)" })
                 }
                 try Consent.require(
-                    "Is that what its own host shows?", yes: false, json: options.json,
+                    "Does its own host show the same?", yes: false, json: options.json,
                     otherwise: "nothing is trusted")
             }
             try VaultDeposit.trust(offered, host: host)
             try Output.show(
                 Trusted(vault: offered.vault, fingerprint: offered.fingerprint, isNew: true),
-                lines: ["this host deposits in it from now on"], json: options.json)
+                lines: ["this host now makes deposits in it"], json: options.json)
         }
     }
 }

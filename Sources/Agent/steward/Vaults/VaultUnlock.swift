@@ -6,9 +6,9 @@ import Platform
 /// `steward vault unlock`
 struct VaultUnlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unlock", abstract: "Hand the agent the vault's key.",
+        commandName: "unlock", abstract: "Give the agent the vault's key.",
         discussion: """
-            The agent then takes in what was deposited while the vault was locked. It forgets the key when the vault was \
+            The agent then ingests deposits made while the vault was locked. It forgets the key when the vault was \
             not used for a while (`lock-after` in the configuration), on `steward vault lock`, on SIGUSR1, when the \
             machine is suspended and when it stops.
             """)
@@ -36,7 +36,7 @@ struct VaultUnlock: AsyncParsableCommand {
             let opened = try Unlocking(source: source, vault: place.name, isAgreed: yes).run { credential, drops in
                 let unlock = UnlockVault(dropsTornTail: drops)
                 guard let answer = try VaultClient.ask(unlock, of: place.name, [credential], at: socket) else {
-                    throw Fault(.failed, "the agent has gone away; see its log")
+                    throw Fault(.failed, "the agent has ended; see its log")
                 }
                 return answer
             }
@@ -44,8 +44,8 @@ struct VaultUnlock: AsyncParsableCommand {
             if status.deposits > 0 {
                 lines.append(
                     status.deposits == 1
-                        ? "1 deposit waits: what this host made is being taken in"
-                        : "\(status.deposits) deposits wait: those that this host made are being taken in")
+                        ? "1 deposit waits: if this host made it, it is being ingested"
+                        : "\(status.deposits) deposits wait: those made by this host are being ingested")
             }
             try Output.show(opened, lines: lines, json: options.json)
         }

@@ -7,10 +7,10 @@ import Platform
 /// `steward vault verify`
 struct VaultVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Read every byte of the vault, and say what is damaged or missing.",
+        commandName: "verify", abstract: "Read every byte of the vault, and report damage and missing files.",
         discussion: """
-            Comics, deposits, manifest, key slots and public key, held against what this host remembers. Changes nothing. \
-            Ends with 2 where something is wrong.
+            Checks comics, deposits, manifest, key slots and public key, and compares them with this host's record. Changes nothing. \
+            Exits with 2 if something is wrong.
             """)
 
     @OptionGroup var options: VaultOptions

@@ -18,11 +18,11 @@ package struct AcceptVaultRollback: VaultDestruction {
         let name = vault.place.name
         if isDryRun {
             return VaultChange(
-                done: "would take this copy for the vault",
-                items: [.init(name, note: "it stands at \(disk), and this host remembers \(mark)")])
+                done: "would accept this copy as the vault",
+                items: [.init(name, note: "it is at \(disk), and this host remembers \(mark)")])
         }
         let objects = ComicText.count(try vault.sealed.acceptRollback().quarantined.count, "object")
         return VaultChange(
-            done: "took this copy for the vault", items: [.init(name, note: "\(objects) went to the quarantine")])
+            done: "accepted this copy as the vault", items: [.init(name, note: "\(objects) moved to the quarantine")])
     }
 }

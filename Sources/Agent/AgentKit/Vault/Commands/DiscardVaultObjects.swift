@@ -23,7 +23,7 @@ package struct DiscardVaultObjects: VaultDestruction {
                 items: ids.map { id in
                     let what =
                         objects.contains(id)
-                        ? "an object that no comic has"
+                        ? "an object without a comic"
                         : drops.missing.contains { $0.drop == id } ? "a deposit that is gone" : "a deposit"
                     return .init(id, note: what)
                 })
@@ -35,7 +35,7 @@ package struct DiscardVaultObjects: VaultDestruction {
                 if deposits.contains(id) {
                     try vault.sealed.removeDrop(id)
                 } else if try !vault.sealed.discardQuarantined(id) {
-                    note = "its file has other hard links and can be read there still"
+                    note = "its file has other hard links and can still be read there"
                 }
                 return .init(id, note: note)
             })

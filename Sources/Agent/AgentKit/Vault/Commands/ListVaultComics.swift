@@ -20,7 +20,7 @@ package struct VaultListing: Codable, Sendable {
     package let comics: [VaultComicLine]
 
     fileprivate func lines(_ screen: Screen) -> [String] {
-        if comics.isEmpty { return ["nothing is in the vault \(vault)"] }
+        if comics.isEmpty { return ["the vault \(vault) is empty"] }
         var table = TextTable([.left, .left, .right, .right, .left], flexible: 1)
         for comic in comics {
             table.add([

@@ -51,7 +51,7 @@ package struct VaultQuarantineListing: Codable, Sendable {
         if objects.isEmpty, deposits.isEmpty, missing.isEmpty, strange.isEmpty { return ["nothing waits"] }
         var out: [String] = []
         for object in objects {
-            let what = object.kind.map { "no comic has it; \($0)" } ?? "does not open with this vault's keys"
+            let what = object.kind.map { "belongs to no comic; \($0)" } ?? "cannot be opened with this vault's keys"
             out.append("object   \(object.id)  \(ComicText.bytes(object.size))  \(what)")
         }
         for deposit in deposits {
@@ -59,7 +59,7 @@ package struct VaultQuarantineListing: Codable, Sendable {
                 switch deposit.origin {
                 case "own": "made by this host"
                 case "changed": "not as this host made it"
-                default: "made by somebody else"
+                default: "made by another host"
                 }
             out.append("deposit  \(deposit.id)  \(ComicText.bytes(deposit.size))  \(what)")
             if let problem = deposit.problem { out.append("         \(problem)") }

@@ -33,7 +33,7 @@ package struct RemoveVaultComics: VaultDestruction {
                     entry.id, name: entry.name,
                     note: shared == 0
                         ? nil
-                        : "\(ComicText.count(shared, "object")) had other hard links and can be read there still")
+                        : "\(ComicText.count(shared, "object")) had other hard links and can still be read there")
             })
     }
 }

@@ -78,7 +78,7 @@ package struct VaultStatus: Codable, Sendable {
             problems.append(
                 "this host does not trust the vault yet, and deposits nothing; unlock it, or see `steward vault trust`")
         } else if !pins.contains(offered) {
-            problems.append("its key is not the one that this host trusts; unlock it, or see `steward vault trust`")
+            problems.append("its key differs from the one this host trusts; unlock it, or see `steward vault trust`")
         }
         if let remains = try vault.rekeyRemains() { problems.append(remains.advice) }
     }
@@ -91,7 +91,7 @@ package struct VaultStatus: Codable, Sendable {
             return
         }
         isSilent = true
-        problems = ["nothing answers at \(path); see whether its disk, server or program still runs"]
+        problems = ["no response at \(path); check whether its disk, server or program is still running"]
     }
 
     /// Includes the daemon's state. Leaves out the disk's part if the disk is slow or hangs.
@@ -114,7 +114,7 @@ package struct VaultStatus: Codable, Sendable {
         var status = try await service.look { try VaultStatus(place) }
         if let time = await service.displacedSince {
             status.problems.insert(
-                "it was locked at \(time): \(LockReason.displaced.text); where a credential is at hand it is unlocked again "
+                "it was locked at \(time): \(LockReason.displaced.text); if a credential is available it is unlocked again "
                     + "when it is back, otherwise unlock it", at: 0)
         }
         status.isUnlocked = await service.isUnlocked
@@ -139,9 +139,9 @@ package struct VaultStatus: Codable, Sendable {
     private mutating func add(_ refusals: [ObjectID: String]) {
         if let (id, reason) = refusals.first, refusals.count == 1 {
             let isNamed = reason.contains(id.description)
-            problems.append(isNamed ? reason : "the deposit \(id) was not taken in: \(reason)")
+            problems.append(isNamed ? reason : "the deposit \(id) was not ingested: \(reason)")
         } else if !refusals.isEmpty {
-            problems.append("\(refusals.count) deposits were not taken in; `steward vault quarantine` says why")
+            problems.append("\(refusals.count) deposits were not ingested; `steward vault quarantine` says why")
         }
     }
 
@@ -160,7 +160,7 @@ package struct VaultStatus: Codable, Sendable {
     package var lines: [String] {
         var out = ["\(name)  \(path)"]
         if isLate == true {
-            out.append("  its disk has not answered yet; ask again")
+            out.append("  its disk has not responded yet; try again")
         } else if !isThere && problems.isEmpty {
             out.append(
                 "  there is no vault yet; `steward vault init"
@@ -179,7 +179,7 @@ package struct VaultStatus: Codable, Sendable {
             if isThere { out.append("  slots: \(slots.isEmpty ? "none" : slots.joined(separator: ", "))") }
             if let fingerprint { out.append("  fingerprint: \(fingerprint)") }
             if deposits > 0 {
-                out.append("  \(ComicText.count(deposits, "deposit")) \(isTakingIn ? "being taken in" : "waiting")")
+                out.append("  \(ComicText.count(deposits, "deposit")) \(isTakingIn ? "being ingested" : "waiting")")
             }
         }
         return out + problems.map { "  ! \($0)" }

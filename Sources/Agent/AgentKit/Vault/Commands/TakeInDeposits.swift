@@ -16,13 +16,13 @@ package struct TakeInDeposits: VaultCommand {
         let judge = ArchiveDepositJudge()
         var items: [VaultChange.Item] = []
         for (index, id) in wanted.enumerated() {
-            try vault.outlet.progress(Int64(index), Int64(wanted.count), "taking in")
+            try vault.outlet.progress(Int64(index), Int64(wanted.count), "ingesting")
             let outcome = try vault.sealed.ingest(id, isApproved: !named.isEmpty, judge: judge)
             var note: String?
-            if case .duplicate = outcome { note = "it was there already" }
+            if case .duplicate = outcome { note = "it was already in the vault" }
             items.append(.init(outcome.entry.id, name: outcome.entry.name, note: note))
         }
-        return VaultChange(done: "took in", items: items)
+        return VaultChange(done: "ingested", items: items)
     }
 
     package func lines(_ answer: VaultChange, on screen: Screen) -> [String] {

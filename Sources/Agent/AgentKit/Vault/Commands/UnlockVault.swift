@@ -49,9 +49,9 @@ extension UnlockReport {
         switch freshness {
         case .known: break
         case .firstUse where isNewlyPinned:
-            out.append("this host has not seen the vault before: whether it is the newest copy, nobody can tell")
+            out.append("this host has not seen the vault before, so it cannot check that this is the newest copy")
         case .firstUse:
-            out.append("this host's mark of the vault was lost: whether this is the newest copy, nobody can tell")
+            out.append("this host's mark of the vault was lost, so it cannot check that this is the newest copy")
         case .rolledBack(let mark, let disk):
             out.append(
                 "the vault is an older copy or another branch (here \(disk), remembered \(mark)): it can be read only; put "
@@ -60,17 +60,17 @@ extension UnlockReport {
         out += damagedSlots.map { "\($0)" }
         if !junk.isEmpty {
             out.append(
-                "bytes of no record stood at the end of \(junk.map(\.description).joined(separator: ", ")), though other logs "
-                    + "follow: the vault has not put them there; they were left out")
+                "unknown bytes were at the end of \(junk.map(\.description).joined(separator: ", ")), though other logs "
+                    + "follow: the vault did not write them; they were dropped")
         }
         if let tornTail { out.append("the incomplete last record of \(tornTail) was dropped") }
         if isPublicKeyRestored {
             out.append(
-                "vault.pub had been replaced and was put right: deposits of other hosts may be sealed to somebody else")
+                "vault.pub had been replaced and was restored: deposits of other hosts may be sealed to a foreign key")
         }
         if let keptOld {
             out.append(
-                "a rekey was interrupted, and this host does not know the vault to be whole: that of before was kept at "
+                "a rekey was interrupted, and this host cannot confirm that the vault is complete: the old one was kept at "
                     + "\(keptOld); see `steward vault verify`")
         }
         let missing = recovery.missing.count
@@ -80,16 +80,16 @@ extension UnlockReport {
         }
         if !recovery.quarantined.isEmpty {
             let objects = ComicText.count(recovery.quarantined.count, "object")
-            out.append("\(objects) that no comic has went to the quarantine: `steward vault quarantine`")
+            out.append("\(objects) without a comic moved to the quarantine: `steward vault quarantine`")
         }
         if !recovery.strange.isEmpty {
             out.append(
-                "in objects/ lies what the vault did not make: \(recovery.strange.map(\.description).joined(separator: ", "))"
+                "objects/ contains files not made by the vault: \(recovery.strange.map(\.description).joined(separator: ", "))"
             )
         }
         if !recovery.shared.isEmpty {
             out.append(
-                "\(ComicText.count(recovery.shared.count, "removed object")) had other hard links: there they can be read still"
+                "\(ComicText.count(recovery.shared.count, "removed object")) had other hard links and can still be read there"
             )
         }
         return out

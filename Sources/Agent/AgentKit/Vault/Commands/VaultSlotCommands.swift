@@ -42,7 +42,7 @@ package struct RemoveVaultSlot: VaultDestruction {
         guard let only = found.first, found.count == 1 else {
             throw Fault(
                 .usage,
-                "no one slot has an id that begins with \(VaultContext.quote(slot)); see `steward vault slots`")
+                "no single slot has an id that begins with \(VaultContext.quote(slot)); see `steward vault slots`")
         }
         if isDryRun { return VaultChange(slot: only, done: "would remove the slot") }
         try vault.sealed.removeSlot(only)

@@ -48,11 +48,11 @@ package struct VaultVerification: Codable, Sendable {
 
     fileprivate var lines: [String] {
         findings.map { "! \($0.name): \($0.problem)" } + problems.map { "! \($0)" }
-            + unknown.map { "! no comic has the object \($0); the next unlock moves it to the quarantine" }
-            + strange.map { "! \($0) was not made by the vault; look at it, and take it away" }
+            + unknown.map { "! no comic uses the object \($0); the next unlock moves it to the quarantine" }
+            + strange.map { "! \($0) was not made by the vault; inspect it, and move it away" }
             + [
                 "\(ComicText.count(objects, "object")), \(ComicText.bytes(Int64(clamping: bytes))) verified"
-                    + (isWell ? ", nothing is wrong" : "")
+                    + (isWell ? ", no problems" : "")
             ]
     }
 }
@@ -62,28 +62,28 @@ extension VerifyReport.Problem {
     fileprivate var text: String {
         switch self {
         case .rolledBack(let mark, let disk):
-            "the vault is an older copy or another branch: it stands at \(disk), and this host remembers \(mark); put the "
+            "the vault is an older copy or another branch: it is at \(disk), and this host remembers \(mark); put the "
                 + "newer copy back, or run `steward vault accept-rollback`"
         case .unknownAge:
-            "this host remembers nothing of the vault: whether this is its newest copy, nobody can tell; any other command "
-                + "takes it for that"
+            "this host does not know the vault, so it cannot check that this is the newest copy; any other command "
+                + "treats it as such"
         case .tornTail(let log, let bytes):
             "the manifest's \(log) ends in \(bytes) bytes of an incomplete record; the next unlock drops them"
         case .junk(let log):
-            "the manifest's \(log) ends in bytes of no record, though others follow it: the vault has not put them there; "
-                + "the next unlock leaves them out"
+            "the manifest's \(log) ends in unknown bytes, though others follow it: the vault did not write them; "
+                + "the next unlock drops them"
         case .manifest(let error), .slot(let error): "\(error)"
         case .publicKey:
-            "vault.pub does not hold the vault's key: other hosts may seal deposits to somebody else; the next unlock puts "
+            "vault.pub does not contain the vault's key: other hosts may seal deposits to a foreign key; the next unlock puts "
                 + "it right"
         case .deposit(let id, let error): "the deposit \(id): \(error)"
         case .changedDeposit(let id):
-            "the deposit \(id) is not as this host made it; see `steward vault quarantine`"
+            "the deposit \(id) differs from what this host made; see `steward vault quarantine`"
         case .missingDeposit(let id):
             "the deposit \(id) of this host is gone; restore drop/ from a backup, or forget it with `steward vault "
                 + "quarantine discard`"
         case .quarantined(let id):
-            "no comic has the object \(id), which waits in the quarantine: adopt or discard it with `steward vault "
+            "no comic uses the object \(id), which waits in the quarantine: adopt or discard it with `steward vault "
                 + "quarantine`"
         }
     }

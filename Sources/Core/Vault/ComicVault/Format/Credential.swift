@@ -41,8 +41,8 @@ package struct Credential: Sendable {
         let count = bytes.withBytes { $0.count { $0 & 0xC0 != 0x80 } }
         guard count < Self.shortPassword else { return nil }
         return
-            "that password has \(count == 1 ? "1 character" : "\(count) characters"): whoever has a copy of the vault tries "
-            + "all of that length; take several words, or a key file"
+            "that password has \(count == 1 ? "1 character" : "\(count) characters"): anybody with a copy of the vault can try "
+            + "all passwords of that length; use several words, or a key file"
     }
 
     /// Characters below which a password is called short.

@@ -92,7 +92,7 @@ package struct KeySlots {
         try temporary.file.sync()
         let again = try KeySlot(of: temporary.file, id).open(credential, description)
         guard again.master.matches(secrets.master), again.keyPair.privateKey.matches(secrets.keyPair.privateKey) else {
-            throw VaultError.damagedSlot(temporary.file.path, why: "it does not hold what was written")
+            throw VaultError.damagedSlot(temporary.file.path, why: "its content differs from what was written")
         }
         FaultPoint.reach("verified")
         let target = VaultLayout.slot(id.description)
@@ -104,7 +104,8 @@ package struct KeySlots {
         let others = try names().filter { $0 != id && (try? read($0)) != nil }
         guard !others.isEmpty else {
             throw Fault(
-                .refused, "\(id) is the last key slot, and without one the vault never opens again; add another first",
+                .refused,
+                "\(id) is the last key slot, and the vault could never be opened without one; add another first",
                 path: folder.full(VaultLayout.slot(id.description)))
         }
         try folder.remove(VaultLayout.slot(id.description))

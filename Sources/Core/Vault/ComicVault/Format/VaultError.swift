@@ -66,7 +66,7 @@ package enum ObjectDamage: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .header(let field): "its header is damaged (\(field))"
         case .name(let found): "its header names the object \(found)"
-        case .key: "its key does not open with this vault's keys"
+        case .key: "its key cannot be opened with this vault's keys"
         case .headerTag: "its header was changed"
         case .chunk(let index, let count): "part \(index + 1) of \(count) does not verify"
         case .content(let what): "its content is not what was sealed (\(what))"
@@ -103,13 +103,13 @@ extension VaultError: CustomStringConvertible {
         case .incorrectPassword:
             Fault(
                 .usage,
-                "that is not a password or key of this vault; nothing was changed, try again (if you are sure of it, its key "
+                "wrong password or key for this vault; nothing was changed, try again (if you are sure of it, its key "
                     + "slot may be damaged: restore keys/ from a backup)")
         case .unusablePassword(let problem): Fault(.usage, Self.text(problem))
         case .unusableKeyFile(let why): Fault(.usage, "this key file cannot be used: \(why)")
         case .notAVault(let path, let why):
             Fault(
-                .failed, "\(path) is no vault of comics (\(why)); check the path, or restore the file from a backup",
+                .failed, "\(path) is not a comic vault (\(why)); check the path, or restore the file from a backup",
                 path: path)
         case .away(let path):
             Fault(
@@ -118,7 +118,7 @@ extension VaultError: CustomStringConvertible {
         case .unsupportedFormat(let path, let what):
             Fault(
                 .failed,
-                "\(path) is in a form that this version cannot read (\(what)); update the program, or restore the file "
+                "\(path) has a format that this version cannot read (\(what)); update the program, or restore the file "
                     + "from a backup if it is damaged",
                 path: path)
         case .wrongVault(let path, let found, let expected):
@@ -141,10 +141,10 @@ extension VaultError: CustomStringConvertible {
             Fault(.failed, Self.text(path, size, expected), path: path)
         case .contentChanged(let path):
             Fault(
-                .transient, "\(path) changed while it was sealed; nothing was kept of it, it is tried again by itself",
+                .transient, "\(path) changed while it was sealed; nothing was kept, and it is retried automatically",
                 path: path)
         case .encryptionFailed(let cause):
-            Self.wrap(cause, "the comic could not be sealed (\(explain(cause))); the original is where it was")
+            Self.wrap(cause, "the comic could not be sealed (\(explain(cause))); the original is unchanged")
         case .decryptionFailed(let cause):
             Self.wrap(cause, "the sealed comic could not be opened (\(explain(cause)))")
         case .manifestCorrupted(.strangeFile(let name)):
@@ -156,25 +156,25 @@ extension VaultError: CustomStringConvertible {
         case .manifestMissing(let path):
             Fault(
                 .failed,
-                "\(path) holds no manifest, and a vault without one is damaged, not empty; restore it from a backup",
+                "\(path) has no manifest, and a vault without one is damaged, not empty; restore it from a backup",
                 path: path)
         case .hostStateDamaged(let path):
             Fault(
                 .failed,
-                "\(path) does not hold what this host knows about the vault; restore it, or remove it to begin anew",
+                "\(path) is not a valid record of the vault; restore it, or remove it to start again",
                 path: path)
         case .rolledBack(let mark, let disk):
             Fault(
                 .failed,
-                "the vault is not as this host left it: it stands at \(disk), and the host remembers \(mark); put the "
-                    + "newer copy back, or take this one for the vault with `steward vault accept-rollback`")
+                "the vault differs from its last state on this host: it is at \(disk), and the host remembers \(mark); put the "
+                    + "newer copy back, or accept this one with `steward vault accept-rollback`")
         case .locked: Fault(.failed, "the vault is locked; unlock it with `steward vault unlock`")
         case .inUse(let path, let holder):
             Fault(.transient, "\(path) is in use by \(holder); lock it there, or stop that process first", path: path)
         case .notTrusted(let path, let why):
             Fault(
                 .failed,
-                "\(path): \(why); nothing was sealed and nothing removed, see `steward vault trust` for what to compare",
+                "\(path): \(why); nothing was sealed and nothing removed, see `steward vault trust`",
                 path: path)
         case .missingObject(let path):
             Fault(.failed, "\(path) is gone, and the manifest needs it; restore it from a backup", path: path)
@@ -190,7 +190,7 @@ extension VaultError: CustomStringConvertible {
     }
 
     private static func text(_ path: BytePath, _ size: Int64, _ expected: Int64?) -> String {
-        let what = expected.map { size < $0 ? "is cut short" : "has bytes added" } ?? "is cut short or has bytes added"
+        let what = expected.map { size < $0 ? "is truncated" : "has extra bytes" } ?? "is truncated or has extra bytes"
         let figures = expected.map { "\(size) bytes instead of \($0)" } ?? "\(size) bytes"
         return "\(path) \(what) (\(figures)); restore it from a backup"
     }

@@ -73,7 +73,7 @@ package final class Manifest {
     package static func create(_ folder: SealedVaultFolder, keys: VaultKeys, host: HostState) throws -> Manifest {
         guard try folder.names(in: VaultLayout.manifest).isEmpty else {
             throw Fault(
-                .refused, "\(folder.full(VaultLayout.manifest)) holds a manifest already; nothing was changed there",
+                .refused, "\(folder.full(VaultLayout.manifest)) has a manifest already; nothing was changed there",
                 path: folder.full(VaultLayout.manifest))
         }
         let content = SnapshotContent(gen: 1, heads: [], state: ManifestState())

@@ -27,15 +27,15 @@ package enum ManifestDamage: Error, Hashable, Sendable, CustomStringConvertible 
         case .snapshot(let gen, let why): "the manifest's newest snapshot, snap-\(gen), cannot be used: \(why)"
         case .snapshotMissing(let gen):
             "the manifest's snapshot snap-\(gen) is missing, but there are logs that follow it"
-        case .gap(let log): "the manifest has a gap: what stood between \(log) and what came before it is missing"
+        case .gap(let log): "the manifest has a gap: the records between \(log) and its predecessor are missing"
         case .header(let log): "the beginning of the manifest's \(log) is damaged, or it belongs elsewhere"
         case .record(let log, let seq): "record \(seq) in the manifest's \(log) is damaged"
         case .fork(let one, let other):
-            "the manifest has split in two: \(one) and \(other) both go on from the same point"
+            "the manifest has split in two: \(one) and \(other) both continue from the same point"
         case .tornTail(let log, let bytes):
             "the manifest's \(log) ends in \(bytes) bytes of an incomplete record, and without this host's high-water "
-                + "mark it cannot be told whether it was ever complete"
-        case .strangeFile(let name): "\(name) lies in the manifest's folder, where the vault has not put it"
+                + "mark it is unknown whether it was ever complete"
+        case .strangeFile(let name): "\(name) is in the manifest's folder, but was not written by the vault"
         case .contradiction(let what): "the manifest contradicts itself (\(what)); please report it"
         }
     }

@@ -35,7 +35,7 @@ package struct ManifestState: Sendable, Equatable {
     package func freeName(_ name: BytePath) throws -> BytePath {
         try ComicEntry.check(name: name)
         guard let free = Mover.alternatives(name).first(where: { names[$0] == nil }) else {
-            throw Fault(.failed, "10,000 comics are called like \(name) already; give this one another name")
+            throw Fault(.failed, "10,000 comics are called like \(name) already; choose another name")
         }
         return free
     }

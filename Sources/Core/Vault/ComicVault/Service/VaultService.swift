@@ -341,7 +341,7 @@ package actor VaultService {
         } catch VaultError.locked {
             return false
         } catch {
-            notice(.problem("deposits were not taken in: \(explain(error))"))
+            notice(.problem("deposits were not ingested: \(explain(error))"))
             return false
         }
     }

@@ -110,8 +110,8 @@ package enum VaultDeposit {
         guard size <= archiveLimit else {
             throw Fault(
                 .refused,
-                "it has \(size) bytes, more than the \(archiveLimit >> 30) GiB that are taken while the vault is locked; "
-                    + "unlock the vault and put it in again", code: tooLarge)
+                "it has \(size) bytes, more than the \(archiveLimit >> 30) GiB accepted while the vault is locked; "
+                    + "unlock the vault and import it again", code: tooLarge)
         }
         let vault = try SealedVault(at: path, host: host)
         let folder = vault.folder
@@ -157,12 +157,12 @@ package enum VaultDeposit {
         let pins = try host.pins()
         if pins.contains(pin) { return }
         guard let known = pins.first else {
-            throw VaultError.notTrusted(path, why: "this host has not been told to trust the vault's key")
+            throw VaultError.notTrusted(path, why: "this host does not trust the vault's key yet")
         }
         throw VaultError.notTrusted(
             path,
             why: known.vault == pin.vault
-                ? "its public key is another than the one that this host trusts"
+                ? "its public key differs from the one this host trusts"
                 : "it is the vault \(pin.vault), and this host trusts \(known.vault)")
     }
 }

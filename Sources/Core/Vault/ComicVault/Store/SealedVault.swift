@@ -24,7 +24,7 @@ package final class SealedVault: Sendable {
             folder = try SealedVaultFolder(path)
             description = try VaultDescription(of: folder.open(VaultLayout.description))
         } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
-            throw VaultError.notAVault(path, why: "there is no vault.json; make a vault with `steward vault init`")
+            throw VaultError.notAVault(path, why: "there is no vault.json; create a vault with `steward vault init`")
         }
         self.host = host
     }

@@ -33,7 +33,7 @@ extension SealedVault {
         let isThere = try FileStatus.of(path) != nil
         if isThere, try !listDirectory(path).isEmpty {
             throw Fault(
-                .refused, "\(path) is not empty; nothing was changed there, name a folder of its own for the vault",
+                .refused, "\(path) is not empty; nothing was changed there, choose a separate folder for the vault",
                 path: path)
         }
         removeUnmade(beside: path)
@@ -57,7 +57,7 @@ extension SealedVault {
         throw Fault(
             .refused,
             "\(path) is where a disk or volume is mounted, and a vault needs a folder below that; nothing was changed: name "
-                + "\(path)/vault in the configuration (a vault that lies here already is moved there with all its files)",
+                + "\(path)/vault in the configuration (move an existing vault there with all its files)",
             path: path)
     }
 
@@ -105,7 +105,7 @@ extension SealedVault {
             FaultPoint.reach("renamed")
             try Durable.syncDirectory(path.parent)
         } else if try !Durable.renameNew(building, to: path) {
-            throw Fault(.refused, "\(path) has come into being meanwhile; nothing was changed there", path: path)
+            throw Fault(.refused, "\(path) was created in the meantime; nothing was changed there", path: path)
         }
     }
 

@@ -44,14 +44,14 @@ extension SealedVault {
         case .known: break
         case .firstUse:
             throw refused(
-                "this host remembers nothing of the vault \(folder.path): whether this is its newest copy, nobody can tell, "
-                    + "and what a newer one has besides would be destroyed; see with `steward vault list` that all is there, "
+                "this host remembers nothing of the vault \(folder.path): it cannot check that this is the newest copy, "
+                    + "and additional comics of a newer one would be destroyed; check with `steward vault list` that it is complete, "
                     + "after which it counts as known, and call rekey again")
         case .rolledBack(let mark, let disk):
             throw refused(
-                "the vault \(folder.path) is not as this host left it: it stands at \(disk), and the host remembers "
+                "the vault \(folder.path) differs from its last state on this host: it is at \(disk), and the host remembers "
                     + "\(mark); no comic of this copy has \(unknown.count) of its objects, and a rekey would destroy them; "
-                    + "put the newer manifest/ back, or take this copy for the vault with `steward vault accept-rollback` and "
+                    + "put the newer manifest/ back, or accept this copy with `steward vault accept-rollback` and "
                     + "adopt what is in its quarantine then, and call rekey again")
         }
         let lost = try list().filter { !$0.objects.allSatisfy { present.contains($0.id) } }
@@ -64,7 +64,7 @@ extension SealedVault {
         let left = try quarantine().count + unknown.count
         guard left == 0 else {
             throw refused(
-                "in the quarantine of \(folder.path) wait objects that no comic has (\(left)), and a rekey would destroy "
+                "in the quarantine of \(folder.path) wait objects without a comic (\(left)), and a rekey would destroy "
                     + "them; adopt or discard them with `steward vault quarantine`, and call rekey again")
         }
         let foreign =
@@ -73,8 +73,8 @@ extension SealedVault {
         guard foreign.isEmpty else {
             let names = foreign.prefix(5).map(\.description).joined(separator: ", ")
             throw refused(
-                "in \(folder.path) lies what the vault did not make (\(names)), and a rekey would remove it; look at it, "
-                    + "take it away, and call rekey again")
+                "in \(folder.path) are files not made by the vault (\(names)), and a rekey would remove them; inspect them, "
+                    + "move them away, and call rekey again")
         }
     }
 }

@@ -150,7 +150,7 @@ extension SealedVault {
                 summary: verdict.summary, source: envelope.source, key: key, drop: id)
         }
         let another = VaultError.damagedObject(
-            file.path, .content("its archive is not the one that its envelope names"))
+            file.path, .content("its archive differs from the one in its envelope"))
         do {
             var outcome = try add(comic(envelope.key), duplicates: origin == .ownDeposit ? envelope.duplicates : .skip)
             if !outcome.isNew {
@@ -187,7 +187,7 @@ extension SealedVault {
         guard isApproved || size <= most else {
             throw Fault(
                 .refused,
-                "the deposit \(id) has \(size) bytes, more than is taken in unasked; if it is a comic all the same, say so "
+                "the deposit \(id) has \(size) bytes, more than is ingested automatically; if it is a comic, ingest it "
                     + "with `steward vault quarantine take-in \(id)`",
                 path: file.path, code: VaultDeposit.tooLarge)
         }
@@ -202,7 +202,7 @@ extension SealedVault {
                 path: file.path)
         case .changed:
             throw Fault(
-                .refused, "the deposit \(id) is not the one that this host made; it waits until a person has seen it",
+                .refused, "the deposit \(id) differs from the one this host made; it waits for a person's decision",
                 path: file.path)
         }
         return origin

@@ -86,7 +86,7 @@ struct VaultObjects {
         }
         let reader = try read(file)
         guard reader.reference == reference else {
-            throw VaultError.damagedObject(file.path, .content("it is another than the manifest names"))
+            throw VaultError.damagedObject(file.path, .content("it differs from the one in the manifest"))
         }
         return reader
     }

@@ -50,7 +50,7 @@ extension SealedVault {
         }
         guard report.findings.isEmpty, try next.holdsAll(of: source) else {
             throw Fault(
-                .failed, "the new vault does not verify; the old one is as it was, call rekey again", path: path)
+                .failed, "the new vault does not verify; the old one is unchanged, call rekey again", path: path)
         }
         try host.replacePins([try source.ownPin(), try next.ownPin()])
         try Durable.exchange(path, siblingPath(path))
@@ -74,7 +74,7 @@ extension SealedVault {
                 } catch let fault as Fault {
                     throw Fault(
                         fault.kind,
-                        "the deposit \(drop.id) was not taken in: \(fault.message); take it in or discard it with `steward "
+                        "the deposit \(drop.id) was not ingested: \(fault.message); ingest or discard it with `steward "
                             + "vault quarantine`, and call rekey again", path: fault.path, code: fault.code)
                 }
             }
@@ -83,7 +83,7 @@ extension SealedVault {
         guard left.isEmpty else {
             throw Fault(
                 .refused,
-                "in \(folder.path) wait deposits that this host has not made (\(left.count)); take them in, or discard them, "
+                "in \(folder.path) wait deposits not made by this host (\(left.count)); ingest or discard them "
                     + "with `steward vault quarantine`, and call rekey again", path: folder.path)
         }
     }
@@ -116,7 +116,7 @@ extension SealedVault {
     private static func removeOld(_ new: VaultID, at path: BytePath, _ host: HostState) throws {
         let pins = try host.pins()
         if let known = try? SealedVault(at: siblingPath(path), host: host).id, known == new {
-            throw Fault(.failed, "the new vault lies at \(siblingPath(path)), not at \(path); please report it")
+            throw Fault(.failed, "the new vault is at \(siblingPath(path)), not at \(path); please report it")
         }
         try removeVaultFiles(siblingPath(path))
         try host.replacePins(pins.filter { $0.vault == new })
@@ -132,15 +132,15 @@ extension SealedVault {
         } catch VaultError.incorrectPassword {
             throw Fault(
                 .usage,
-                "an earlier rekey has given the vault its new keys already, and this is not the new password of then; "
+                "an earlier rekey has already given the vault new keys, and this is not its new password; "
                     + "unlock the vault with that one, and call rekey again", path: vault.folder.path)
         }
         vault.lock()
         if let old = report.keptOld {
             throw Fault(
                 .refused,
-                "an earlier rekey has given the vault its new keys, but this host does not know it to be whole; the vault of "
-                    + "before was kept at \(old), see `steward vault verify`", path: old)
+                "an earlier rekey has given the vault new keys, but this host cannot confirm that it is complete; the old "
+                    + "vault was kept at \(old), see `steward vault verify`", path: old)
         }
         return true
     }
@@ -202,8 +202,8 @@ extension SealedVault {
         } catch VaultError.incorrectPassword {
             throw Fault(
                 .usage,
-                "a rekey was interrupted, and this is not its new password; give the one of then, or remove \(place) (the "
-                    + "vault is whole without it), and call rekey again", path: place)
+                "a rekey was interrupted, and this is not its new password; give the correct one, or remove \(place) (the "
+                    + "vault is complete without it), and call rekey again", path: place)
         }
         return vault
     }

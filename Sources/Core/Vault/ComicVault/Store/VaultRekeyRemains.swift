@@ -13,10 +13,10 @@ package enum RekeyRemains: Sendable, Equatable {
     package var advice: String {
         switch self {
         case .copy(let path):
-            "a rekey was interrupted: `steward vault rekey` with the same new password goes on; to give it up remove "
-                + "\(path), the vault is whole without it"
+            "a rekey was interrupted: `steward vault rekey` with the same new password resumes it; to abandon it remove "
+                + "\(path), the vault is complete without it"
         case .old(let path):
-            "a rekey has given the vault its new keys, and was interrupted before it removed the old one at \(path): "
+            "a rekey has given the vault new keys, and was interrupted before it removed the old one at \(path): "
                 + "unlocking with the new password does that"
         }
     }

@@ -19,7 +19,7 @@ extension SealedVault {
                 let slot = try keySlots.read(id)
                 guard seen[id] == nil || seen[id] == ContentHash(of: slot.bytes) else {
                     let why =
-                        "it is not as this host last saw it; where another host has changed it, unlock with it once"
+                        "it has changed since this host last saw it; if another host changed it, unlock with it once"
                     throw VaultError.damagedSlot(folder.full(VaultLayout.slot(id.description)), why: why)
                 }
                 return SlotInfo(id: id, kind: slot.kind, damage: nil)
@@ -150,7 +150,7 @@ private enum KeyExport {
         guard found == magic || found == magicWithBackups,
             try file.status().size == Int64(start + added + HMACSHA256.size),
             let id = VaultID(bytes: try file.read(at: Int64(magic.count), count: VaultID.size))
-        else { throw VaultError.unusableKeyFile("\(file.path) is no exported key of a vault, or not all of it") }
+        else { throw VaultError.unusableKeyFile("\(file.path) is not an exported vault key, or incomplete") }
         let payload = try SecretBytes(count: VaultSecrets.size) {
             _ = try file.read(into: $0, at: Int64(magic.count + VaultID.size))
         }

@@ -13,7 +13,7 @@ final class VaultTemporary {
         name = VaultLayout.temporary.appending(randomHex(16))
         file = try folder.create(name)
         guard try FileLock.acquire(.exclusive, on: file) else {
-            throw Fault(.transient, "\(file.path) is locked by another process; it is tried again", path: file.path)
+            throw Fault(.transient, "\(file.path) is locked by another process; it is retried", path: file.path)
         }
         FaultPoint.reach("locked")
     }
@@ -27,7 +27,7 @@ final class VaultTemporary {
     func become(_ target: BytePath) throws {
         guard try folder.renameNew(name, to: target) else {
             throw Fault(
-                .failed, "\(folder.full(target)) exists already, where a new file was to be; nothing was replaced",
+                .failed, "\(folder.full(target)) exists already, where a new file was expected; nothing was replaced",
                 path: folder.full(target))
         }
         isDone = true

@@ -19,7 +19,7 @@ extension VaultSealing {
         if entry == nil, !context.resumesUndo || state == .duplicate {
             throw Fault(
                 .failed,
-                "the vault \(intent.vault) does not hold it: it was removed there, or is a deposit that waits (see "
+                "the vault \(intent.vault) does not contain it: it was removed there, or is a waiting deposit (see "
                     + "`steward vault quarantine`); nothing was changed")
         }
         // If nothing leaves the vault, a file that was to stay needs no restoring.
@@ -30,7 +30,7 @@ extension VaultSealing {
             if effects.isEmpty {
                 "the file had stayed"
             } else if !isOwn, HiddenNames.isToken(intent.source), intent.trashed == nil {
-                "it is back under the name of the vault's own copy, for its own is not known any more"
+                "it is back under the name of the vault's copy, because its own is no longer known"
             } else {
                 "it is back where it was"
             }
@@ -101,7 +101,7 @@ extension VaultSealing {
         guard let origin = ComicOrigin(entry.source), let place = services.journal.places[name: origin.place] else {
             throw Fault(
                 .failed,
-                "the place that it came from is not configured any more; take it out with `steward vault extract`")
+                "its original place is no longer configured; use `steward vault extract`")
         }
         return place.root.appending(origin.path)
     }
@@ -112,7 +112,7 @@ extension VaultSealing {
         guard state == .deposited, intent.disposition == .keep, let drop = ObjectID(hex: id) else {
             throw Fault(
                 .failed,
-                "the vault \(intent.vault) is locked, and only it can give the comic back; unlock it with `steward vault "
+                "the vault \(intent.vault) is locked, and only it can return the comic; unlock it with `steward vault "
                     + "unlock` and undo again")
         }
         guard !HiddenNames.isToken(intent.source),
@@ -129,7 +129,7 @@ extension VaultSealing {
         try await service.change {
             let vault = try place.open()
             guard try vault.drops().waiting.contains(where: { $0.id == drop }) else {
-                throw Fault(.failed, "the deposit was taken in since; unlock the vault and undo again")
+                throw Fault(.failed, "the deposit was ingested since; unlock the vault and undo again")
             }
             try vault.removeDrop(drop)
         }

@@ -82,18 +82,18 @@ enum RefusedComic {
     static func text(_ code: String?) -> String {
         let why: String =
             switch code.flatMap(RefusalReason.init(rawValue:)) {
-            case .notAnArchive: "it is no archive that is known"
+            case .notAnArchive: "its archive format is unknown"
             case .unsupported: "it is in a form that is not imported"
-            case .noPages: "it holds no page that can be shown"
+            case .noPages: "it contains no page that can be shown"
             case .encrypted: "it is encrypted"
             case .multiVolume: "it is one part of several"
-            case .solid: "it is packed so that no page can be read by itself"
+            case .solid: "it is packed so that no single page can be read"
             case .traversal, .absolutePath: "an entry would be written outside of its folder"
             case .badName: "an entry's name is harmful"
-            case .tooManyHeaders, .tooManyPages, .tooManyBytes, .ratio, .overlap: "it holds more than a comic may"
+            case .tooManyHeaders, .tooManyPages, .tooManyBytes, .ratio, .overlap: "it exceeds the limits of a comic"
             case .damagedArchive: "it is damaged"
             case .damagedPage: "a page is damaged"
-            case .workerCrashed, .workerLimit, .workerNonsense: "the process that looked into it did not get to its end"
+            case .workerCrashed, .workerLimit, .workerNonsense: "the examining process did not finish"
             case nil: "it cannot be imported"
             }
         return "\(why); `steward comics inspect` on the file says more"

@@ -90,7 +90,7 @@ struct VaultSealing: Primitive {
     {
         let source = intent.source
         guard let (place, path) = services.journal.places.locate(source) else {
-            throw Fault(.failed, "\(source) lies in no place any more; put its place back into the configuration")
+            throw Fault(.failed, "\(source) is no longer in a place; put its place back into the configuration")
         }
         let files = context.files
         let archive = try await services.files.run { try files.file(source) }
@@ -135,7 +135,7 @@ struct VaultSealing: Primitive {
         } catch let fault as Fault
             where fault.kind == .refused && fault.code != VaultDeposit.tooLarge && hidesNames
         {
-            throw Fault(.refused, "its name cannot be that of a comic: it must be one file name of at most 255 bytes")
+            throw Fault(.refused, "its name is not valid for a comic: it must be one file name of at most 255 bytes")
         }
     }
 
@@ -184,8 +184,8 @@ struct VaultSealing: Primitive {
         guard try await isHeld(imported, context) else {
             throw Fault(
                 .transient,
-                "what was sealed does not lie in the vault \(intent.vault), whose folder was moved or replaced meanwhile; the "
-                    + "file stays, and is sealed once more", code: StandingFolder.displaced)
+                "the sealed comic is not in the vault \(intent.vault), whose folder was moved or replaced in the meantime; the "
+                    + "file stays, and is sealed again", code: StandingFolder.displaced)
         }
         let (effects, outcome) = try await services.files.run { () -> ([FileEffect], String) in
             switch intent.disposition {
@@ -200,7 +200,7 @@ struct VaultSealing: Primitive {
             case .remove:
                 // A different version there now is not ours to remove.
                 return try remove(context)
-                    ? ([.removed(intent.source)], "the file was removed") : ([], "another file of its name stays")
+                    ? ([.removed(intent.source)], "the file was removed") : ([], "another file with its name stays")
             }
         }
         let what =
