@@ -69,15 +69,16 @@ struct DotCommandTests: DotCommands {
         #expect(
             try refusal("today", "--zoom", "in")
                 == "steward: the day is the closest grid here; one `--zoom in` is too many\n")
-        #expect(try refusal("year", "--zoom", "out").contains("the year is the widest grid"))
+        #expect(try refusal("year", "--zoom", "out").contains("the year is the largest grid"))
         #expect(
             try refusal("week", "--scale", "hours").contains(
                 "`steward dots week` has no grid of hours; it has days, weeks, months, and `steward dots today` has hours"
             ))
         #expect(try refusal("today", "--scale", "minutes").contains("there are hours, days, weeks, months"))
-        #expect(try refusal("today", "--zoom", "up").contains("say `--zoom in` or `--zoom out`"))
+        #expect(try refusal("today", "--zoom", "up").contains("use `--zoom in` or `--zoom out`"))
         #expect(
-            try refusal("today", "--date", "2026-02-30").contains("`2026-02-30` is no day, hour, week, month or year"))
+            try refusal("today", "--date", "2026-02-30").contains(
+                "`2026-02-30` is not a day, hour, week, month or year"))
     }
 
     @Test("Any date selects the day, week, month or year that contains it")
@@ -176,7 +177,8 @@ struct DotCommandTests: DotCommands {
         #expect(try refusal("show", "00000000").contains("no capture has an id that begins with 00000000"))
         for name in ["2026-W54", "2026-13", "noon", "2026-03-05T24"] {
             #expect(
-                try refusal("show", name).contains("`\(name)` is no day, hour, week, month or year of Europe/Berlin"))
+                try refusal("show", name).contains("`\(name)` is not a day, hour, week, month or year of Europe/Berlin")
+            )
         }
     }
 
@@ -201,7 +203,7 @@ struct DotCommandTests: DotCommands {
         #expect(try Descriptor(path).readAll() == picture)
         #expect(try dots("show").check().output.contains("  09:00  photo  heron.png, song.txt  now  "))
         #expect(try dots("search", "heron").check().output.contains("heron.png"))
-        #expect(try refusal("add", "photo", "song.txt").contains("song.txt is no picture (JPEG, PNG, "))
+        #expect(try refusal("add", "photo", "song.txt").contains("song.txt is not a picture (JPEG, PNG, "))
         #expect(try refusal("add", "photo", "none.png").contains("there is no file \(home.appending("none.png"))"))
         try dots("delete", "--yes", added["id"].text).check()
         #expect(try FileStatus.of(path) == nil)
@@ -211,9 +213,10 @@ struct DotCommandTests: DotCommands {
     func additions() throws {
         #expect(try refusal("add", "note", " ").contains("The note is empty"))
         #expect(try refusal("add", "note").contains("The note is empty"))
-        #expect(try refusal("add", "link", "rain").contains("`rain` is no address: Invalid URL; write it as https://"))
-        #expect(try refusal("add", "dot", "--time", "25:00").contains("`25:00` is no time; write 09:30, "))
-        #expect(try refusal("add", "dot", "--moment", "soon").contains("`soon` is no moment; there are now, today and"))
+        #expect(
+            try refusal("add", "link", "rain").contains("`rain` is not an address: Invalid URL; write it as https://"))
+        #expect(try refusal("add", "dot", "--time", "25:00").contains("`25:00` is not a time; write 09:30, "))
+        #expect(try refusal("add", "dot", "--moment", "soon").contains("`soon` is not a moment; use now, today or"))
         #expect(try refusal("add", "dot", "--attach", "none").contains("there is no file"))
         #expect(try refusal("add", "photo").contains("Missing expected argument"))
         #expect(try dots("show", "2026").check().output.contains("no experiences yet"))
@@ -225,14 +228,14 @@ struct DotCommandTests: DotCommands {
     func delete() throws {
         try fill()
         let id = try answer("search", "swap").items[0]["capture"]["id"].text
-        #expect(try refusal("delete", id).contains("nobody can be asked here; say --yes"))
+        #expect(try refusal("delete", id).contains("there is no terminal to ask; use --yes"))
         #expect(
             try dots("delete", "--yes", String(id.prefix(8))).check().output
                 == "removed the note \(id.prefix(8)), 2026-03-05 07:10: Swap the two chapters\n")
         #expect(try refusal("delete", "--yes", id).contains("no capture has an id that begins with \(id)"))
-        #expect(try refusal("delete", "--yes", "chapters").contains("`chapters` is no id"))
+        #expect(try refusal("delete", "--yes", "chapters").contains("`chapters` is not an id"))
         #expect(try answer("show", "2026")["captures"].items.count == 4)
-        #expect(try dots("search", "swap").check().output == "nothing has words that begin so: swap\n")
+        #expect(try dots("search", "swap").check().output == "no capture has words with these prefixes: swap\n")
     }
 
     @Test("`search` finds prefixes of words, marks them, and lists the best first")

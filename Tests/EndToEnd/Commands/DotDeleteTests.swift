@@ -69,7 +69,7 @@ struct DotDeleteTests: DotCommands {
         try steward.wait()
         try dots("delete", "--yes", try answer("search", "marmalade").items[0]["capture"]["id"].text).check()
         let job = try steward.inLedger("SELECT id FROM job")
-        #expect(try steward.run(["undo", job]).check().output.contains("the capture was gone already"))
+        #expect(try steward.run(["undo", job]).check().output.contains("the capture was already gone"))
         #expect(try steward.exists("dropbox/a.md"))
         try await steward.stop()
     }

@@ -120,7 +120,7 @@ struct DotSocketTests: DotCommands {
         let path = home.appending("song.txt").text
         for kind in [#"{"dot":{}},"attached":["\#(path)"]"#, #"{"photo":{"pictures":["\#(path)"]}},"attached":[]"#] {
             let reply = try ask(#"{"command":"dots-add","kind":\#(kind)}"#)
-            #expect(reply["problem"].text.contains("the agent adds no files") && reply["kind"].text == "usage")
+            #expect(reply["problem"].text.contains("the agent does not add files") && reply["kind"].text == "usage")
         }
         #expect(try steward.json(["dots", "show", "year"])["captures"].items == [])
         try await steward.stop()

@@ -25,8 +25,8 @@ struct DotStoreTests: DotCommands {
             try home.json(["dots", "show", "2026"] + now)["captures"].items
         }
         func taken() throws -> AgentFixture.Result { try other.run(["dots", "import", home.appending("out").text]) }
-        #expect(try taken().check().output == "added 6 captures; 0 were there already\n")
-        #expect(try taken().check().output == "added 0 captures; 6 were there already\n")
+        #expect(try taken().check().output == "added 6 captures; 0 existed already\n")
+        #expect(try taken().check().output == "added 0 captures; 6 existed already\n")
         let (ours, theirs) = (try captures(steward), try captures(other))
         for name in ["id", "kind", "moment", "time", "created", "note", "link"] {
             #expect(ours.map { $0[name] } == theirs.map { $0[name] }, "\(name)")
@@ -43,7 +43,7 @@ struct DotStoreTests: DotCommands {
         // An invalid line is named; the rest is imported.
         try steward.home.write("out/captures.jsonl", try steward.home.read("out/captures.jsonl") + "{\"id\": 5}\n")
         let bad = try other.run(["dots", "import", home.appending("out").text])
-        #expect(bad.status == 2 && bad.output.contains("line 8: ") && bad.output.contains("6 were there already"))
+        #expect(bad.status == 2 && bad.output.contains("line 8: ") && bad.output.contains("6 existed already"))
         let none = try other.run(["dots", "import", home.text])
         #expect(none.status == 1 && none.errors.contains("there is no captures.jsonl in it"))
     }
@@ -67,7 +67,7 @@ struct DotStoreTests: DotCommands {
         try steward.home.write(".local/share/steward/captures/photos/stray.bin", "?")
         #expect(try dots("check").status == 2)
         let mended = try dots("check", "--repair").check().output
-        #expect(mended.hasPrefix("mended: ") && mended.hasSuffix(": sound\n"), "\(mended)")
+        #expect(mended.hasPrefix("repaired: ") && mended.hasSuffix(": sound\n"), "\(mended)")
         try steward.home.write("song.txt", "la la")
         let added = try answer("add", "dot", "--attach", "song.txt")
         try Durable.remove(BytePath(added["files"].items[0]["path"].text))

@@ -79,7 +79,7 @@ extension DotContext {
         guard let found = foundBucket(text) else {
             throw Fault(
                 .usage,
-                "`\(BytePath.escape(Array(text.utf8)))` is no day, hour, week, month or year of \(timeZone.identifier); "
+                "`\(BytePath.escape(Array(text.utf8)))` is not a day, hour, week, month or year of \(timeZone.identifier); "
                     + "write 2026-11-22, 2026-11-22T15, 2026-W47, 2026-11, 2026, or now, today, yesterday, week, month, year"
             )
         }
@@ -107,8 +107,8 @@ extension DotContext {
         guard let time = CaptureTime.parse(text, arrival: now, timeZone) else {
             throw Fault(
                 .usage,
-                "`\(BytePath.escape(Array(text.utf8)))` is no time; write 09:30, \"2026-11-22 09:30\", 2026-11-22, or ISO "
-                    + "8601 with a zone as 2026-11-22T09:30:00Z")
+                "`\(BytePath.escape(Array(text.utf8)))` is not a time; write 09:30, \"2026-11-22 09:30\", 2026-11-22, or ISO "
+                    + "8601 with a zone, such as 2026-11-22T09:30:00Z")
         }
         return time
     }
@@ -118,7 +118,7 @@ extension DotContext {
         guard let text else { return .now }
         guard let moment = CaptureTime.moment(text) else {
             throw Fault(
-                .usage, "`\(BytePath.escape(Array(text.utf8)))` is no moment; there are now, today and \"this week\"")
+                .usage, "`\(BytePath.escape(Array(text.utf8)))` is not a moment; use now, today or \"this week\"")
         }
         return moment
     }

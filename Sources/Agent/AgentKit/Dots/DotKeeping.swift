@@ -23,7 +23,7 @@ extension DotContext {
             let made = try await store.makeThumbnails()
             for (name, reason) in made.failed.sorted(by: { $0.key < $1.key }) { notice("photos/\(name): \(reason)") }
         } catch {
-            notice("the photos have no small pictures: \(explain(error))")
+            notice("the photos have no thumbnails: \(explain(error))")
         }
     }
 }
@@ -45,9 +45,9 @@ extension StoreImport {
         return problems.map(\.message)
             + (problemCount > problems.count ? ["and \(problemCount - problems.count) lines more"] : [])
             + [
-                "added \(added) captures; \(already) were there already"
+                "added \(added) captures; \(already) existed already"
                     + (incomplete > 0 ? "; \(incomplete) lack a file" : "")
-                    + (refused > 0 ? "; \(refused) lines were not taken" : "")
+                    + (refused > 0 ? "; \(refused) lines were not imported" : "")
             ]
     }
 }
@@ -56,7 +56,7 @@ extension StoreBackup {
     package var isWhole: Bool { missing.isEmpty }
 
     package func lines(_ folder: BytePath) -> [String] {
-        missing.map { "missing in the store: \($0.message)" }
+        missing.map { "missing from the store: \($0.message)" }
             + ["backed up \(captures) captures with \(files) files into \(folder)"]
     }
 }

@@ -34,7 +34,7 @@ package enum DotPicture {
                 let said = String(decoding: try errors.readAll(limit: 4096), as: UTF8.self)
                 let reason =
                     said.split(separator: "\n").last.map(String.init) ?? "it ended with \(process.terminationStatus)"
-                throw Fault(.failed, "rsvg-convert made no PNG: \(reason); --svg needs no program")
+                throw Fault(.failed, "rsvg-convert produced no PNG: \(reason); --svg needs no program")
             }
             return png
         }

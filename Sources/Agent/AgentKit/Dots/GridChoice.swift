@@ -74,7 +74,7 @@ package struct GridChoice: Sendable, Equatable {
     private static func step(_ step: Step, from grid: Grid, _ view: View) throws -> Grid {
         switch grid {
         case .yearByDays:
-            guard step == .in else { throw end("the year is the widest grid", step) }
+            guard step == .in else { throw end("the year is the largest grid", step) }
             return .level(.monthByDays)
         case .level(let level):
             let ladder = ZoomLadder(for: view == .today ? .today : .week)

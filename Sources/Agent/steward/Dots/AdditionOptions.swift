@@ -7,13 +7,13 @@ import TKCommands
 
 /// Options of every addition.
 struct AdditionOptions: ParsableArguments {
-    @Option(name: .long, help: "What the moment means: now, today or \"this week\".")
+    @Option(name: .long, help: "The kind of moment: now, today or \"this week\".")
     var moment: String?
 
-    @Option(name: .long, help: "When it was: 09:30, \"2026-11-22 09:30\", or ISO 8601 (default: now).")
+    @Option(name: .long, help: "The time: 09:30, \"2026-11-22 09:30\", or ISO 8601 (default: now).")
     var time: String?
 
-    @Option(name: .long, help: "A file that goes with it; may be given several times.", completion: .file())
+    @Option(name: .long, help: "A file to attach; may be given several times.", completion: .file())
     var attach: [PathArgument] = []
 
     func add(_ options: DotsOptions, _ kind: () throws -> AddCapture.Kind) async throws {
@@ -28,15 +28,15 @@ struct AdditionOptions: ParsableArguments {
     static func text(_ words: [String], _ what: String) throws -> String {
         if !words.isEmpty, words != ["-"] { return words.joined(separator: " ") }
         if isatty(STDIN_FILENO) == 1 {
-            throw Fault(.usage, "\(what) is missing; give it as an argument, or send it into standard input")
+            throw Fault(.usage, "\(what) is missing; give it as an argument or on standard input")
         }
         let limit = AddCapture.textLimit
         guard let data = try FileHandle.standardInput.read(upToCount: limit + 1) else { return "" }
         guard data.count <= limit else {
-            throw Fault(.usage, "standard input has more than \(limit) bytes; a text may have no more")
+            throw Fault(.usage, "standard input has more than \(limit) bytes, the limit for a text")
         }
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw Fault(.usage, "standard input is no text in UTF-8")
+            throw Fault(.usage, "standard input is not UTF-8 text")
         }
         return text
     }

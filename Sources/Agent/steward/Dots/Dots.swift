@@ -7,7 +7,7 @@ import Platform
 /// `steward dots`
 struct Dots: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dots", abstract: "Show what was captured as grids of dots, and look after the store of captures.",
+        commandName: "dots", abstract: "Show captures as grids of dots, and manage their store.",
         discussion: """
             A capture is a note, a link, a photo or a dot, with the time at which it happened: dropped into the dropbox \
             or added here. A dot of a grid is filled where its hour, day, week or month holds a capture.

@@ -8,12 +8,12 @@ import TKCommands
 struct DotsAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a note, a link, a photo or a dot.",
-        discussion: "It goes into the store alone: rules run on files in the dropbox.",
+        discussion: "It goes only into the store: rules run on files in the dropbox.",
         subcommands: [Note.self, Link.self, Photo.self, Dot.self])
 
     struct Note: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "note", abstract: "Add a text: that of the arguments, else that of standard input.")
+            commandName: "note", abstract: "Add a text, from the arguments or from standard input.")
 
         @OptionGroup var options: DotsOptions
         @OptionGroup var addition: AdditionOptions
@@ -26,11 +26,11 @@ struct DotsAdd: AsyncParsableCommand {
 
     struct Link: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "link", abstract: "Add an address of the web: the argument's, else that of standard input.")
+            commandName: "link", abstract: "Add a web address, from the argument or from standard input.")
 
         @OptionGroup var options: DotsOptions
         @OptionGroup var addition: AdditionOptions
-        @Argument(help: "The address; `https://` is put before one without.") var address: String?
+        @Argument(help: "The address; `https://` is added if missing.") var address: String?
 
         func run() async throws {
             try await addition.add(options) {
@@ -42,7 +42,7 @@ struct DotsAdd: AsyncParsableCommand {
     struct Photo: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "photo", abstract: "Add pictures, as one capture.",
-            discussion: "Its time is --time, else when the first was taken by its EXIF data, else now.")
+            discussion: "Its time is --time, or else from the EXIF data of the first picture, or else now.")
 
         @OptionGroup var options: DotsOptions
         @OptionGroup var addition: AdditionOptions
@@ -56,7 +56,7 @@ struct DotsAdd: AsyncParsableCommand {
 
     struct Dot: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "dot", abstract: "Add the moment itself, without a word.")
+            commandName: "dot", abstract: "Add the moment itself, without text.")
 
         @OptionGroup var options: DotsOptions
         @OptionGroup var addition: AdditionOptions

@@ -6,14 +6,14 @@ import TKCommands
 /// `steward dots backup`
 struct DotsBackup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Copy the whole store into a new folder, while the agent goes on.",
+        commandName: "backup", abstract: "Copy the whole store into a new folder, while the agent is running.",
         discussion: """
             The folder is a store itself: put in the store's place while nothing runs, it is the store of then. On the same \
             disk the files take no room twice.
             """)
 
     @OptionGroup var options: DotsOptions
-    @Argument(help: "A folder that is not there yet.", completion: .directory) var folder: PathArgument
+    @Argument(help: "A folder that does not exist yet.", completion: .directory) var folder: PathArgument
 
     func run() async throws {
         try await options.with { dots in

@@ -6,12 +6,12 @@ import Platform
 struct DotsCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Look whether the store is sound: the database, its index, every file's content.",
-        discussion: "Ends with 2 where something is wrong. What is lost only a backup brings back.")
+        abstract: "Check the store: the database, its index, every file's content.",
+        discussion: "Exits with 2 if something is wrong. Lost data can only be restored from a backup.")
 
     @OptionGroup var options: DotsOptions
 
-    @Flag(name: .long, help: "Mend what can be: the index, the counts, small pictures, files that no capture has.")
+    @Flag(name: .long, help: "Repair what can be repaired: the index, the counts, thumbnails, unreferenced files.")
     var repair = false
 
     func run() async throws {

@@ -4,7 +4,7 @@ import ArgumentParser
 /// `steward dots delete`
 struct DotsDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Remove captures from the store, with their files, for good.",
+        commandName: "delete", abstract: "Permanently remove captures from the store, with their files.",
         discussion: """
             Asks first; where nobody can be asked, --yes is needed. What a rule wrote into a note of a capture stays: \
             `steward undo` takes back all that a job did. The ledger remembers such a block for as long as its `history`.
@@ -12,7 +12,7 @@ struct DotsDelete: AsyncParsableCommand {
 
     @OptionGroup var options: DotsOptions
 
-    @Argument(help: "Ids that `dots show` and `dots search` show, or their beginnings.")
+    @Argument(help: "Ids shown by `dots show` and `dots search`, or prefixes of them.")
     var ids: [String]
 
     @Flag(name: .shortAndLong, help: "Do not ask.")

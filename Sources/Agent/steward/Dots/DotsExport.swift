@@ -7,10 +7,10 @@ import TKCommands
 struct DotsExport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write all captures into a new folder: a line of JSON each, and their files.",
-        discussion: "Nothing is lost on the way out and in again but small pictures, which are made anew.")
+        discussion: "Export and import are lossless, except for thumbnails, which are made again.")
 
     @OptionGroup var options: DotsOptions
-    @Argument(help: "A folder that is not there yet.", completion: .directory) var folder: PathArgument
+    @Argument(help: "A folder that does not exist yet.", completion: .directory) var folder: PathArgument
 
     func run() async throws {
         try await options.with { dots in

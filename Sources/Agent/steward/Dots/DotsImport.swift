@@ -6,10 +6,10 @@ import TKCommands
 /// `steward dots import`
 struct DotsImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Take in the captures of a folder that `dots export` has written.",
+        commandName: "import", abstract: "Import the captures from a folder written by `dots export`.",
         discussion: """
-            What is there already is left alone, so a second import changes nothing. A line that cannot be taken is named, \
-            the others are taken; the command then ends with 2.
+            Existing captures are left alone, so a second import changes nothing. A line that cannot be imported is reported, \
+            the others are imported; the command then exits with 2.
             """)
 
     @OptionGroup var options: DotsOptions

@@ -11,7 +11,7 @@ struct DotsOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
 
     /// For tests, whose grids must be the same every day.
-    @Option(name: .long, help: ArgumentHelp("Take this time for the present.", visibility: .hidden))
+    @Option(name: .long, help: ArgumentHelp("Use this time as the present.", visibility: .hidden))
     var now: String?
 
     var json: Bool { common.json }
@@ -25,7 +25,7 @@ struct DotsOptions: ParsableArguments {
             let configuration = isConfigured ? try common.configuration(directories) : nil
             let present = try now.map { text in
                 guard let date = try? Date(text, strategy: .iso8601) else {
-                    throw Fault(.usage, "`\(text)` is no time in ISO 8601")
+                    throw Fault(.usage, "`\(text)` is not a time in ISO 8601")
                 }
                 return date
             }

@@ -6,14 +6,14 @@ struct DotsSearch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
         abstract: "Find captures by the words of their text, address or file names, the best first.",
-        discussion: "Each word need only be a word's beginning; case and accents do not matter.")
+        discussion: "Each word may be a prefix; case and accents do not matter.")
 
     @OptionGroup var options: DotsOptions
 
     @Argument(help: "The words; a capture must have all of them.")
     var words: [String]
 
-    @Option(name: .long, help: "At most so many.")
+    @Option(name: .long, help: "The maximum number of results.")
     var limit = 20
 
     func validate() throws {

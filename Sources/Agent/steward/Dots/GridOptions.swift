@@ -7,16 +7,17 @@ import TKCommands
 
 /// The grid's period, scale and format.
 struct GridOptions: ParsableArguments {
-    @Option(name: .long, help: "The day, week, month or year that has this date: 2026-11-22, 2026-W47, 2026-11, 2026.")
+    @Option(
+        name: .long, help: "The day, week, month or year that contains this date: 2026-11-22, 2026-W47, 2026-11, 2026.")
     var date: String?
 
-    @Option(name: .long, help: "What one dot stands for: hours, days, weeks or months.")
+    @Option(name: .long, help: "The unit of a dot: hours, days, weeks or months.")
     var scale: String?
 
     @Option(name: .long, help: "One step `in` or `out`; may be given several times.")
     var zoom: [String] = []
 
-    @Flag(name: .long, help: "A line of text for each dot, for those who hear the grid.")
+    @Flag(name: .long, help: "A line of text for each dot, for screen readers.")
     var plain = false
 
     @Option(name: .long, help: "Write the grid as an SVG picture; `-` is standard output.", completion: .file())
@@ -28,18 +29,18 @@ struct GridOptions: ParsableArguments {
     @Option(name: .long, help: "A picture's colours: automatic, light or dark.")
     var theme = "automatic"
 
-    @Flag(name: .shortAndLong, help: "Replace a picture that is there already.")
+    @Flag(name: .shortAndLong, help: "Replace an existing picture.")
     var force = false
 
     func check(_ options: DotsOptions) throws {
         if let scale, !GridChoice.scales.contains(scale) {
-            throw ValidationError("`\(scale)` is no scale; there are \(GridChoice.scales.joined(separator: ", "))")
+            throw ValidationError("`\(scale)` is not a scale; use \(GridChoice.scales.joined(separator: ", "))")
         }
         if let wrong = zoom.first(where: { GridChoice.Step(rawValue: $0) == nil }) {
-            throw ValidationError("`--zoom \(wrong)` leads nowhere; say `--zoom in` or `--zoom out`")
+            throw ValidationError("`--zoom \(wrong)` is not valid; use `--zoom in` or `--zoom out`")
         }
         if !DotGridReport.themes.contains(theme) {
-            throw ValidationError("`\(theme)` is no theme; there are \(DotGridReport.themes.joined(separator: ", "))")
+            throw ValidationError("`\(theme)` is not a theme; use \(DotGridReport.themes.joined(separator: ", "))")
         }
         let streams = [svg?.isStream == true, png?.isStream == true, options.json, plain].filter { $0 }.count
         if streams > 1 {

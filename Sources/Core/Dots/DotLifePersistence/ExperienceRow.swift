@@ -81,7 +81,7 @@ struct ExperienceRow {
         guard let timestamp = StoredTime.nanoseconds(record.timestamp),
             let createdAt = StoredTime.nanoseconds(record.createdAt)
         else {
-            throw ExperienceError.invalidData("the time of the capture lies outside the years 1677 to 2262")
+            throw ExperienceError.invalidData("the time of the capture is outside the years 1677 to 2262")
         }
         try db.cachedStatement(sql: insertExperience).execute(
             arguments: [

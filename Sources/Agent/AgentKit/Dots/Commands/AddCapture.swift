@@ -36,7 +36,8 @@ package struct AddCapture: DotCommand {
     }
 
     private static let filesRefused = Fault(
-        .usage, "the agent adds no files to the captures, as they are not its own to read; `steward dots add` does")
+        .usage,
+        "the agent does not add files for others, because it may read more than they may; `steward dots add` does")
 
     /// - Throws: `Fault(.usage)` for an invalid argument, with the valid forms.
     package func run(in dots: DotContext) async throws -> CaptureReport {
@@ -54,7 +55,7 @@ package struct AddCapture: DotCommand {
             } catch ExperienceError.invalidData(let reason) {
                 throw Fault(
                     .usage,
-                    "`\(BytePath.escape(Array(address.utf8.prefix(200))))` is no address: \(reason); write it as "
+                    "`\(BytePath.escape(Array(address.utf8.prefix(200))))` is not an address: \(reason); write it as "
                         + "https://example.org")
             }
         case .photo(let paths):
@@ -96,7 +97,7 @@ package struct AddCapture: DotCommand {
         guard PictureFormat.of(try file.read(at: 0, count: PictureFormat.headLength)) != nil else {
             throw Fault(
                 .usage,
-                "\(path) is no picture (JPEG, PNG, GIF, WebP, TIFF, HEIC, AVIF); `steward dots add dot --attach` takes any "
+                "\(path) is not a picture (JPEG, PNG, GIF, WebP, TIFF, HEIC, AVIF); `steward dots add dot --attach` accepts any "
                     + "file", path: path)
         }
         return (source, try CaptureReader(timeZone: zone).read(file, called: path, arrival: now).timestamp)

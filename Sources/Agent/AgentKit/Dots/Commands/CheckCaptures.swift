@@ -30,8 +30,8 @@ package struct CheckCaptures: DotCommand {
         let check = answer.check
         let (size, files) = (ComicText.bytes(check.bytes), check.files == 1 ? "1 file" : "\(check.files) files")
         let captures = check.captures == 1 ? "1 capture" : "\(check.captures) captures"
-        let still = check.findings.map { "\($0.message)\($0.isRepairable ? " (--repair mends this)" : "")" }
-        let lines = answer.mended.map { "mended: \($0.message)" } + still + answer.losses.map { "lost: \($0.line)" }
+        let still = check.findings.map { "\($0.message)\($0.isRepairable ? " (--repair fixes this)" : "")" }
+        let lines = answer.mended.map { "repaired: \($0.message)" } + still + answer.losses.map { "lost: \($0.line)" }
         let outcome = answer.isSound ? "sound" : "\(still.count + answer.losses.count) findings"
         return (lines + ["\(captures), \(files), \(size): \(outcome)"]).map { ShownText.line($0) }
     }

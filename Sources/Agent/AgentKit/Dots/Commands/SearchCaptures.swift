@@ -32,7 +32,7 @@ package struct SearchCaptures: DotCommand {
 
     /// With colours, matches are bold.
     package func lines(_ answer: [CaptureHit], on display: DotDisplay) -> [String] {
-        guard !answer.isEmpty else { return ["nothing has words that begin so: \(ShownText.line(words))"] }
+        guard !answer.isEmpty else { return ["no capture has words with these prefixes: \(ShownText.line(words))"] }
         let kind = answer.map(\.capture.kind.count).max() ?? 0
         return answer.map { hit in
             let capture = hit.capture

@@ -33,8 +33,8 @@ extension DotContext {
         guard Self.mayBeID(id) else {
             throw Fault(
                 .usage,
-                "`\(BytePath.escape(Array(id.utf8)))` is no id; `steward dots show` ends each line with one, of which the "
-                    + "first eight digits do")
+                "`\(BytePath.escape(Array(id.utf8)))` is not an id; `steward dots show` ends each line with one, of which the "
+                    + "first eight digits are enough")
         }
         let only = try await store.records(idBeginning: id)
             .only("capture", beginning: id, shownBy: "steward dots show")

@@ -70,7 +70,7 @@ struct FolderMember {
     /// - Parameter isFirst: whether the capture was created for it.
     func insert(into capture: String, of folder: CaptureFolder, isFirst: Bool, _ db: Database) throws {
         guard let time = StoredTime.nanoseconds(request.timestamp ?? Date(timeIntervalSince1970: 0)) else {
-            throw ExperienceError.invalidData("the time of the capture lies outside the years 1677 to 2262")
+            throw ExperienceError.invalidData("the time of the capture is outside the years 1677 to 2262")
         }
         try db.execute(
             sql: """

@@ -38,7 +38,7 @@ extension CaptureStore {
     private static func message(_ stray: StoreFinding.Kind, _ file: String) -> String {
         switch stray {
         case .strayFolder:
-            "\(file) is a folder, which the store never puts there; look at what is in it and move it away: no repair does"
+            "\(file) is a folder, which the store never creates there; check its contents and move it away: no repair does"
         case .unfinishedCopy: "\(file) is an unfinished copy"
         default: "\(file) belongs to no capture"
         }
@@ -90,7 +90,7 @@ extension CaptureStore {
         let path = try photos.path(file.name)
         guard let status = try FileStatus.of(path), status.kind == .file else {
             // A capture removed meanwhile has taken its file along.
-            if try isNamed(file.name, .photos) { find(.missingFile, "\(shown) is gone; a backup may have it") }
+            if try isNamed(file.name, .photos) { find(.missingFile, "\(shown) is missing; a backup may have it") }
             return
         }
         check.files += 1
@@ -99,7 +99,7 @@ extension CaptureStore {
             find(.alteredFile, "\(shown) has \(status.fingerprint.size) bytes, and had \(size)")
         } else if let sha256 = file.sha256 {
             if contents, let found = try contentHash(path), found.description != sha256 {
-                find(.alteredFile, "\(shown) does not hold what was captured (its SHA-256 is \(found))")
+                find(.alteredFile, "\(shown) has changed since it was captured (its SHA-256 is \(found))")
             }
         } else {
             find(.unverifiedFile, "an earlier version did not note what \(shown) holds")

@@ -17,7 +17,7 @@ final class StagedFolder {
     /// - Throws: `Fault(.usage)` if `target` exists already, `.transient` if another process is filling it.
     init(for target: BytePath) throws {
         guard try FileStatus.of(target) == nil else {
-            throw Fault(.usage, "\(target) is there already; name a folder that is not", path: target)
+            throw Fault(.usage, "\(target) exists already; name a folder that does not", path: target)
         }
         try Durable.makeDirectory(target.parent, mode: 0o700)
         self.target = target
@@ -25,7 +25,7 @@ final class StagedFolder {
         try Durable.makeDirectory(path, mode: 0o700)
         lock = try Descriptor(path, O_RDONLY | O_DIRECTORY)
         guard try FileLock.acquire(.exclusive, on: lock, by: .whole) else {
-            throw Fault(.transient, "another process writes \(target) just now; try again later", path: target)
+            throw Fault(.transient, "another process writes \(target) at the moment; try again later", path: target)
         }
         for entry in try listDirectory(path) { try Self.removeTree(path.appending(name: entry.name)) }
     }
@@ -94,7 +94,8 @@ final class StagedFolder {
         for folder in folders { try Durable.syncDirectory(folder) }
         try Durable.syncDirectory(path)
         guard try Durable.renameNew(path, to: target) else {
-            throw Fault(.usage, "\(target) has appeared meanwhile; name a folder that is not there", path: target)
+            throw Fault(
+                .usage, "\(target) was created in the meantime; name a folder that does not exist", path: target)
         }
     }
 

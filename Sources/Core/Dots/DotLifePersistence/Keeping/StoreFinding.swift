@@ -80,10 +80,10 @@ enum DatabaseCheck {
             for row in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check") {
                 let (table, parent) = (row[0] as String, row[2] as String)
                 found.append(
-                    StoreFinding(.brokenReference, "a row of \(table) names one of \(parent) that is not there"))
+                    StoreFinding(.brokenReference, "a row of \(table) names one of \(parent) that does not exist"))
             }
             if try !areCountsRight(db) {
-                found.append(StoreFinding(.wrongCounts, "the counts that grids are drawn from are not the captures'"))
+                found.append(StoreFinding(.wrongCounts, "the counts for the grids differ from the captures"))
             }
         }
         do {
@@ -93,7 +93,7 @@ enum DatabaseCheck {
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
             found.append(
-                StoreFinding(.damagedSearchIndex, "the search index does not say what the captures say"))
+                StoreFinding(.damagedSearchIndex, "the search index differs from the captures"))
         }
         return found
     }

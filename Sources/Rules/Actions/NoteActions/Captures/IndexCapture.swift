@@ -31,7 +31,9 @@ struct IndexCapture: ExternalAction {
 
         func wanted() throws -> ExperienceRequest {
             if let request { return request }
-            guard let whole else { throw Fault(.failed, "the ledger does not say what \(source) was to be stored as") }
+            guard let whole else {
+                throw Fault(.failed, "the ledger does not say what \(source) was going to be stored as")
+            }
             return try LedgerJSON.decode(ExperienceRequest.self, from: try whole.text())
         }
     }
@@ -148,10 +150,10 @@ struct IndexCapture: ExternalAction {
                     "the capture came back from an export, which does not tell its files apart; `steward dots delete "
                         + "\(id.uuidString.prefix(8).lowercased())` removes it as a whole")
             }
-            return Receipt("the capture was gone already")
+            return Receipt("the capture was already gone")
         }
         let removed = try await services.captures.use { try await $0.remove(key: intent.key) }
-        return Receipt(removed == nil ? "the capture was gone already" : "took the capture out of the dot store")
+        return Receipt(removed == nil ? "the capture was already gone" : "took the capture out of the dot store")
     }
 
     func summary(of intent: Intent) -> String {
