@@ -17,15 +17,15 @@ struct BackupCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: CommonOptions
-    @Argument(help: "Where backups lie.", completion: .directory) var folder: PathArgument
+    @Argument(help: "The folder of the backups.", completion: .directory) var folder: PathArgument
 
-    @Option(name: .long, help: "Keep so many finished backups of this agent, and remove older ones.")
+    @Option(name: .long, help: "Keep this number of finished backups of this agent, and remove older ones.")
     var keep: Int?
 
-    @Flag(name: .long, help: "Copy everything anew, and share nothing with the backup before.")
+    @Flag(name: .long, help: "Copy everything, and share nothing with the previous backup.")
     var anew = false
 
-    @Flag(name: .long, help: "Take along the keys of tk's services (~/.tk/secrets) as well.")
+    @Flag(name: .long, help: "Include the keys of tk's services (~/.tk/secrets).")
     var withSecrets = false
 
     func validate() throws {

@@ -8,27 +8,27 @@ import TKCommands
 /// `steward restore`
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Put a backup back, or prove that it could be.",
+        commandName: "restore", abstract: "Restore a backup, or verify that it can be restored.",
         discussion: """
-            Everything is proved before anything changes, and all of it is put back or nothing. What lies there already is \
-            never removed: the command refuses, or moves it aside with --replace. No agent may run meanwhile. A backup of an \
-            agent that keeps its state elsewhere, or that this installation has not made, is refused without --from-another. \
-            Where things go says the configuration that is there, never the backup. Ends with 2 where --verify finds \
-            something.
+            Everything is verified before anything changes, and either all of it is restored or nothing. Existing files are \
+            never removed: the command refuses, or moves them aside with --replace. No agent may be running. A backup of an \
+            agent with another state folder, or from another installation, is refused without --from-another. \
+            The destinations come from the existing configuration, never from the backup. Exits with 2 if --verify finds \
+            a problem.
             """)
 
     @OptionGroup var options: CommonOptions
 
-    @Argument(help: "A backup, or the folder in which backups lie: then its newest.", completion: .directory)
+    @Argument(help: "A backup, or the folder of the backups: then the newest one.", completion: .directory)
     var backup: PathArgument?
 
-    @Flag(name: .long, help: "Read every byte of the backup, say what is wrong with it, and change nothing.")
+    @Flag(name: .long, help: "Read every byte of the backup, report damage, and change nothing.")
     var verify = false
 
-    @Flag(name: .long, help: "Say what would come where, and change nothing.")
+    @Flag(name: .long, help: "Show where everything would go, and change nothing.")
     var dryRun = false
 
-    @Flag(name: .long, help: "Move aside what lies in the way.")
+    @Flag(name: .long, help: "Move existing files aside.")
     var replace = false
 
     @Option(
@@ -38,19 +38,19 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @Flag(
         name: .long,
-        help: "Restore into this agent's folders also what is of one that keeps its state elsewhere: in another home.")
+        help: "Restore into this agent's folders even if the backup is from an agent in another home.")
     var fromAnother = false
 
     @Option(
         name: .long,
         help:
-            "Tell by this key whether the backup is this installation's: a file of `steward vault export-key`, or a copy of backup.key.",
+            "Use this key to check that the backup is this installation's: a file of `steward vault export-key`, or a copy of backup.key.",
         completion: .file())
     var key: PathArgument?
 
     func validate() throws {
         if verify && (dryRun || replace || fromAnother || !only.isEmpty) {
-            throw ValidationError("--verify changes nothing, and takes none of the other options")
+            throw ValidationError("--verify changes nothing, and cannot be combined with the other options")
         }
     }
 
@@ -61,10 +61,10 @@ struct RestoreCommand: AsyncParsableCommand {
                 var report = RestoreReport(backup: from)
                 try advise(&report, directories)
                 return try Output.show(
-                    report, lines: ["finished the restore from \(from) that was cut off"] + report.advice,
+                    report, lines: ["finished the restore from \(from) that was interrupted"] + report.advice,
                     json: options.json)
             }
-            guard let backup else { throw Fault(.usage, "say which backup is meant: `steward restore FOLDER`") }
+            guard let backup else { throw Fault(.usage, "name a backup: `steward restore FOLDER`") }
             let key = try self.key.map { try BackupKey(exported: $0.absolute) }
             let proof = try BackupProof(
                 backup.absolute, newestOf: directories.state, key ?? BackupKey.read(in: directories.state))
@@ -135,8 +135,8 @@ struct RestoreCommand: AsyncParsableCommand {
             consistency: manifest.consistency, madeBy: proof.origin, findings: findings)
         let last =
             findings.isEmpty
-            ? "\(proof.path): \(manifest.files) files are as they were copied, and the databases are sound"
-            : "\(proof.path): \(findings.count) findings; take another backup, or restore what is sound with --only"
+            ? "\(proof.path): \(manifest.files) files are intact, and so are the databases"
+            : "\(proof.path): \(findings.count) findings; use another backup, or restore intact parts with --only"
         let origin = "\(proof.path): \(proof.origin.line(directories.state))"
         try Output.show(proved, lines: findings.map(\.line) + [last, origin], json: options.json)
         if !findings.isEmpty || proof.origin == .elsewhere { throw ExitCode(2) }

@@ -116,7 +116,7 @@ struct RestoreTests {
         #expect(symlink(steward.path("notes").text, steward.home.path.appending("way").text) == 0)
         #expect(try steward.run(["backup", steward.home.path.appending("way").text]).status == 64, "through a link")
         let away = try steward.run(["backup", steward.home.path.appending("no/such").text])
-        #expect(away.status == 64 && away.errors.contains("mount the disk"), "\(away.errors)")
+        #expect(away.status == 64 && away.errors.contains("mount the backup disk"), "\(away.errors)")
         try steward.backUp()
         let backup = try #require(try steward.finishedBackups().first)
         let manifest = try steward.home.read(BytePath("backups/\(backup.nameText)/manifest.json"))

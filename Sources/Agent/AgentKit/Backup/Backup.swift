@@ -34,19 +34,19 @@ package struct Backup {
         guard try FileStatus.of(directories.state.appending("ledger.sqlite")) != nil else {
             throw Fault(
                 .usage,
-                "there is no ledger in \(directories.state), so there is nothing to back up; say whose state is meant with "
+                "there is no ledger in \(directories.state), so there is nothing to back up; select the state with "
                     + "STEWARD_STATE, or run this as the agent's user", path: directories.state)
         }
         guard folder.parent.real != nil else {
             throw Fault(
-                .usage, "\(folder.parent) is not there; mount the disk for backups, or make the folder", path: folder)
+                .usage, "\(folder.parent) does not exist; mount the backup disk, or create the folder", path: folder)
         }
         let real = folder.real ?? folder.parent.real.map { $0.appending(name: folder.name) } ?? folder
         let all = forbidden + stores.map { ("what is backed up", $0.root) }
         if let (what, path) = all.first(where: { real.isWithin($0.path.real ?? $0.path) }) {
             throw Fault(
                 .usage,
-                "\(folder) lies in \(path), which is \(what): a backup there would be part of the next one, or be dealt with "
+                "\(folder) lies in \(path), which is \(what): a backup there would be part of the next one, or be processed "
                     + "by the rules; name a folder elsewhere, best on another disk", path: folder)
         }
         self.folder = BackupFolder(folder)
@@ -93,8 +93,8 @@ package struct Backup {
             if let fault = error as? Fault, Self.isFull(fault) {
                 throw Fault(
                     .transient,
-                    "there is not enough room in \(folder.path) for a backup: \(fault.message); nothing of it was kept, and "
-                        + "earlier backups are as they were. Free some space, or remove the folder of an old one by hand: --keep "
+                    "there is not enough room in \(folder.path) for a backup: \(fault.message); nothing was kept of it, and "
+                        + "earlier backups are unchanged. Free some space, or remove the folder of an old one by hand: --keep "
                         + "removes older ones only when a new one is finished",
                     path: folder.path, errno: fault.errno)
             }
@@ -187,7 +187,8 @@ package struct Backup {
         let lock = try Descriptor(folder, O_RDONLY | O_DIRECTORY)
         if try FileLock.acquireSoon(.exclusive, on: lock, by: .whole, within: 10) { return lock }
         throw Fault(
-            .transient, "\(folder) is in use by \(Openers.describe(folder)) for long; try again when that is done",
+            .transient,
+            "\(folder) is being used by \(Openers.describe(folder)) for a long time; try again when that is done",
             path: folder)
     }
 
@@ -290,7 +291,7 @@ package struct BackupReport: Encodable, Sendable {
             ["\(path): \(files) files, \(ComicText.bytes(size))\(shared)"]
             + [consistency.line(heldSeconds)].compactMap { $0 } + removed.map { "removed \($0)" }
             + spared.map {
-                "kept \($0.path) beyond --keep: \($0.reason). If that is as it should be, remove the folder by hand"
+                "kept \($0.path) beyond --keep: \($0.reason). If that is intended, remove the folder by hand"
             }
             + strange.map { "left out: \($0) is no file" }
             + [ahead].compactMap { $0 }.map {
@@ -316,10 +317,10 @@ extension BackupManifest.Consistency {
         switch self {
         case .held: "the agent held its steps for \(Int((held * 1000).rounded())) ms"
         case .stopped: nil
-        case .stepAtWork: "a step that takes long was at work: the backup is as a power cut would have left it"
+        case .stepAtWork: "a long step was running: the backup is in the state a power failure would have left"
         case .unheld:
-            "the agent did not answer: the ledger is a moment older than the other stores, and steps that it does not know "
-                + "are recognised when they are done again"
+            "the agent did not answer: the ledger is slightly older than the other stores, and steps missing from it "
+                + "are recognised when they are repeated"
         }
     }
 }

@@ -106,7 +106,7 @@ package struct BackupFolder: Sendable {
             try Durable.syncDirectory(path)
             FaultPoint.reach("backup filled")
             guard try Durable.renameNew(path, to: target) else {
-                throw Fault(.failed, "\(target) has appeared meanwhile; try again", path: target)
+                throw Fault(.failed, "\(target) was created in the meantime; try again", path: target)
             }
             return target
         }

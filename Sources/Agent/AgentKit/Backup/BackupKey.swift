@@ -29,7 +29,7 @@ package struct BackupKey: Sendable, Equatable {
         try BackupKey(bytes: SecureRandom.bytes(size)).keep(in: state)
         // A concurrent backup may have created it first.
         guard let key = try read(in: state) else {
-            throw Fault(.transient, "\(state.appending(name)) is gone again; try again", path: state)
+            throw Fault(.transient, "\(state.appending(name)) was removed in the meantime; try again", path: state)
         }
         return key
     }
@@ -66,7 +66,7 @@ package struct BackupKey: Sendable, Equatable {
         do {
             guard let bytes = try SealedVault.backupKey(inExport: opened) else {
                 throw Fault(
-                    .usage, "\(file) is the key of a vault without that of backups: an earlier version exported it",
+                    .usage, "\(file) is a vault key without the backup key: it was exported by an earlier version",
                     path: file)
             }
             self.init(bytes: bytes)
@@ -81,8 +81,9 @@ package struct BackupKey: Sendable, Equatable {
         guard bytes.count == Self.size else {
             throw Fault(
                 .failed,
-                "\(file), the key of this installation's backups, is damaged: put back a copy, or move it away; then the next "
-                    + "backup makes another, and those before are not known as this installation's", path: file)
+                "\(file), this installation's backup key, is damaged: restore a copy, or move it away; then the next "
+                    + "backup creates another, and earlier backups are no longer recognised as this installation's",
+                path: file)
         }
         self.init(bytes: bytes)
     }
@@ -111,7 +112,7 @@ package enum BackupOrigin: String, Encodable, Sendable {
             "not known to be made by this installation: its seal is missing or wrong. An earlier version of steward made it, "
                 + "or another installation, or anybody who can write to its disk"
         case .unknown:
-            "who made it cannot be told: there is no \(BackupKey.name) in \(state). An exported key of a vault carries it: "
+            "its origin is unknown: there is no \(BackupKey.name) in \(state). An exported vault key contains it: "
                 + "`--key FILE`"
         }
     }

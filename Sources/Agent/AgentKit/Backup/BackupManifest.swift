@@ -133,13 +133,13 @@ package struct BackupManifest: Codable, Sendable {
         } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
             throw Fault(
                 .usage,
-                "\(backup) is no backup of Steward's, or not a finished one: \(name) or \(hashName) is missing in it; name a "
+                "\(backup) is not a Steward backup, or not a finished one: \(name) or \(hashName) is missing; name a "
                     + "folder steward-… that `steward backup` has finished", path: backup)
         }
         guard String(decoding: hash, as: UTF8.self).hasPrefix(ContentHash(of: bytes).description) else {
             throw Fault(
                 .failed,
-                "\(backup.appending(name)) is damaged: it has not the hash that \(hashName) says; take another "
+                "\(backup.appending(name)) is damaged: its hash differs from \(hashName); use another "
                     + "backup", path: backup.appending(name))
         }
         /// Common to all versions of the format.
@@ -159,7 +159,7 @@ package struct BackupManifest: Codable, Sendable {
             return manifest
         } catch is DecodingError {
             throw Fault(
-                .failed, "\(backup.appending(name)) is not the manifest of a backup; take another backup",
+                .failed, "\(backup.appending(name)) is not a backup manifest; use another backup",
                 path: backup.appending(name))
         }
     }
@@ -220,6 +220,6 @@ struct BackupListing {
     }
 
     private var damaged: Fault {
-        Fault(.failed, "\(file.path) is damaged: a line of it is not a file's; take another backup", path: file.path)
+        Fault(.failed, "\(file.path) is damaged: a line does not describe a file; use another backup", path: file.path)
     }
 }

@@ -46,7 +46,7 @@ final class BackupMirror {
             guard try FileLock.acquireSoon(.shared, on: file) else {
                 throw Fault(
                     .transient,
-                    "\(store.root) cannot be copied while \(Openers.describe(file.path)) makes it anew; try again when that "
+                    "\(store.root) cannot be copied while \(Openers.describe(file.path)) is rewriting it; try again when that "
                         + "is done", path: store.root)
             }
             lock = file
@@ -77,7 +77,7 @@ final class BackupMirror {
         for _ in 0..<Self.mostLooks where try !look() { return }
         throw Fault(
             .transient,
-            "\(store.root) changes all the time, and cannot be copied as it was at one moment; try again later",
+            "\(store.root) keeps changing, and cannot be copied consistently; try again later",
             path: store.root)
     }
 

@@ -42,7 +42,7 @@ package struct BackupProof {
         let listing = backup.appending(BackupManifest.listingName)
         guard try ContentHash.ofFile(listing) == manifest.listing else {
             throw Fault(
-                .failed, "\(listing) is damaged: it has not the hash that the manifest says; take another backup",
+                .failed, "\(listing) is damaged: its hash differs from the manifest; use another backup",
                 path: listing)
         }
     }
@@ -62,7 +62,7 @@ package struct BackupProof {
         }
         for strange in try strange(names) {
             found.append(
-                BackupFinding(path: strange, problem: "is not in the list: it was not there when this was made"))
+                BackupFinding(path: strange, problem: "is not in the list: it was added later"))
         }
         return found
     }
@@ -71,11 +71,11 @@ package struct BackupProof {
         guard Self.isSafe(file.path) else { return "leads out of the backup" }
         let whole = path.appending(file.path)
         guard let status = try FileStatus.of(whole) else { return "is missing" }
-        guard status.kind == .file else { return "is no file" }
-        guard status.size == file.size else { return "has \(status.size) bytes, and should have \(file.size)" }
+        guard status.kind == .file else { return "is not a file" }
+        guard status.size == file.size else { return "has \(status.size) bytes instead of \(file.size)" }
         do {
             guard try ContentHash.ofFile(whole) == file.sha256 else {
-                return "is damaged: its bytes are not those that were copied"
+                return "is damaged: its bytes differ from the copied ones"
             }
         } catch let fault as Fault {
             return "cannot be read: \(fault.message)"

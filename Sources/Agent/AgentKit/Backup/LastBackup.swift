@@ -20,9 +20,9 @@ package struct LastBackup: Codable, Sendable, Equatable {
 
     /// The warning about an old backup.
     func warning(at now: Timestamp) -> String {
-        "the last backup was made \(days(at: now)) days ago, \(path): run `steward backup \(path.parent)`, and see why no other "
-            + "was made since (`journalctl -u steward-backup`; a vault whose disk is away makes it fail). Where none is to be "
-            + "made any more, remove \(Self.name) from the agent's state folder"
+        "the last backup was made \(days(at: now)) days ago, \(path): run `steward backup \(path.parent)`, and find out why "
+            + "no other was made since (`journalctl -u steward-backup`; it fails if a vault's disk is not mounted). To stop making "
+            + "backups, remove \(Self.name) from the agent's state folder"
     }
 
     /// - Returns: nil if none is recorded.
@@ -36,7 +36,7 @@ package struct LastBackup: Codable, Sendable, Equatable {
         } catch is DecodingError {
             throw Fault(
                 .failed,
-                "\(file), where the last backup is noted, cannot be understood; the next `steward backup DIR` writes it anew",
+                "\(file), the record of the last backup, is invalid; the next `steward backup DIR` rewrites it",
                 path: file)
         }
     }

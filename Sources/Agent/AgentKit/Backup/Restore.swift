@@ -46,15 +46,15 @@ package struct Restore {
         if let holder = StateLock.holder(of: directories.state) {
             throw Fault(
                 .usage,
-                "an agent is at work in \(directories.state) (process \(holder)); stop it first: `systemctl --user stop "
+                "an agent is running in \(directories.state) (process \(holder)); stop it first: `systemctl --user stop "
                     + "steward`, or `systemctl stop steward`", path: directories.state)
         }
         guard replaces || plan.inTheWay.isEmpty else {
             let some = plan.inTheWay.prefix(5).map(\.description).joined(separator: ", ")
             throw Fault(
                 .usage,
-                "there is something already where the backup would go: \(some)\(plan.inTheWay.count > 5 ? ", …" : ""); "
-                    + "--replace moves it aside (nothing is removed), --only takes a part of the backup",
+                "these paths of the backup exist already: \(some)\(plan.inTheWay.count > 5 ? ", …" : ""); "
+                    + "--replace moves them aside (nothing is removed), --only restores a part of the backup",
                 path: plan.inTheWay.first)
         }
         let owner = try RestoreOwner(of: directories.state)
@@ -190,8 +190,8 @@ package struct Restore {
         } catch let fault as Fault where fault.errno == EACCES && geteuid() == 0 {
             throw Fault(
                 .usage,
-                "\(proof.path) is root's, and lies in a folder of somebody else's, who could exchange it: move it to where only "
-                    + "root may write, and try again", path: proof.path)
+                "\(proof.path) belongs to root, but is in another user's folder, who could replace it: move it to where only "
+                    + "root can write, and try again", path: proof.path)
         }
     }
 
@@ -208,7 +208,7 @@ package struct Restore {
     ) throws {
         let copy = try Descriptor(target, O_RDWR | O_CREAT | O_EXCL)
         guard try SparseFile.copy(source, to: copy) == file.sha256 else {
-            throw damaged(file.path, "is damaged: its bytes are not those that were copied")
+            throw damaged(file.path, "is damaged: its bytes differ from the copied ones")
         }
         if file.role == .file {
             let modified = timespec(
@@ -231,14 +231,14 @@ package struct Restore {
             (try? FileStatus.of(store.root.appending(Self.staging))) == nil
         }
         guard let store = missing.first else { return }
-        throw damaged(BytePath(store.name), "is missing in the list of files")
+        throw damaged(BytePath(store.name), "is missing from the list of files")
     }
 
     private func damaged(_ path: BytePath, _ problem: String) -> Fault {
         Fault(
             .failed,
-            "\(proof.path.appending(path)) \(problem). Nothing was restored; `steward restore --verify` names all that is wrong "
-                + "with this backup: take another one", path: proof.path.appending(path))
+            "\(proof.path.appending(path)) \(problem). Nothing was restored; `steward restore --verify` lists everything wrong "
+                + "with this backup: use another one", path: proof.path.appending(path))
     }
 
     private func journal(
@@ -288,7 +288,7 @@ package struct Restore {
             guard there == nil, taken.insert(to).inserted else {
                 throw Fault(
                     .failed,
-                    "\(to) is in the way of what would be restored there; nothing was restored. Move it away, and try again",
+                    "\(to) exists where a file would be restored; nothing was restored. Move it away, and try again",
                     path: to)
             }
             return [try RestoreJournal.Move(from: from, to: to, in: store.root)]
@@ -329,7 +329,7 @@ package struct RestoreReport: Encodable, Sendable {
 
     package var lines: [String] {
         ["restored \(files) files, \(ComicText.bytes(size)), from \(backup)"]
-            + aside.map { "what lay there is now in \($0)" } + advice
+            + aside.map { "the previous content is now in \($0)" } + advice
     }
 
     /// Checks whether the places are where the ledger knows them.
@@ -342,15 +342,15 @@ package struct RestoreReport: Encodable, Sendable {
                 elsewhere.append("\(place.name) as \(known.root), and it is \(place.root) now")
             } else if place.root.real == nil {
                 advice.append(
-                    "\(place.root), the place \(place.name), is not there: copy its files there, with their times "
+                    "\(place.root), the place \(place.name), does not exist: copy its files there, with their times "
                         + "(rsync -a), before the agent starts")
             }
         }
         if !elsewhere.isEmpty {
             advice.append(
-                "the ledger knows the place \(elsewhere.joined(separator: "; ")): what lies there will count as new. Before "
-                    + "the agent starts, put it where it was, or write the old path into \(directories.configuration) and "
-                    + "have a link there lead to it")
+                "the ledger knows the place \(elsewhere.joined(separator: "; ")): its files will count as new. Before "
+                    + "the agent starts, put it where it was, or set the old path in \(directories.configuration) and "
+                    + "make a link there that leads to it")
         }
     }
 }

@@ -64,12 +64,12 @@ struct RestoreJournal: Codable {
         } catch is DecodingError {
             throw Fault(
                 .failed,
-                "\(path), which says what a restore still has to do, cannot be read; move it and what lies in \(state) away, "
+                "\(path), the journal of an unfinished restore, cannot be read; move it and the contents of \(state) away, "
                     + "and restore again", path: path)
         } catch let fault as Fault where fault.errno == EACCES {
             throw Fault(
                 .usage,
-                "root has begun the restore into \(state) that was cut off: run `steward restore` as root, who can "
+                "root began the restore into \(state) that was interrupted: run `steward restore` as root, who can "
                     + "finish it", path: path)
         }
     }
@@ -94,7 +94,7 @@ struct RestoreJournal: Codable {
             guard try owner.act({ try Durable.renameNew(move.from, to: move.to) }) else {
                 throw Fault(
                     .failed,
-                    "\(move.to) has appeared while it was restored; move it away and run `steward restore` again",
+                    "\(move.to) was created during the restore; move it away and run `steward restore` again",
                     path: move.to)
             }
             FaultPoint.reach("restore moved")
@@ -134,7 +134,7 @@ struct RestoreJournal: Codable {
         let there = [(move.from, from), (move.to, to)].filter { $0.1 != nil }.map(\.0.description)
         throw Fault(
             .failed,
-            "somebody has changed what a restore from \(backup) was putting into its place: "
+            "somebody has changed a file that a restore from \(backup) was putting into its place: "
                 + (there.isEmpty
                     ? "neither \(move.from) nor \(move.to) is there"
                     : "\(there.joined(separator: " and ")) \(there.count == 1 ? "is" : "are") there, and not what was moved")

@@ -15,7 +15,7 @@ extension BackupProof {
             guard origin == .elsewhere else { return }
             throw Fault(
                 .usage,
-                "\(path) is \(origin.line(directories.state)). Nothing was restored. If you know where it is from, add "
+                "\(path) is \(origin.line(directories.state)). Nothing was restored. If you know its origin, add "
                     + "--from-another", path: path)
         }
         let names = BackupOwners()
@@ -30,8 +30,8 @@ extension BackupProof {
             .usage,
             "\(path) is not a backup of this agent, which keeps its state in \(directories.state): it belongs to \(whose), "
                 + "and is of the agent that keeps its state in \(state) on \(Self.shown(manifest.host)). Nothing was restored. "
-                + "To put it back where it was: `\(proposed)`. To restore it into the folders of this agent all the same, as "
-                + "after a move to another home, add --from-another", path: path)
+                + "To restore it to its origin: `\(proposed)`. To restore it into the folders of this agent anyway, for example "
+                + "after moving to another home, add --from-another", path: path)
     }
 
     /// A prefix that runs a command as the backup's owner, who can restore it; empty for the current user.

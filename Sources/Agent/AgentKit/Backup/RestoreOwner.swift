@@ -45,7 +45,7 @@ struct RestoreOwner {
     func openFolder(_ path: BytePath) throws -> Folder {
         let folder = try Descriptor(path, O_RDONLY | O_DIRECTORY, follow: true)
         if let rights, try !rights.own(folder.status()) {
-            throw Fault(.failed, "\(path) has got another owner while it was restored; look who did that", path: path)
+            throw Fault(.failed, "\(path) got another owner during the restore; find out who did that", path: path)
         }
         return Folder(folder)
     }

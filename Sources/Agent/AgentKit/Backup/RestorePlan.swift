@@ -52,7 +52,8 @@ package struct RestorePlan: Encodable, Sendable {
         stores = []
         let names = manifest.stores.map(\.name)
         if let strange = only?.first(where: { !names.contains($0) }) {
-            throw Fault(.usage, "the backup holds no `\(strange)`; it holds \(names.joined(separator: ", "))")
+            throw Fault(
+                .usage, "the backup does not contain `\(strange)`; it contains \(names.joined(separator: ", "))")
         }
         let known = BackupStore.all(
             directories, vaults: vaults.map { ($0.name, $0.path) }, places: places.map(\.root), tk: tk,
@@ -60,7 +61,7 @@ package struct RestorePlan: Encodable, Sendable {
         for store in manifest.stores where only?.contains(store.name) ?? true {
             guard BackupProof.isSafe(BytePath(store.name)) else {
                 throw Fault(
-                    .failed, "the manifest of \(proof.path) names a store that leads out of it; take another backup")
+                    .failed, "the manifest of \(proof.path) names a store outside the backup; use another backup")
             }
             guard let here = known.first(where: { $0.name == store.name }) else {
                 // A vault that was configured but never created.
@@ -82,9 +83,9 @@ package struct RestorePlan: Encodable, Sendable {
     private static func homeless(_ name: String, _ directories: Directories) -> Fault {
         Fault(
             .usage,
-            "the backup holds \(name), for which \(directories.configuration) names no folder, and a backup does not say where "
-                + "something goes. Nothing was restored. Name its folder there, as `vaults:` has it; or take the "
-                + "configuration of the backup first (`--only configuration`), look at it, and restore again; or leave it "
+            "the backup contains \(name), for which \(directories.configuration) names no folder, and a backup does not say "
+                + "where files go. Nothing was restored. Name its folder there, under `vaults:`; or restore the "
+                + "backup's configuration first (`--only configuration`), check it, and restore again; or leave it "
                 + "out: `--only state captures …`", path: directories.configuration)
     }
 
@@ -137,7 +138,7 @@ package struct RestorePlan: Encodable, Sendable {
         }
     }
 
-    private static let nothing = "the backup holds nothing of it"
+    private static let nothing = "it is not in the backup"
 
     /// Stores in the backup that are left as they are here.
     package var kept: [Store] { stores.filter { $0.leftOut != nil && $0.leftOut != Self.nothing } }
