@@ -50,7 +50,7 @@ struct ThumbnailDistrustTests {
             uniqueKeysWithValues: (0..<3).map { ("\($0)", [WorkerRecord.bytes(position: $0, [])]) })
         let worker = try worker(records, end: "kill -SEGV $$")
         let outcomes = try await worker.shrink(pictures: [[1], [2], [3]], to: .page)
-        #expect(outcomes.allSatisfy { $0 == .failed("decoding it made the process that does so crash (signal 11)") })
+        #expect(outcomes.allSatisfy { $0 == .failed("decoding it crashed the process (signal 11)") })
         #expect(try starts() == 3)
     }
 

@@ -148,7 +148,7 @@ struct ComicCommandTests {
         _ = try comic("a.cbr")
         #expect(
             try comics("type", "a.cbr", ".").check().output.hasPrefix(
-                "\(home.appending("a.cbr")): cbz  (its name says cbr; what it is goes by its bytes)\n"))
+                "\(home.appending("a.cbr")): cbz  (its name says cbr; the type follows its content)\n"))
         #expect(try answer("type", "a.cbr").items.map { $0["type"].text } == ["cbz"])
     }
 
@@ -307,7 +307,7 @@ struct ComicCommandTests {
         let text = try comics("duplicates", "lib").check().output
         #expect(text.contains("  keep   a.cbz\n"))
         #expect(
-            text.contains("Named like copies, but with content of their own; they stay:\n  a.cbz  and  a (2).cbz\n"))
+            text.contains("Named like copies, but with different content; they stay:\n  a.cbz  and  a (2).cbz\n"))
         #expect(text.contains("2 copies of 1 comic, "))
         #expect(try comics("duplicates", "lib", "--remove", "--dry-run").check().output.contains("nothing was touched"))
         let unasked = try comics("duplicates", "lib", "--remove")

@@ -49,10 +49,10 @@ extension DuplicateReview {
             lines.append("")
         }
         if !namesakes.isEmpty {
-            lines.append("Named like copies, but with content of their own; they stay:")
+            lines.append("Named like copies, but with different content; they stay:")
             lines += namesakes.map { "  " + $0.map(shown).joined(separator: "  and  ") } + [""]
         }
-        lines += unreadable.map { "\(shown($0)): cannot be read; see who may read it" }
+        lines += unreadable.map { "\(shown($0)): cannot be read; check its permissions" }
         if groups.isEmpty { return lines + ["no comic is in \(folder) twice"] }
         let what = ComicText.count(copies, "copy", "copies")
         let hint = isRemoval ? "" : isDryRun ? "; nothing was touched" : "; `--remove` puts them into the trash"
@@ -65,7 +65,7 @@ extension DuplicateReview {
         let done = removed.filter { $0.trash != nil }.count
         return removed.compactMap { line in line.problem.map { "left  \(shown(line.path)): \($0)" } }
             + [
-                "put \(ComicText.count(done, "copy", "copies")) into the trash, from where a file manager brings them back"
+                "put \(ComicText.count(done, "copy", "copies")) into the trash, from which a file manager can restore them"
             ]
     }
 }
@@ -103,7 +103,7 @@ extension ComicOperations {
                 do {
                     let placed = try await pool.run {
                         guard try ContentHash.ofFile(group.keep) == group.hash else {
-                            throw Fault(.superseded, "\(group.keep), which would stay, has changed meanwhile")
+                            throw Fault(.superseded, "\(group.keep), the one to keep, has changed in the meantime")
                         }
                         return try trash.put(
                             copy, expecting: group.hash, mark: group.hash.description.prefix(8), files)

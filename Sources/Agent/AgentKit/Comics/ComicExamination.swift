@@ -19,14 +19,14 @@ package struct ComicExamination: Sendable {
                 return Examination.Finding(
                     "comics", "\(worker.program) is not locked down here: a forbidden call ended as `\(end)`",
                     remedy:
-                        "no comic is imported so; the kernel must offer seccomp filters (CONFIG_SECCOMP_FILTER), and "
-                        + "nothing around the agent may forbid them")
+                        "no comic is imported like this; the kernel must support seccomp filters (CONFIG_SECCOMP_FILTER), and "
+                        + "nothing must deny them to the agent")
             }
             return Examination.Finding("comics", "unpacked by \(worker.program), locked down")
         } catch {
             return Examination.Finding(
                 "comics", explain(error),
-                remedy: "comics wait until it is there; it is installed with steward, in libexec/steward")
+                remedy: "comics wait until it is installed; it comes with steward, in libexec/steward")
         }
     }
 
@@ -37,7 +37,7 @@ package struct ComicExamination: Sendable {
         } catch {
             return Examination.Finding(
                 "thumbnails", explain(error),
-                remedy: "apt install libvips42; all else works without it")
+                remedy: "apt install libvips42; everything else works without it")
         }
     }
 
@@ -49,12 +49,13 @@ package struct ComicExamination: Sendable {
             return Examination.Finding(
                 "PDF", explain(error), remedy: "PDF comics are refused until then, all others are read")
         }
+
     }
 
     private func solidArchives() -> Examination.Finding {
         let isThere = ArchiveWorker.unpacksSolidRar
         return Examination.Finding(
             "solid RAR", isThere ? "those of RAR 4 are unpacked by unar, locked down" : "unar cannot be found",
-            remedy: isThere ? nil : "apt install unar; solid RAR 4 comics are refused without it, all others are read")
+            remedy: isThere ? nil : "apt install unar; without it solid RAR 4 comics are refused, all others are read")
     }
 }

@@ -20,7 +20,7 @@ package struct ComicTyped: Encodable, Sendable {
     package var line: String {
         let isOther = named.family != type.family && named != .unknown
         return "\(file): \(type.rawValue)"
-            + (isOther ? "  (its name says \(named.rawValue); what it is goes by its bytes)" : "")
+            + (isOther ? "  (its name says \(named.rawValue); the type follows its content)" : "")
     }
 }
 

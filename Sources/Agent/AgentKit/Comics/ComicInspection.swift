@@ -79,7 +79,7 @@ extension ComicInspection {
         let name = file.relative(to: folder) ?? file
         guard isAccepted else {
             // Most messages contain the path that was opened.
-            let text = message ?? "nothing is known of it"
+            let text = message ?? "nothing is known about it"
             let opened = "\(ComicOperations.canonical(file)): "
             let rest = text.hasPrefix(opened) ? "\(name): \(text.dropFirst(opened.count))" : text
             return [(isUnread ? "not read  " : "refused   ") + rest + (reason.map { " [\($0.rawValue)]" } ?? "")]

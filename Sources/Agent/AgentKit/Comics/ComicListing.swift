@@ -53,7 +53,7 @@ extension ComicListing {
         } else {
             lines = table(comics, width, zone)
         }
-        lines += unreadable.map { "\($0): cannot be read; see who may read it" }
+        lines += unreadable.map { "\($0): cannot be read; check its permissions" }
         return lines.isEmpty ? ["no comics in \(library)"] : lines
     }
 

@@ -46,7 +46,7 @@ package actor ComicOperations {
         {
             throw Fault(
                 .refused,
-                "\(path) is no comic "
+                "\(path) is not a comic "
                     + "(\(ArchiveFormat.comicNames.joined(separator: ", ")), a picture or a folder of pictures)",
                 path: path)
         }

@@ -26,7 +26,7 @@ package struct ComicPicture: Encodable, Sendable {
     package var lines: [String] {
         let what = page.map { "page \($0)" + (pages.map { " of \($0)" } ?? "") } ?? "cover"
         let dimensions = width.flatMap { width in height.map { "\(width) × \($0)" } }
-        let picture = [what, format?.uppercased() ?? "no picture that is known", dimensions, ComicText.bytes(size)]
+        let picture = [what, format?.uppercased() ?? "not a known picture", dimensions, ComicText.bytes(size)]
         return [picture.compactMap { $0 }.joined(separator: ", ") + (output.map { " -> \($0)" } ?? "")]
             + (note.map { ["note: \($0)"] } ?? [])
     }

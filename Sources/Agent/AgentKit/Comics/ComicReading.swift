@@ -28,7 +28,7 @@ package struct ComicFavourite: Encodable, Sendable {
     package let isThere: Bool
 
     package func line(zone: Zone) -> String {
-        "\(ComicText.day(added, zone))  \(file)\(isThere ? "" : "  (not there now)")"
+        "\(ComicText.day(added, zone))  \(file)\(isThere ? "" : "  (missing)")"
     }
 }
 

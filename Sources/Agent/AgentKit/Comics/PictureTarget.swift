@@ -36,7 +36,7 @@ package enum PictureTarget: Sendable, Equatable {
         at target: BytePath, replaces: Bool, _ mode: mode_t, _ write: (Descriptor) throws -> Void
     ) throws {
         let exists = Fault(
-            .failed, "\(target) is there already; give another name, or --force to replace it", path: target)
+            .failed, "\(target) exists already; give another name, or --force to replace it", path: target)
         let existing = try FileStatus.of(target)
         if let existing, existing.kind != .file {
             throw Fault(
@@ -48,7 +48,7 @@ package enum PictureTarget: Sendable, Equatable {
         do {
             made = try UnseenFile(for: target, mode: mode)
         } catch let fault as Fault where fault.errno == ENOENT {
-            throw Fault(.failed, "there is no folder \(target.parent); make it first", path: target, errno: ENOENT)
+            throw Fault(.failed, "there is no folder \(target.parent); create it first", path: target, errno: ENOENT)
         }
         do {
             try write(made.file)

@@ -9,9 +9,9 @@ import Rules
 /// `steward comics`
 struct Comics: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "comics", abstract: "Look into comics, and keep a library of them in order.",
+        commandName: "comics", abstract: "Inspect comics, and manage a library of them.",
         discussion: """
-            Archives (\(ArchiveFormat.comicNames.joined(separator: ", "))) are opened in a process of its own that can \
+            Archives (\(ArchiveFormat.comicNames.joined(separator: ", "))) are opened in a separate process that can \
             reach nothing but the one file it was given. Pages are counted from 1.
 
             The library is the place `library` of the configuration; without one, the folder you are in.

@@ -9,7 +9,7 @@ import TKCommands
 struct ComicsBookmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bookmark", abstract: "Show a comic's bookmarks, or set and remove one.",
-        discussion: "With a page: sets a bookmark where there is none, removes it where there is one.")
+        discussion: "With a page: adds or removes its bookmark.")
 
     @OptionGroup var options: ComicsOptions
 

@@ -8,15 +8,15 @@ import TKCommands
 /// `steward comics delete`
 struct ComicsDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Put comics of the library into the trash.",
-        discussion: "How far they were read is kept, for the day one comes back; a file manager brings it back.")
+        commandName: "delete", abstract: "Move comics of the library to the trash.",
+        discussion: "Their reading progress is kept, in case one comes back; a file manager can restore them.")
 
     @OptionGroup var options: ComicsOptions
 
     @Argument(help: "The comics.", completion: .file())
     var files: [PathArgument]
 
-    @Option(name: .long, help: "The library's folder, where it is not the configured one.", completion: .directory)
+    @Option(name: .long, help: "The library's folder, if it is not the configured one.", completion: .directory)
     var library: PathArgument?
 
     func run() async throws {

@@ -8,7 +8,7 @@ import TKCommands
 /// `steward comics duplicates`
 struct ComicsDuplicates: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "duplicates", abstract: "Find comics that are there more than once, and remove the copies.",
+        commandName: "duplicates", abstract: "Find duplicate comics, and remove the copies.",
         discussion: """
             Only the content counts: `name (1).cbz` with pages of its own is no copy and stays. Of the same content \
             the file stays that is not named like a copy, then the oldest. Copies go into the trash, never for good.
@@ -24,7 +24,7 @@ struct ComicsDuplicates: AsyncParsableCommand {
     @Flag(name: .long, help: "Put the copies into the trash.")
     var remove = false
 
-    @Flag(name: .long, help: "With --remove: say what would go, and touch nothing.")
+    @Flag(name: .long, help: "With --remove: say what would be removed, and touch nothing.")
     var dryRun = false
 
     @Flag(name: .shortAndLong, help: "With --remove: do not ask.")
@@ -50,4 +50,5 @@ struct ComicsDuplicates: AsyncParsableCommand {
             if review.hasProblems { throw ExitCode(1) }
         }
     }
+
 }

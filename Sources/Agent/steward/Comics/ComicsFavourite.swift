@@ -15,11 +15,11 @@ struct ComicsFavourite: AsyncParsableCommand {
     @Argument(help: "The comics to mark; without one, all favourites are shown.", completion: .file())
     var files: [PathArgument] = []
 
-    @Flag(name: .long, help: "Take the mark away.")
+    @Flag(name: .long, help: "Remove the mark.")
     var remove = false
 
     func validate() throws {
-        if remove && files.isEmpty { throw ValidationError("say which comics are no favourites any more") }
+        if remove && files.isEmpty { throw ValidationError("name the comics to remove from the favourites") }
     }
 
     func run() async throws {

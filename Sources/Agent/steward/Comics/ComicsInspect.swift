@@ -7,7 +7,7 @@ import TKCommands
 /// `steward comics inspect`
 struct ComicsInspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect", abstract: "Say whether comics are sound: verdict, pages, metadata, why refused.",
+        commandName: "inspect", abstract: "Check comics: verdict, pages, metadata, reason of a refusal.",
         discussion: """
             Reads every byte of each archive, and changes nothing. One file is shown whole, of several one line each \
             (--details shows them whole); a folder stands for all comics in it and below.
@@ -20,16 +20,16 @@ struct ComicsInspect: AsyncParsableCommand {
     @Argument(help: "Files or folders.", completion: .file())
     var files: [PathArgument]
 
-    @Flag(name: .long, help: "Accept archives with damaged pages, and name the damage.")
+    @Flag(name: .long, help: "Accept archives with damaged pages, and report the damage.")
     var lenient = false
 
     @Flag(name: .long, help: "Compute the SHA-256 of each page.")
     var hashes = false
 
-    @Flag(name: .long, help: "Decode each pixel of each page: thorough, and slow.")
+    @Flag(name: .long, help: "Decode every page completely: thorough, but slow.")
     var decode = false
 
-    @Flag(name: .long, help: "Show metadata and pages of each of several files.")
+    @Flag(name: .long, help: "Show metadata and pages of every file.")
     var details = false
 
     func run() async throws {

@@ -7,9 +7,9 @@ import TKCommands
 /// `steward comics list`
 struct ComicsList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Show a library's comics, and how far each has been read.",
+        commandName: "list", abstract: "Show a library's comics and their reading progress.",
         discussion: """
-            Comics are known by their content: one that was renamed or moved keeps its progress. A folder of \
+            Comics are identified by content: a renamed or moved one keeps its progress. A folder of \
             pictures counts as one comic.
             """)
 
@@ -36,15 +36,15 @@ struct ComicsList: AsyncParsableCommand {
     @Flag(name: .long, help: "Group the comics of a series, in reading order.")
     var series = false
 
-    @Flag(name: .long, help: "Only what was read lately, newest first.")
+    @Flag(name: .long, help: "Only recently read comics, newest first.")
     var recent = false
 
-    @Option(name: .long, help: "With --recent: at most so many.")
+    @Option(name: .long, help: "With --recent: the maximum number of comics.")
     var limit = 20
 
     func validate() throws {
         if limit < 1 { throw ValidationError("--limit must be 1 or more") }
-        if recent && series { throw ValidationError("--recent has an order of its own; leave --series out") }
+        if recent && series { throw ValidationError("--recent has its own order; omit --series") }
     }
 
     func run() async throws {

@@ -22,7 +22,7 @@ struct ComicsMove: AsyncParsableCommand {
     @Argument(help: "Its new path, or the folder it goes into (with a `/` at the end: one that is made).")
     var to: PathArgument
 
-    @Option(name: .long, help: "The library's folder, where it is not the configured one.", completion: .directory)
+    @Option(name: .long, help: "The library's folder, if it is not the configured one.", completion: .directory)
     var library: PathArgument?
 
     func run() async throws {

@@ -8,7 +8,7 @@ import TKCommands
 /// `steward comics page`
 struct ComicsPage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "page", abstract: "Take one page out of a comic, byte for byte as it was packed.",
+        commandName: "page", abstract: "Extract one page of a comic, byte for byte as it was packed.",
         discussion: """
             In a folder the file is named after the comic and the page, with the ending that its picture calls for. \
             Nothing is overwritten without --force.

@@ -8,8 +8,8 @@ import TKCommands
 /// `steward comics progress`
 struct ComicsProgress: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "progress", abstract: "Show or set how far a comic has been read.",
-        discussion: "A comic is known by its content, so that a renamed or moved one keeps its place.")
+        commandName: "progress", abstract: "Show or set the reading progress of a comic.",
+        discussion: "A comic is identified by content, so that a renamed or moved one keeps its progress.")
 
     @OptionGroup var options: ComicsOptions
 

@@ -8,7 +8,7 @@ import TKCommands
 struct ComicsShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one comic: metadata, pages, cover, progress, bookmarks.",
-        discussion: "Damaged pages are named, and the others shown. Ends with 2 where the comic is refused.")
+        discussion: "Damaged pages are reported, and the others shown. Exits with 2 if the comic is refused.")
 
     @OptionGroup var options: ComicsOptions
 

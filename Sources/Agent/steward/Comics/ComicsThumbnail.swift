@@ -11,8 +11,8 @@ struct ComicsThumbnail: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "thumbnail", abstract: "Make a small JPEG of a comic's cover, or of a page.",
         discussion: """
-            It is made in the caged process by libvips and kept in ~/.cache/steward, at most 500 MB of them; what was \
-            not used longest goes first.
+            It is made by libvips in the caged process and cached in ~/.cache/steward, at most 500 MB of them; the least \
+            recently used are removed first.
             """)
 
     @OptionGroup var options: ComicsOptions
@@ -25,7 +25,7 @@ struct ComicsThumbnail: AsyncParsableCommand {
 
     @OptionGroup var target: PictureOptions
 
-    @Option(name: .long, help: "The box that it fits in (default: 300x450 for a cover, 200x280 for a page).")
+    @Option(name: .long, help: "The maximum size (default: 300x450 for a cover, 200x280 for a page).")
     var size: String?
 
     private static func box(_ text: String) -> ThumbnailSize? {
@@ -54,7 +54,7 @@ struct ComicsThumbnail: AsyncParsableCommand {
             let operations = try options.plainOperations()
             let picture = try await operations.exportThumbnail(
                 file.located, choice, size: size.flatMap(Self.box), to: place
-            ) { Output.complain("steward: the thumbnail is not kept: \(explain($0))") }
+            ) { Output.complain("steward: the thumbnail is not cached: \(explain($0))") }
             try target.show(picture, options)
         }
     }

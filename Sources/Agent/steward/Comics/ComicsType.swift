@@ -7,7 +7,7 @@ import TKCommands
 /// `steward comics type`
 struct ComicsType: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "type", abstract: "Say what files are: by their first bytes, then by their names.")
+        commandName: "type", abstract: "Identify files by their first bytes, then by their names.")
 
     @OptionGroup var options: ComicsOptions
 

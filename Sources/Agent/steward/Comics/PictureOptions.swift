@@ -10,7 +10,7 @@ struct PictureOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: "The file to write, or a folder; `-` is standard output.", completion: .file())
     var output: PathArgument
 
-    @Flag(name: .shortAndLong, help: "Replace a file that is there already.")
+    @Flag(name: .shortAndLong, help: "Replace an existing file.")
     var force = false
 
     func check(_ options: ComicsOptions) throws {

@@ -92,7 +92,8 @@ package final class ComicLibrary: Sendable {
                 }
                 if let dispose { try dispose(full, hash) } else { try Mover.removeSource(full, expecting: hash) }
                 if try FileStatus.of(full) != nil {
-                    throw Fault(.transient, "\(path) is in use or was replaced meanwhile; it was left", path: full)
+                    throw Fault(
+                        .transient, "\(path) is in use or was replaced in the meantime; it was left", path: full)
                 }
             } catch {
                 throw ComicError.fileSystem(.deletionFailed(underlying: error))
@@ -192,7 +193,7 @@ package final class ComicLibrary: Sendable {
         guard let fault = error as? Fault else { return error }
         switch fault.errno {
         case ENOTDIR where (try? FileStatus.of(path)) ?? nil != nil:
-            return Fault(.failed, "\(path) is not a folder; name the folder it lies in", path: path, errno: ENOTDIR)
+            return Fault(.failed, "\(path) is not a folder; name its folder", path: path, errno: ENOTDIR)
         case ENOENT, ENOTDIR: return ComicError.fileSystem(.fileNotFound(path))
         case EACCES, EPERM, EXDEV, ELOOP: return ComicError.fileSystem(.permissionDenied(path))
         case ENOSPC, EDQUOT: return ComicError.fileSystem(.insufficientStorage)

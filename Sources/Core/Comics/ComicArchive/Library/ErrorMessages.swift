@@ -41,7 +41,7 @@ extension ArchiveError: LocalizedError {
         case .passwordProtected:
             "the archive is protected by a password; unpack it with the password and pack it again without one"
         case .emptyArchive:
-            "the archive holds no page that can be shown; see whether it holds pictures (JPEG, PNG, GIF, WebP, TIFF, "
+            "the archive contains no page that can be shown; check whether it contains pictures (JPEG, PNG, GIF, WebP, TIFF, "
                 + "HEIC, AVIF)"
         }
     }
@@ -52,8 +52,8 @@ extension FileSystemError: LocalizedError {
 
     package var message: String {
         switch self {
-        case .fileNotFound(let path): "\(path) is not there; see whether it was moved or renamed"
-        case .permissionDenied(let path): "\(path) may not be read or changed; grant access to it and try again"
+        case .fileNotFound(let path): "\(path) does not exist; check whether it was moved or renamed"
+        case .permissionDenied(let path): "\(path) cannot be read or changed; grant access to it and try again"
         case .insufficientStorage: "the disk is full; free some space and try again"
         case .deletionFailed(let underlying): "the file could not be removed: \(explain(underlying))"
         }

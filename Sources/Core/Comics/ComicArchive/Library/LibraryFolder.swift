@@ -40,7 +40,7 @@ struct LibraryFolder {
         throw Fault(
             .failed,
             "\(placed.parent) was replaced while \(source) was moved there; "
-                + (isBack ? "the file is where it was, try again" : "it lies at \(placed), see where that leads"),
+                + (isBack ? "the file has not moved, try again" : "it is at \(placed), see where that leads"),
             path: source)
     }
 }

@@ -66,7 +66,7 @@ struct SolidRar {
         switch outcome {
         case .vanished(WorkerStatus.notInstalled): return ComicRefusal(.solid, Self.notInstalled)
         case .vanished(WorkerStatus.notCaged):
-            throw Fault(.failed, "\(path) was not looked into: \(Self.notCaged)", path: path)
+            throw Fault(.failed, "\(path) was not examined: \(Self.notCaged)", path: path)
         // It also complains about checksums, which are compared when the contents are read.
         case .vanished where contents.isWhole: return nil
         case .vanished:

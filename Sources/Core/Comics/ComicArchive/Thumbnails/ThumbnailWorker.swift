@@ -211,9 +211,9 @@ package struct ThumbnailWorker: Sendable {
     private static func message(_ outcome: WorkerProcess.Outcome) -> String {
         switch outcome {
         case .timedOut, .stalled, .halted, .killed(SIGXCPU), .killed(SIGKILL):
-            "making it small took more time or memory than a page may"
-        case .killed(let signal): "decoding it made the process that does so crash (signal \(signal))"
-        case .finished, .stopped, .vanished, .mute, .nonsense: "the process that decodes it gave no sensible answer"
+            "scaling it took more time or memory than allowed for a page"
+        case .killed(let signal): "decoding it crashed the process (signal \(signal))"
+        case .finished, .stopped, .vanished, .mute, .nonsense: "the decoding process gave no valid answer"
         }
     }
 

@@ -278,7 +278,7 @@ extension ArchiveJudge {
             return (.solid, "it is a solid RAR 4 archive, which cannot be read here; pack its pages again as CBZ")
         }
         if end.message == ArchiveStructure.noEnd {
-            let advice = "fetch it once more; if it is the same, its program wrote none: pack its pages again as CBZ"
+            let advice = "fetch it again; if it is the same, its program wrote none: pack its pages again as CBZ"
             return (.unsupported, "\(end.message); \(advice)")
         }
         if UnsupportedPacking.isNamed(in: end.message) {

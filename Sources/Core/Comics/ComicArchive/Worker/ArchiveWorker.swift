@@ -33,7 +33,7 @@ package struct ArchiveWorker: Sendable {
             let named = program ?? getenv("STEWARD_WORKER").map { BytePath(String(cString: $0)) }
             throw Fault(
                 .fatal,
-                named.map { "there is no program \($0) to unpack comics with; install it, or mend STEWARD_WORKER" }
+                named.map { "there is no program \($0) to unpack comics with; install it, or correct STEWARD_WORKER" }
                     ?? "the program steward-worker is not beside this one; install it there, or name it in STEWARD_WORKER"
             )
         }
@@ -165,7 +165,7 @@ package struct ArchiveWorker: Sendable {
             case .vanished(WorkerStatus.notCaged): throw Fault(.failed, PdfWork.notCaged)
             // Its opinion of a file that is not a PDF does not matter.
             case .vanished: break
-            default: throw Fault(.failed, "the program that draws PDFs does not run here; install poppler-utils anew")
+            default: throw Fault(.failed, "the program that renders PDFs does not run here; reinstall poppler-utils")
             }
         }
     }

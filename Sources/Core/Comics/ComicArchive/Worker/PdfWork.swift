@@ -114,7 +114,7 @@ struct PdfWork {
         }
         guard let image = ImageHeader.read(try copy.read(at: 0, count: ImageHeader.headLength)),
             image.format == .jpeg, !image.isTooLarge
-        else { throw ComicRefusal(.workerNonsense, "what was drawn is no picture") }
+        else { throw ComicRefusal(.workerNonsense, "the rendered page is not a picture") }
         return image
     }
 
@@ -159,7 +159,7 @@ extension PdfWork {
 
     /// Why this machine cannot draw; not the document's fault.
     private func obstacle(_ message: String) -> Fault {
-        Fault(.failed, "\(path) was not looked into: \(message)", path: path)
+        Fault(.failed, "\(path) was not examined: \(message)", path: path)
     }
 
     /// A verdict on the whole document. Blocks.

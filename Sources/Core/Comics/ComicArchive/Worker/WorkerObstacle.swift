@@ -14,11 +14,11 @@ extension WorkerProcess.Outcome {
         switch self {
         case .finished(let end) where end.reason == .noCage:
             let text = "the unpacking process could not be locked down (\(end.message)); `steward doctor` says more"
-            return Fault(.failed, "\(path) was not looked into: \(text)", path: path)
+            return Fault(.failed, "\(path) was not examined: \(text)", path: path)
         case .mute(let status):
-            return .ofMachine(path, "the unpacking process left (status \(status)) before it had said anything")
+            return .ofMachine(path, "the unpacking process left (status \(status)) without any output")
         case .killed(SIGKILL):
-            return .ofMachine(path, "the unpacking process was killed, as the kernel does where memory runs short")
+            return .ofMachine(path, "the unpacking process was killed, perhaps because memory ran out")
         case .stalled: return .ofMachine(path, "the unpacking process waited too long for the disk or the processor")
         case .halted: return .ofMachine(path, "the unpacking process was stopped (SIGSTOP) and never resumed")
         case .killed(SIGXCPU): return nil
@@ -38,7 +38,7 @@ extension Fault {
     fileprivate static func ofMachine(_ path: BytePath, _ what: String) -> Fault {
         Fault(
             .transient,
-            "\(path) was not looked into: \(what); if it stays so, restart the agent, then see `steward doctor`",
+            "\(path) was not examined: \(what); if it stays so, restart the agent, then see `steward doctor`",
             path: path, code: machine)
     }
 }

@@ -36,7 +36,7 @@ struct ComicExaminer: Sendable {
         } catch let fault as Fault where fault.kind == .superseded || fault.errno == ENOENT {
             // A touched file with the same content is never judged again, so this attempt has to retry.
             guard try await isUnchanged(input) else { throw Self.gone(input) }
-            throw Fault(.transient, "\(path) was touched while it was looked into", path: path)
+            throw Fault(.transient, "\(path) was touched while it was examined", path: path)
         } catch let fault as Fault
             where fault.code == Fault.machine && fault.kind == .transient && input.attempt >= Fault.mostMachineTries
         {

@@ -44,7 +44,7 @@ package actor ComicImporter {
             worker = found
             return found
         } catch let fault as Fault {
-            throw Fault(.transient, "no comic can be looked into: \(fault.message)", path: fault.path)
+            throw Fault(.transient, "no comic can be examined: \(fault.message)", path: fault.path)
         }
     }
 }

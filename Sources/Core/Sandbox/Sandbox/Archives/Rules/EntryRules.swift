@@ -10,7 +10,7 @@ package enum EntryRole: Sendable, Equatable {
 
     /// For people, after the archive's name.
     package static func refusal(_ name: BytePath, _ what: String) -> String {
-        "its entry \(name) \(what); whoever packed it meant harm or used a broken program"
+        "its entry \(name) \(what); it was packed with bad intent or by a broken program"
     }
 
     /// Applies ``PageRules``: in the worker to decide what to read, and in the agent to decide what to believe.
