@@ -61,11 +61,11 @@ extension AgentFixture {
         #expect(
             answer["text"].text == """
                 # yaml-language-server: $schema=/usr/share/steward/rules.schema.json
-                # Made from organize's organize.yaml; look through it before use.
+                # Made from organize's organize.yaml; review it before use.
 
                 # All of my folders
                 # pictures have a home
-                # line 11 of organize's file: `echo` is left out: `steward log` says what was done, `steward rules try` what would be
+                # line 11 of organize's file: `echo` is omitted: `steward log` shows what was done, `steward rules try` what would be
                 - rule: Pictures
                   in: downloads
                   where:
@@ -95,7 +95,7 @@ extension AgentFixture {
         #expect(answer["rules"].number == 2)
         let shown = try steward.run(["rules", "import", file.text]).check()
         #expect(shown.errors.contains("  pictures: { kind: folder, path: \"~/Pictures\" }"))
-        #expect(shown.errors.contains("2 of 3 rules were carried over."))
+        #expect(shown.errors.contains("2 of 3 rules were imported."))
     }
 
     /// The uncommented lines of the import for one rule.
@@ -173,7 +173,7 @@ extension AgentFixture {
             "other.yaml", "rules:\n  - locations: ~/Downloads\n    filterz: [empty]\n    actions: [trash]\n")
         #expect(
             try steward.json(["rules", "import", unknown.text])["text"].text.hasSuffix(
-                "# line 3 of organize's file: the rule `Rule 1 of organize` is left out: the key `filterz` of a rule is not understood\n"
+                "# line 3 of organize's file: the rule `Rule 1 of organize` is omitted: the key `filterz` of a rule is not understood\n"
             ))
     }
 

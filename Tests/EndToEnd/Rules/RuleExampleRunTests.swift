@@ -78,15 +78,15 @@ import Testing
                   expect: { holds: { web/d.txt: e } }
             """, status: 2)
         let said = report["results"].items.map { $0["complaints"].items.map { $0["message"].text }.joined() }
-        #expect(said[0].hasSuffix("it should lie in web/b.old, and it is in the trash"))
-        #expect(said[1].hasSuffix("the rule should not take it, and does"))
-        #expect(said[2].hasSuffix("it should be in the trash, and lies where it was"))
+        #expect(said[0].hasSuffix("it should be in web/b.old, but it is in the trash"))
+        #expect(said[1].hasSuffix("the rule should not match it, but does"))
+        #expect(said[2].hasSuffix("it should be in the trash, but did not move"))
         #expect(said[3].hasSuffix("web/d.txt should hold \"e\", and holds \"d\""))
         #expect(report["results"].items[0]["complaints"].items[0]["line"].number == 7)
         let text = try steward.run(["rules", "test", folder.path.appending("10-a.yaml").text])
         #expect(text.status == 2)
         #expect(text.output.contains("10-a.yaml:7:17: error: Trash: a.old:"))
-        #expect(text.output.contains("4 examples: 0 as expected, 4 not, 0 not carried out"))
+        #expect(text.output.contains("4 examples: 0 as expected, 4 not, 0 not run"))
     }
 
     @Test("Changes, removals and renames are events as in the agent")

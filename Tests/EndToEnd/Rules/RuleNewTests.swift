@@ -27,7 +27,7 @@ import Testing
         let answers = "inbox\npdf; < 10 MB\nmove archive/papers; tag paper\nKeep papers\ny\n"
         let result = try steward.shell([AgentFixture.binary, "rules", "new"], input: answers).check()
         #expect(result.errors.contains("Which place"))
-        #expect(result.output.contains("Of the 3 files in inbox it would take 2: one.pdf, two.PDF."))
+        #expect(result.output.contains("Of the 3 files in inbox it would match 2: one.pdf, two.PDF."))
         #expect(try rules(steward) == ["60-keep-papers.yaml"])
         #expect(
             try steward.home.read(Self.folder.appending("60-keep-papers.yaml")) == """
@@ -79,7 +79,7 @@ import Testing
             (["--place", "inbx", "--do", "trash"], "did you mean `inbox`?"),
             (["--place", "~/Downloads", "--do", "trash"], "downloads: { kind: folder, path: ~/Downloads }"),
             (["--place", "inbox", "--do", "move nowhere/x"], "there is no place \"nowhere\""),
-            (["--place", "inbox", "--do", "burn"], "says no step"),
+            (["--place", "inbox", "--do", "burn"], "does not describe a step"),
             (["--place", "inbox", "--do", "trash", "--where", "> much"], "neither a size"),
         ])
     func hints(_ arguments: [String], _ hint: String) throws {

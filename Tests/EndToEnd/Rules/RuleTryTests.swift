@@ -103,7 +103,7 @@ import Testing
         let text = try steward.run(["rules", "try", steward.path("inbox").text]).check().output
         #expect(text.contains("└── picture.png"))
         #expect(text.contains("my-report.txt  ← inbox/My Report.txt"))
-        #expect(text.contains("3 of 4 files would be taken. Nothing has been done."))
+        #expect(text.contains("3 of 4 files would match. Nothing has been done."))
     }
 
     @Test("Two files that want one name get different ones, and existing names are respected")
@@ -140,7 +140,7 @@ import Testing
         let text = try steward.run(
             ["rules", "try", steward.path("inbox/picture.png").text, "--rule", "Sort reports"]
         ).check().output
-        #expect(text.contains("no rule takes it"))
+        #expect(text.contains("no rule matches it"))
         #expect(text.contains("✗ extension: txt  (png)"))
         let other = try TemporaryFolder("rules")
         try other.write("10-a.yaml", "- rule: Other\n  in: inbox\n  do: [trash]\n")

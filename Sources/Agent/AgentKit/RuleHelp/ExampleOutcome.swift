@@ -51,24 +51,24 @@ struct ExampleOutcome: Sendable {
         switch expected {
         case .matches(let wanted):
             guard jobs.isEmpty == wanted else { return nil }
-            return wanted ? "the rule should take it, and does not" : "the rule should not take it, and does"
+            return wanted ? "the rule should match it, but does not" : "the rule should not match it, but does"
         case .movedTo(let target):
             let path = whole(target)
-            if path != origin, hashes[origin] == hash { return "it should have gone to \(path), and lies where it was" }
-            return lies(path) ? nil : "it should lie in \(path), and \(whereabouts)"
+            if path != origin, hashes[origin] == hash { return "it should have gone to \(path), but did not move" }
+            return lies(path) ? nil : "it should be in \(path), but \(whereabouts)"
         case .copiedTo(let target):
             let path = whole(target)
-            return lies(path) ? nil : "a copy should lie in \(path), and \(whereabouts)"
+            return lies(path) ? nil : "a copy should be in \(path), but \(whereabouts)"
         case .stays: return hashes[origin] == hash ? nil : "it should stay where it is, and \(whereabouts)"
         case .trashed:
-            if hashes[origin] == hash { return "it should be in the trash, and lies where it was" }
-            return trashed.contains(hash) ? nil : "it should be in the trash, and \(whereabouts)"
+            if hashes[origin] == hash { return "it should be in the trash, but did not move" }
+            return trashed.contains(hash) ? nil : "it should be in the trash, but \(whereabouts)"
         case .gone:
             return trashed.contains(hash) || hashes.values.contains(hash)
-                ? "it should be gone, and \(whereabouts)" : nil
+                ? "it should be deleted, but \(whereabouts)" : nil
         case .holds(let path, let text):
             let found = names(path)
-            if found.isEmpty { return "there should be a file \(path), and there is none" }
+            if found.isEmpty { return "there should be a file \(path), but there is none" }
             if text.isEmpty || found.contains(where: { texts[$0]?.contains(text) ?? false }) { return nil }
             let seen = found.compactMap { texts[$0] }.joined(separator: "\n").prefix(400)
             return "\(path) should hold \"\(text)\", and holds \"\(seen)\""
@@ -103,8 +103,8 @@ struct ExampleOutcome: Sendable {
 
     private var whereabouts: String {
         let places = hashes.keys.filter { hashes[$0] == hash }.sorted()
-        if !places.isEmpty { return "it lies in \(places.joined(separator: " and "))" }
+        if !places.isEmpty { return "it is in \(places.joined(separator: " and "))" }
         if trashed.contains(hash) { return "it is in the trash" }
-        return "its content is nowhere"
+        return "its content is gone"
     }
 }

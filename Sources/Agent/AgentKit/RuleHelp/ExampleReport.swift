@@ -91,7 +91,7 @@ package struct ExampleReport: Codable, Sendable {
             do {
                 complaints = try await ExampleRun(rule: rule, example: example, home: home, folder: folder).complaints()
             } catch {
-                let message = "\(rule.name): \(example.name): it could not be carried out: \(explain(error))"
+                let message = "\(rule.name): \(example.name): it could not be run: \(explain(error))"
                 complaints = [Diagnostic(file: rule.file, at: example.position, message)]
             }
         }
@@ -116,7 +116,7 @@ package struct ExampleReport: Codable, Sendable {
         let bad = results.count { !$0.complaints.isEmpty }
         let skipped = results.count { $0.skipped != nil }
         return out + [
-            "\(results.count) examples: \(results.count - bad - skipped) as expected, \(bad) not, \(skipped) not carried out"
+            "\(results.count) examples: \(results.count - bad - skipped) as expected, \(bad) not, \(skipped) not run"
         ]
     }
 }

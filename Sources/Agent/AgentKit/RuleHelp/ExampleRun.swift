@@ -17,7 +17,7 @@ struct ExampleRun {
         if rule.ownSteps.contains(where: { $0.action.work == .model }) { return "a step would ask a model" }
         if rule.ownSteps.contains(where: { $0.action.hidesNames }) { return "a step needs a vault" }
         if !allowsPrograms, rule.ownSteps.contains(where: { $0.action.work == .process }) {
-            return "a step runs a program; --allow-programs has it run"
+            return "a step runs a program; --allow-programs allows it"
         }
         return nil
     }
@@ -41,7 +41,7 @@ struct ExampleRun {
                     try Durable.makeDirectory(place.root.appending(path).parent)
                     guard
                         try Durable.renameNew(old.root.appending(before.path), to: place.root.appending(path))
-                    else { throw Fault(.failed, "two files of the example have one name") }
+                    else { throw Fault(.failed, "two files of the example have the same name") }
                 }
             }
         }

@@ -46,15 +46,15 @@ struct OrganizeActions {
     ) throws(OrganizeLoss) {
         let what = "the action `\(printable(name))`"
         if name == "echo" {
-            note(position, "`echo` is left out: `steward log` says what was done, `steward rules try` what would be")
+            note(position, "`echo` is omitted: `steward log` shows what was done, `steward rules try` what would be")
             return
         }
         if goesOnWithCopy {
-            lose(position, "what follows `copy` is done to the copy there, and to the file itself here")
+            lose(position, "steps after `copy` apply to the copy in organize, and to the file itself here")
             goesOnWithCopy = false
         }
         guard subject == .files || Self.ofFolders.contains(name) else {
-            return lose(position, "\(what) cannot be carried over for folders")
+            return lose(position, "\(what) cannot be imported for folders")
         }
         switch name {
         case "move", "copy", "symlink", "hardlink": try place(name, value, position)
@@ -77,7 +77,7 @@ struct OrganizeActions {
             } else {
                 note(
                     position,
-                    "`delete` is for files of some age, or after `confirm`; this puts the file into the trash")
+                    "`delete` requires a minimum age, or `confirm`; this puts the file into the trash")
                 steps.append("trash")
             }
         case "confirm":
@@ -87,7 +87,8 @@ struct OrganizeActions {
             }
             guard let text = template(said, position) else { return }
             note(
-                position, "`confirm` asks when a file comes: `steward confirm` shows what is asked and takes the answer"
+                position,
+                "`confirm` asks when a file arrives: `steward confirm` shows the question and accepts the answer"
             )
             steps.append("confirm: { text: \(YamlText.scalar(text)) }")
             mayDelete = true
@@ -102,7 +103,7 @@ struct OrganizeActions {
             if !tags.isEmpty { steps.append("tag: { add: [\(tags.map(YamlText.scalar).joined(separator: ", "))] }") }
         case "shell", "python":
             lose(position, "\(what) is dropped: `run` starts a program with a list of arguments, without a shell")
-        default: lose(position, "\(what) is dropped: nothing here does the same")
+        default: lose(position, "\(what) is dropped: there is no equivalent")
         }
     }
 
@@ -113,7 +114,7 @@ struct OrganizeActions {
             return nil
         }
         let (template, missing) = OrganizeText.template(text)
-        for name in missing { lose(position, "the placeholder `\(printable(name))` cannot be carried over") }
+        for name in missing { lose(position, "the placeholder `\(printable(name))` cannot be imported") }
         for name in OrganizeText.filters(in: text) where !filters.contains(name) {
             lose(
                 position,
@@ -151,7 +152,7 @@ struct OrganizeActions {
         let fixed = folders.prefix { !$0.contains("{{") }
         let root = fixed.count == 1 && fixed[0].isEmpty ? "/" : fixed.joined(separator: "/")
         guard OrganizePlaces.isPlain(root) else {
-            return lose(position, "\(what) goes to no folder that stands there as it is, from `/` or `~/` on")
+            return lose(position, "\(what) goes to a folder that is not a literal path beginning with `/` or `~/`")
         }
         let (place, below) = places.locate(root)
         let folder = ([below] + folders.dropFirst(fixed.count)).filter { !$0.isEmpty }.joined(separator: "/")
@@ -200,11 +201,11 @@ struct OrganizeActions {
         switch mode {
         case "skip": return ", exists: skip"
         case "overwrite", "trash":
-            note(position, "what is replaced goes into the trash")
+            note(position, "replaced files go into the trash")
             return ", exists: replace"
         case "deduplicate": return ", exists: same"
         case "rename_existing":
-            lose(position, "`rename_existing` is dropped: it is the new file that gets another name")
+            lose(position, "`rename_existing` is dropped: the new file gets another name")
             return ""
         default: return ""
         }

@@ -52,7 +52,7 @@ struct OrganizeFilters {
             if name.hasPrefix("not ") { name.removeFirst(4) }
             let isNegated = name != written
             guard subject == .files || Self.ofFolders.contains(name) else {
-                throw OrganizeLoss(position, "the filter `\(printable(name))` cannot be carried over for folders")
+                throw OrganizeLoss(position, "the filter `\(printable(name))` cannot be imported for folders")
             }
             let isTurned = isNegated != (mode == "none")
             let test = try test(name, value, position, isFirst: index == 0, isTurned: isTurned)
@@ -61,13 +61,13 @@ struct OrganizeFilters {
             case (.always, false), (.never, true): isAlways = true
             case (.never, false), (.always, true):
                 guard mode == "any" else {
-                    throw OrganizeLoss(position, "`\(printable(written))` leaves nothing to do")
+                    throw OrganizeLoss(position, "`\(printable(written))` never matches")
                 }
             case (.asks(let found, _, let besides), false): asked.append(found + besides)
             case (.asks(let found, let isExact, let besides), true):
                 guard isExact else {
                     throw OrganizeLoss(
-                        position, "the filter `\(printable(name))` cannot be turned round: it would take more here")
+                        position, "the filter `\(printable(name))` cannot be inverted: it would match more here")
                 }
                 asked.append(["not: \(Self.braced(found))"] + besides)
             }
@@ -77,7 +77,7 @@ struct OrganizeFilters {
             return
         }
         if isAlways { return }
-        guard !asked.isEmpty else { throw OrganizeLoss(rule, "with `filter_mode: any` none of its filters holds") }
+        guard !asked.isEmpty else { throw OrganizeLoss(rule, "with `filter_mode: any` none of its filters can hold") }
         asksForAge = false
         conditions = ["any: [\(asked.map(Self.braced).joined(separator: ", "))]"]
     }
@@ -115,7 +115,7 @@ struct OrganizeFilters {
             }
         case "empty": return try OrganizeKeys.read(value, what) { _ in .asks(["empty: true"]) }
         case "mimetype":
-            lose(position, "organize tells a `mimetype` by the name; `mime` looks at what the file holds")
+            lose(position, "organize derives a `mimetype` from the name; `mime` examines the content")
             return try OrganizeKeys.read(value, what, bare: "mimetypes") { keys throws(OrganizeLoss) in
                 let types = try keys.take("mimetypes")?.organizeTexts(what) ?? []
                 let globs = (types.isEmpty ? [""] : types).map { OrganizeText.literal($0) + "*" }
@@ -145,7 +145,7 @@ struct OrganizeFilters {
         case "duplicate": return try duplicate(value, position, isAlone: isFirst && mode == "all")
         case "exif": return try exif(value, position)
         case "macos_tags":
-            lose(position, "organize knows `macos_tags` on macOS alone; here tags are the attribute user.xdg.tags")
+            lose(position, "organize supports `macos_tags` only on macOS; here tags are the attribute user.xdg.tags")
             return try OrganizeKeys.read(value, what, bare: "tags") { keys throws(OrganizeLoss) in
                 let tags = try keys.take("tags")?.organizeTexts(what) ?? []
                 guard !tags.isEmpty else { return .always }
@@ -175,7 +175,7 @@ struct OrganizeFilters {
             .filter { !$0.isEmpty && !$0.contains(".") && !$0.contains(where: \.isWhitespace) }
         guard !found.isEmpty else { return .never }
         guard found.allSatisfy({ $0.allSatisfy(\.isASCII) }) else {
-            throw OrganizeLoss(position, "an extension with other letters than a to z cannot be carried over")
+            throw OrganizeLoss(position, "an extension with letters other than a to z cannot be imported")
         }
         return .asks(["extension: \(YamlText.list(found))"])
     }
@@ -187,7 +187,7 @@ struct OrganizeFilters {
             let cased = isAnyCase ? globs.compactMap(OrganizePatterns.anyCase) : globs
             guard cased.count == globs.count else {
                 throw OrganizeLoss(
-                    position, "a name in which case does not count can have no other letters than a to z here")
+                    position, "a case-insensitive name can only contain the letters a to z here")
             }
             lines.append("stem: \(YamlText.list(cased))")
         }
@@ -246,12 +246,12 @@ struct OrganizeFilters {
                 position, "`detect_original_by: \(printable(method))` has no counterpart in `duplicate-of`")
         }
         if method == "first_seen" {
-            lose(position, "the original is the file that came first here, not the one that organize meets first")
+            lose(position, "the original is the file that arrived first here, not the one that organize finds first")
         } else {
-            note(position, "where the names are the same as well, the file with the shorter path is the original")
+            note(position, "if the names are the same as well, the file with the shorter path is the original")
         }
         if !isAlone || !areWhole {
-            lose(position, "`duplicate-of` compares with all files of a place, organize with those it has looked at")
+            lose(position, "`duplicate-of` compares with all files of a place, organize with those it has examined")
         }
         let searched = places.count == 1 ? "here" : YamlText.list(places)
         return .asks(["duplicate-of: { in: \(searched), original: \(original) }"], isExact: false)
@@ -265,7 +265,7 @@ struct OrganizeFilters {
         try OrganizeKeys.read(value, "the filter `exif`", bare: "") { keys throws(OrganizeLoss) in
             if let tag = try keys.text("") { wanted.append((tag, nil)) }
             guard try keys.boolean("lowercase_keys", default: true) else {
-                throw OrganizeLoss(position, "`lowercase_keys: false` cannot be carried over")
+                throw OrganizeLoss(position, "`lowercase_keys: false` cannot be imported")
             }
             if case .mapping(let tags)? = keys.take("filter_tags")?.content {
                 wanted += tags.map { ($0.key, $0.value) }
@@ -304,13 +304,13 @@ struct OrganizeFilters {
                 numbers[unit] = try keys.number(unit) ?? 0
             }
             if let zone = try keys.text("timezone"), zone != "local" {
-                throw OrganizeLoss(position, "the filter `\(name)` of another `timezone` cannot be carried over")
+                throw OrganizeLoss(position, "the filter `\(name)` with another `timezone` cannot be imported")
             }
             return (numbers, try keys.choice("mode", ["older", "newer"]) == "newer")
         }
-        if name.hasPrefix("date_") { lose(position, "organize knows `\(name)` on macOS alone") }
+        if name.hasPrefix("date_") { lose(position, "organize knows `\(name)` only on macOS") }
         if subject == .folders {
-            lose(position, "a folder is as old as the file in it that was changed last here, not as its list of names")
+            lose(position, "a folder is as old as its most recently changed file here, not as the folder itself")
         }
         // Both are rounded so that fewer files match than by the calendar, never more.
         let (year, month) = isNewer ? (365, 28) : (366, 31)
@@ -323,7 +323,7 @@ struct OrganizeFilters {
         let total = lengths.reduce(0) { $0 + $1.value * (numbers[$1.key] ?? 0) }
         guard total > 0 else { return .always }
         guard total < 3_000_000_000 else {
-            throw OrganizeLoss(position, "the filter `\(name)` asks for more than Steward counts")
+            throw OrganizeLoss(position, "the filter `\(name)` exceeds what Steward can count")
         }
         let bound = total % 86_400 == 0 ? "\(total / 86_400)d" : total % 3600 == 0 ? "\(total / 3600)h" : "\(total)s"
         if !isNewer, !isTurned { asksForAge = true }

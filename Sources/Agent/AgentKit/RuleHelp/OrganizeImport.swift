@@ -42,7 +42,7 @@ package struct OrganizeImport: Codable, Sendable {
         else {
             let found = reader.diagnostics
             let missing = Diagnostic(
-                file: file, at: .start, "this is no configuration of organize: it has no list `rules`")
+                file: file, at: .start, "this is not an organize configuration: it has no list `rules`")
             throw Complaints(diagnostics: found.isEmpty ? [missing] : found)
         }
         var book = OrganizePlaces(known: known, home: home)
@@ -50,7 +50,7 @@ package struct OrganizeImport: Codable, Sendable {
         for rule in rules { for folder in OrganizeRule.folders(of: rule) { book.expect(folder) } }
         let comments = OrganizeComments(reader.source.lines)
         var lines: [String] = [
-            RuleDraft.schemaLine, "# Made from organize's \(printable(file)); look through it before use.",
+            RuleDraft.schemaLine, "# Made from organize's \(printable(file)); review it before use.",
         ]
         var notes: [Note] = []
         var count = 0
@@ -79,7 +79,7 @@ package struct OrganizeImport: Codable, Sendable {
             out += ["", "Put these lines under `places:` in steward.yaml, and restart the agent:"]
             out += missing.map { "  \($0.name): { kind: folder, path: \(YamlText.scalar($0.path)) }" }
         }
-        return out + ["", "\(rules) of \(of) rules were carried over."]
+        return out + ["", "\(rules) of \(of) rules were imported."]
     }
 
     /// Writes the rules durably, unless the file exists. Blocks.

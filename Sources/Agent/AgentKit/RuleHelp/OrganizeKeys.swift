@@ -113,7 +113,8 @@ extension YamlNode {
             throw OrganizeLoss(position, "\(what) must be text, not \(kindName)")
         }
         guard plain, Self.isNoText(text) else { return text }
-        throw OrganizeLoss(position, "\(what) is `\(printable(text))` without quotes, which organize takes for no text")
+        throw OrganizeLoss(
+            position, "\(what) is `\(printable(text))` without quotes, which organize does not read as text")
     }
 
     /// A list of such texts.

@@ -33,12 +33,12 @@ struct OrganizeLocation {
 
     private init(_ keys: inout OrganizeKeys, _ position: SourcePosition) throws(OrganizeLoss) {
         self.position = position
-        guard let path = keys.take("path") else { throw OrganizeLoss(position, "a location names no `path`") }
+        guard let path = keys.take("path") else { throw OrganizeLoss(position, "a location has no `path`") }
         paths = try path.organizeTexts("the location")
         for path in paths where !OrganizePlaces.isPlain(path) {
             throw OrganizeLoss(
                 position,
-                "the location `\(printable(path))` is no folder that stands there as it is, from `/` or `~/` on")
+                "the location `\(printable(path))` is not a literal path beginning with `/` or `~/`")
         }
         least = try keys.number("min_depth") ?? 0
         if let node = keys.take("max_depth"), node.scalar != "inherit" {
@@ -72,7 +72,7 @@ struct OrganizeLocation {
         var globs: [String] = []
         for text in try node.organizeTexts("a pattern of `\(key)`") {
             guard let glob = OrganizePatterns.glob(text) else {
-                throw OrganizeLoss(node.position, "the pattern `\(printable(text))` cannot be carried over")
+                throw OrganizeLoss(node.position, "the pattern `\(printable(text))` cannot be imported")
             }
             globs.append(glob)
         }
@@ -93,10 +93,10 @@ struct OrganizeLocation {
     mutating func conditions(recurses: Bool, of subject: RuleSubject) throws(OrganizeLoss) -> [String] {
         var most = inherits ? (recurses ? nil : 0) : most
         if wanted?.isEmpty == true, subject == .files {
-            throw OrganizeLoss(position, "an empty `filter` takes no file")
+            throw OrganizeLoss(position, "an empty `filter` matches no file")
         }
         if wantedFolders?.isEmpty == true {
-            guard subject == .files else { throw OrganizeLoss(position, "an empty `filter_dirs` takes no folder") }
+            guard subject == .files else { throw OrganizeLoss(position, "an empty `filter_dirs` matches no folder") }
             most = 0
         }
         var out: [String] = []
@@ -131,7 +131,7 @@ struct OrganizeLocation {
                 OrganizeImport.Note(
                     line: position.line,
                     message:
-                        "`filter_dirs` is carried over for \(depth) folders in each other; what lies deeper is left alone"
+                        "`filter_dirs` is imported for \(depth) nested folders; anything deeper is left alone"
                 ))
         }
         let last = subject == .folders ? folder : "*"

@@ -65,7 +65,7 @@ struct OrganizeRule {
         } catch {
             notes = [
                 OrganizeImport.Note(
-                    line: error.line, message: "the rule `\(printable(title))` is left out: \(error.message)")
+                    line: error.line, message: "the rule `\(printable(title))` is omitted: \(error.message)")
             ]
             return comment.map { "# \($0)" } + notes.map(Self.said)
         }
@@ -105,13 +105,13 @@ struct OrganizeRule {
         // organize always runs rules tagged `always`.
         if !words.isEmpty, !words.contains("always") {
             let shown = printable(words.joined(separator: ", "))
-            lose("organize can be told to run, or not to run, rules by their tags (\(shown)); Steward cannot")
+            lose("organize can select rules by their tags (\(shown)); Steward cannot")
         }
         let subject: RuleSubject = try keys.choice("targets", ["files", "dirs"]) == "dirs" ? .folders : .files
         let recurses = try keys.boolean("subfolders", default: false)
         let mode = try keys.choice("filter_mode", ["all", "any", "none"])
         var locations = try OrganizeLocation.all(keys.take("locations"))
-        guard !locations.isEmpty else { throw OrganizeLoss(position, "it has no location that could be a place") }
+        guard !locations.isEmpty else { throw OrganizeLoss(position, "none of its locations can become a place") }
 
         var looks: [(place: String, conditions: [String])] = []
         for index in locations.indices {
@@ -130,7 +130,7 @@ struct OrganizeRule {
         places = actions.places
         draft.notes += filters.notes + actions.notes
         draft.losses += filters.losses + actions.losses
-        if actions.steps.isEmpty { throw OrganizeLoss(position, "none of its actions can be carried over") }
+        if actions.steps.isEmpty { throw OrganizeLoss(position, "none of its actions can be imported") }
 
         let conditions = found(in: looks, of: subject) + filters.conditions
         draft.lines =

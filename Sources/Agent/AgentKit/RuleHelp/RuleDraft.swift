@@ -77,7 +77,7 @@ package struct RuleDraft: Sendable {
         let staged = try Durable.stage(Array(text.utf8), for: target, mode: 0o644)
         guard try Durable.renameNew(staged, to: target) else {
             try Durable.remove(staged)
-            throw Fault(.usage, "\(target) is there already, and is not replaced", path: target)
+            throw Fault(.usage, "\(target) exists already, and is not replaced", path: target)
         }
     }
 }

@@ -25,7 +25,7 @@ package enum RulePhrases {
         }
         throw Fault(
             .usage,
-            "\"\(text)\" says no files; say endings (`pdf jpg`), a name with a star (`invoice*`), a kind "
+            "\"\(text)\" does not describe files; use endings (`pdf jpg`), a name with a star (`invoice*`), a kind "
                 + "(\(kinds.joined(separator: ", "))), a size (`> 10 MB`), an age (`> 30d`) or a condition "
                 + "(`text: { contains: invoice }`)")
     }
@@ -63,8 +63,8 @@ package enum RulePhrases {
             if actions.contains(name), said.isEmpty { return name }
             throw Fault(
                 .usage,
-                "\"\(text)\" says no step; say `move PLACE/FOLDER`, `copy PLACE/FOLDER`, `rename NAME`, `tag WORD`, "
-                    + "`note TEXT`, `trash`, or a step as rules write it (`append-block: { text: … }`)")
+                "\"\(text)\" does not describe a step; use `move PLACE/FOLDER`, `copy PLACE/FOLDER`, `rename NAME`, `tag WORD`, "
+                    + "`note TEXT`, `trash`, or a step as in a rule (`append-block: { text: … }`)")
         }
     }
 

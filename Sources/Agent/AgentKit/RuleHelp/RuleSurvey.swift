@@ -54,10 +54,12 @@ package struct RuleSurvey: Codable, Sendable {
         let names = taken.prefix(5).map(\.description).joined(separator: ", ")
         let more = taken.count > 5 ? " and \(taken.count - 5) more" : ""
         let of = isCut ? "the first \(looked)" : "the \(looked)"
-        if taken.isEmpty { return ["Of \(of) files in \(place) it would take none right now."] }
-        return ["Of \(of) files in \(place) it would take \(taken.count): \(names)\(more)."]
+        if taken.isEmpty { return ["Of \(of) files in \(place) it would match no file at the moment."] }
+        return ["Of \(of) files in \(place) it would match \(taken.count): \(names)\(more)."]
             + (leavesExisting
-                ? ["It takes what arrives from now on; `steward reprocess --rule NAME` has it take these as well."]
+                ? [
+                    "It runs on files that arrive from now on; `steward reprocess --rule NAME` runs it on these as well."
+                ]
                 : [])
     }
 }

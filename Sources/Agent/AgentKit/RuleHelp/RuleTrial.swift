@@ -97,7 +97,7 @@ package struct RuleTrial: Codable, Sendable {
                 out += taking.steps.enumerated().map { "    \($0.offset + 1). \($0.element)" }
                 out += taking.warnings.map { "    ! \($0)" }
             }
-            if file.rules.isEmpty { out += ["  no rule takes it"] + file.notTaken.map { "    \($0)" } }
+            if file.rules.isEmpty { out += ["  no rule matches it"] + file.notTaken.map { "    \($0)" } }
         }
         for note in notes {
             out += ["", "\(note.note) would get:"] + note.text.split(separator: "\n").map { "  | \($0)" }
@@ -105,6 +105,6 @@ package struct RuleTrial: Codable, Sendable {
         let taken = files.count { !$0.rules.isEmpty }
         let whole =
             folders.isEmpty ? "" : ", and \(folders.count == 1 ? "a folder" : "\(folders.count) folders") as a whole"
-        return out + ["", "\(taken) of \(files.count) files would be taken\(whole). Nothing has been done."]
+        return out + ["", "\(taken) of \(files.count) files would match\(whole). Nothing has been done."]
     }
 }

@@ -79,7 +79,7 @@ struct TrialFiles {
                 try walk(path, from: top, into: &found)
             } else if try FileStatus.of(path)?.kind == .file {
                 guard found.count < RuleTrial.most else {
-                    throw Fault(.usage, "\(top) holds more than \(RuleTrial.most) files; name a folder with fewer")
+                    throw Fault(.usage, "\(top) contains more than \(RuleTrial.most) files; name a folder with fewer")
                 }
                 found.append(try located(path, below: top))
             }
@@ -93,7 +93,8 @@ struct TrialFiles {
         guard let stand else {
             let names = core.places.places.map(\.name).joined(separator: ", ")
             throw Fault(
-                .usage, "\(path) is in none of the places (\(names)); say with --in which it is to be taken for")
+                .usage,
+                "\(path) is in none of the places (\(names)); give one with --in to treat it as a file of that place")
         }
         return Found(file: path, place: stand, path: path.relative(to: top) ?? path, isThere: false)
     }

@@ -13,7 +13,7 @@ struct RulesCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "Show the rules in the order in which they run.")
+            commandName: "list", abstract: "Show the rules in the order they run.")
 
         @OptionGroup var options: CommonOptions
 

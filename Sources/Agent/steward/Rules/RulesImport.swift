@@ -9,10 +9,10 @@ import TKCommands
 struct RulesImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Make rules of organize's configuration (tfeldmann/organize, version 3).",
+        abstract: "Make rules from an organize configuration (tfeldmann/organize, version 3).",
         discussion: """
-            The rules are printed, or written to a new file with --out. What cannot be carried over is said by line on \
-            standard error, and so are the places that steward.yaml has to name. Look through the rules, and \
+            The rules are printed, or written to a new file with --out. Parts that cannot be imported are reported by line on \
+            standard error, and so are the places that steward.yaml must define. Review the rules, and \
             `steward rules try` them, before they go into ~/.config/steward/rules.d.
             """)
 
@@ -21,7 +21,7 @@ struct RulesImport: AsyncParsableCommand {
     @Argument(help: "organize's configuration.", completion: .file())
     var file: PathArgument
 
-    @Option(name: .long, help: "Write the rules to this file, which must not be there.", completion: .file())
+    @Option(name: .long, help: "Write the rules to this file, which must not exist.", completion: .file())
     var out: PathArgument?
 
     func run() async throws {

@@ -9,15 +9,15 @@ import Rules
 struct RulesNew: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Ask what a rule is to do, show what it would take, and write it.",
+        abstract: "Ask what a rule should do, show which files it would match, and write it.",
         discussion: """
-            What is given as an option is not asked. Answers are read line by line, from a pipe as well. Nothing is \
+            Options replace questions. Answers are read line by line, also from a pipe. Nothing is \
             written before a yes, and no file is ever replaced.
             """)
 
     @OptionGroup var options: CommonOptions
 
-    @Option(name: .long, help: "The place that it looks after.")
+    @Option(name: .long, help: "The place of the rule.")
     var place: String?
 
     @Option(
@@ -72,7 +72,7 @@ struct RulesNew: AsyncParsableCommand {
                 lines: isWanted
                     ? [
                         "Wrote \(target).",
-                        "An agent that runs takes it at once. `steward rules try FILE` shows what it would do.",
+                        "A running agent uses it at once. `steward rules try FILE` shows what it would do.",
                     ] : ["Nothing was written."], json: options.json)
         }
     }
@@ -98,7 +98,7 @@ struct RulesNew: AsyncParsableCommand {
             dos =
                 try ask(
                     """
-                    What is to be done? move PLACE/FOLDER, copy PLACE/FOLDER, rename NAME, tag WORD, note TEXT, trash. \
+                    What should be done? move PLACE/FOLDER, copy PLACE/FOLDER, rename NAME, tag WORD, note TEXT, trash. \
                     Several with `;` between them.
                     """
                 ) { answer in
@@ -110,7 +110,7 @@ struct RulesNew: AsyncParsableCommand {
         let suggested = RuleDraft.name(for: wheres, dos, in: place)
         var called = name
         if called == nil, !yes {
-            called = try ask("What is it called? (\(suggested))", allowsNone: true) { $0 }
+            called = try ask("Name of the rule? (\(suggested))", allowsNone: true) { $0 }
         }
         return RuleDraft(name: called ?? suggested, place: place, conditions: wheres, steps: dos)
     }
@@ -120,9 +120,9 @@ struct RulesNew: AsyncParsableCommand {
         let list = places.map { "  \($0.name)  (\($0.root))" }.joined(separator: "\n")
         return try ask(
             """
-            Which place is it to look after?
+            Which place is it for?
             \(list)
-            Another folder becomes a place by a line under `places:` in steward.yaml.
+            To use another folder, add a line under `places:` in steward.yaml.
             """
         ) { try Self.known($0, places.map(\.name)) } ?? ""
     }
@@ -134,7 +134,7 @@ struct RulesNew: AsyncParsableCommand {
         let last = BytePath(name).nameText.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
         throw Fault(
             .usage,
-            "\(name) is no place yet; put this line under `places:` in steward.yaml, restart the agent, and begin anew: "
+            "\(name) is not a place yet; add this line under `places:` in steward.yaml, restart the agent, and start again: "
                 + "`\(last.isEmpty ? "folder" : last): { kind: folder, path: \(name) }`")
     }
 

@@ -7,10 +7,10 @@ import TKCommands
 struct RulesTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Carry out the examples that stand beside rules, each in a throw-away home.",
+        abstract: "Run the examples of rules, each in a temporary home.",
         discussion: """
-            An example is a file and what is to become of it (`examples:`, docs/first-rules.md). Places that the rules \
-            name are made for it; nothing outside the throw-away home is touched. Ends with 2 where something is not as \
+            An example is a file and its expected result (`examples:`, docs/first-rules.md). Places that the rules \
+            use are created for it; nothing outside the temporary home is touched. Exits with 2 if something is not as \
             expected.
             """)
 

@@ -8,10 +8,10 @@ import TKCommands
 struct RulesTry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "try",
-        abstract: "Show where files would lie after the rules, as a tree, without doing anything.",
+        abstract: "Show where the rules would put files, as a tree, without doing anything.",
         discussion: """
-            Files of a place are taken as they lie; for others --in, or --rule, says which place they are taken for. A \
-            file is followed into the places that it would come into. Nothing is written anywhere.
+            Files in a place are used as they are; for others --in, or --rule, gives the place. A \
+            file is followed into the places it would reach. Nothing is written.
             """)
 
     @OptionGroup var options: CommonOptions
@@ -19,13 +19,13 @@ struct RulesTry: AsyncParsableCommand {
     @Argument(help: "Files, or folders with examples.", completion: .file())
     var files: [PathArgument]
 
-    @Option(name: .customLong("in"), help: "The place that files outside all places are taken for.")
+    @Option(name: .customLong("in"), help: "The place for files outside all places.")
     var place: String?
 
-    @Option(name: .long, help: "Ask this rule alone, and say why it does not take a file.")
+    @Option(name: .long, help: "Use only this rule, and say why it does not match a file.")
     var rule: String?
 
-    @Option(name: .long, help: "The rules of this folder, instead of those in force.", completion: .directory)
+    @Option(name: .long, help: "Use the rules of this folder, instead of those in force.", completion: .directory)
     var rules: PathArgument?
 
     func run() async throws {
