@@ -29,66 +29,69 @@ package enum MetricCatalog {
     /// All own metrics, in the order of the manual.
     package static let all: [Entry] = [
         gauge(
-            "steward_jobs", "Jobs that the ledger remembers, by state: ready, waiting, asking, parked, done and so on."),
-        gauge("steward_jobs_at_work", "Files that jobs are carried out for at this moment."),
+            "steward_jobs", "Jobs in the ledger, by state: ready, waiting, asking, parked, done and so on."),
+        gauge("steward_jobs_at_work", "Files with a running job."),
         gauge(
             "steward_jobs_unknown",
-            "Jobs that have been ready for ten seconds and that the scheduler does not know: always 0, or there is a mistake "
+            "Jobs that have been ready for ten seconds and that the scheduler does not know: always 0, or there is a bug "
                 + "in the program."),
         gauge(
             "steward_oldest_job_age_seconds",
-            "Age of the oldest job that is ready or waits for its next try; 0 for none."),
+            "Age of the oldest job that is ready or waiting for its next attempt; 0 for none."),
         counter("steward_jobs_ended_total", "Jobs that have ended since the start, by rule and result."),
-        counter("steward_job_retries_total", "Tries that failed for a reason that may pass, by rule."),
+        counter("steward_job_retries_total", "Attempts that failed for a transient reason, by rule."),
         histogram(
-            "steward_job_latency_seconds", "From the moment a file was judged to the last receipt of its job, by rule.",
+            "steward_job_latency_seconds", "Time from judging a file to the last receipt of its job, by rule.",
             waits),
         counter("steward_steps_total", "Steps carried out, by action and result."),
         histogram(
             "steward_step_duration_seconds",
-            "From a step's decision to its receipt, by action; only steps that were done."),
-        histogram("steward_settling_seconds", "From the first word of a file to its being whole, by place.", waits),
-        counter("steward_files_judged_total", "Files that were judged, by place and verdict."),
-        gauge("steward_files", "Files that the ledger knows to be there."),
-        gauge("steward_files_settling", "Files and folders that are waited for until they stand still."),
-        counter("steward_watch_events_total", "Events that the kernel has sent."),
+            "Time from a step's decision to its receipt, by action; only completed steps."),
+        histogram(
+            "steward_settling_seconds", "Time from the first event of a file until it is complete, by place.", waits),
+        counter("steward_files_judged_total", "Judged files, by place and verdict."),
+        gauge("steward_files", "Present files known to the ledger."),
+        gauge("steward_files_settling", "Files and folders that are still changing."),
+        counter("steward_watch_events_total", "Events received from the kernel."),
         counter(
             "steward_watch_overflows_total",
-            "Times that the kernel's queue of events overflowed, each followed by a rescan."),
-        counter("steward_watch_rescans_total", "Times that all places were looked through, for whatever reason."),
+            "Overflows of the kernel's event queue, each followed by a rescan."),
+        counter("steward_watch_rescans_total", "Scans of all places, for any reason."),
         gauge("steward_watches", "Kernel watches in use."),
-        gauge("steward_watch_limit_reached", "1 while folders are polled because the kernel grants no more watches."),
+        gauge(
+            "steward_watch_limit_reached",
+            "1 while folders are polled because the kernel's limit of watches is reached."),
         gauge(
             "steward_place_up",
-            "1 where the place is there, 0 where it is away, replaced, missing or in use by another agent."),
+            "1 if the place is available, 0 if it is away, replaced, missing or in use by another agent."),
         gauge("steward_place_polled_folders", "Folders of a place that are polled instead of watched."),
-        gauge("steward_hanging_calls", "Places, vaults, rules and notes whose file system does not answer."),
-        gauge("steward_notes_held_up", "Notes that cannot be written just now, such as those open in an editor."),
+        gauge("steward_hanging_calls", "Places, vaults, rules and notes whose file system does not respond."),
+        gauge("steward_notes_held_up", "Notes that cannot be written at the moment, such as those open in an editor."),
         gauge(
             "steward_blocks_missing",
-            "Blocks that their notes lack though nobody is known to have taken them out; 100 at most."),
+            "Blocks missing from their notes without being known to have been removed by a person; at most 100."),
         gauge("steward_rules", "Rules in force."),
         gauge("steward_rules_valid", "0 while the rule files have errors."),
-        gauge("steward_paused", "1 while nothing new is begun."),
+        gauge("steward_paused", "1 while the agent is paused."),
         gauge("steward_quarantined_files", "Files in quarantine."),
-        gauge("steward_outbox_events", "Events to be published, by state: waiting, due, held, dead."),
-        gauge("steward_outbox_oldest_age_seconds", "Age of the oldest event that waits to be published; 0 for none."),
+        gauge("steward_outbox_events", "Events in the outbox, by state: waiting, due, held, dead."),
+        gauge("steward_outbox_oldest_age_seconds", "Age of the oldest event waiting to be published; 0 for none."),
         gauge("steward_vault_unlocked", "1 while the vault is unlocked."),
         counter("steward_model_calls_total", "Calls to language models, by provider, model and result."),
-        counter("steward_model_tokens_total", "Tokens that models have read and written, by direction."),
+        counter("steward_model_tokens_total", "Tokens read and written by models, by direction."),
         counter(
             "steward_model_cost_dollars_total",
-            "What calls to models have cost, in US dollars, as far as prices are known."),
+            "Cost of calls to models, in US dollars, as far as prices are known."),
         gauge(
             "steward_last_backup_timestamp_seconds",
-            "When the last backup that was finished was begun, since unix epoch in seconds; absent before the first."),
+            "Start time of the last finished backup, since unix epoch in seconds; absent before the first."),
         gauge(
             "steward_stores_lost",
-            "Databases that were set aside as corrupt or were gone, until `steward losses acknowledge`."),
+            "Databases that were set aside as corrupt or were missing, until `steward losses acknowledge`."),
         gauge("steward_ledger_writable", "0 while the ledger cannot be written, such as on a full disk."),
         counter(
             "steward_log_lines_lost_total",
-            "Lines of the log that were dropped, because nobody read standard error or the journal in time."),
+            "Log lines dropped because nobody read standard error or the journal in time."),
         gauge("steward_ledger_bytes", "Size of the ledger's file, and of its log, by file."),
         gauge("process_resident_memory_bytes", "Resident memory size in bytes."),
         gauge("process_virtual_memory_bytes", "Virtual memory size in bytes."),

@@ -52,7 +52,7 @@ package struct MetricsServer: Sendable {
 
     private func answer(to head: HTTPRequestHead) async -> Answer {
         guard [.GET, .HEAD].contains(head.method) else {
-            return Answer(status: .methodNotAllowed, text: "only GET and HEAD are answered\n")
+            return Answer(status: .methodNotAllowed, text: "only GET and HEAD are supported\n")
         }
         switch head.uri.split(separator: "?", omittingEmptySubsequences: false).first {
         case "/metrics": return Answer(type: MetricText.contentType, text: await pages.metrics())
@@ -65,10 +65,10 @@ package struct MetricsServer: Sendable {
                 let text = health.counts.joined(separator: "\n") + "\n"
                 return Answer(status: health.isHealthy ? .ok : .serviceUnavailable, text: text)
             } catch {
-                log.debug("it cannot be said whether all is well: \(explain(error))")
+                log.debug("the agent's health cannot be determined: \(explain(error))")
                 return Answer(status: .internalServerError, text: "unknown\n")
             }
-        default: return Answer(status: .notFound, text: "there is /metrics, and /health\n")
+        default: return Answer(status: .notFound, text: "only /metrics and /health exist\n")
         }
     }
 }

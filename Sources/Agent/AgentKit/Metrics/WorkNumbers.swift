@@ -42,7 +42,7 @@ package struct WorkNumbers: Codable, Sendable, Equatable {
     /// For the terminal.
     var lines: [String] {
         var out = [
-            "work: \(atWork) at work, \(queued) queued, \(waiting) waiting for another try"
+            "work: \(atWork) at work, \(queued) queued, \(waiting) waiting for a retry"
                 + (oldest.map { ", the oldest since \($0)" } ?? "")
         ]
         let results = ended.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
