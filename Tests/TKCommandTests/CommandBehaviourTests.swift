@@ -173,7 +173,7 @@ struct CommandBehaviourTests {
         let lost = try fixture.tk(["export", "draft.md", "-o", "none/draft.html"])
         #expect(
             lost.errors
-                == "tk: none/draft.html cannot be written, because the folder none is not there; make it first\n")
+                == "tk: none/draft.html cannot be written, because the folder none does not exist; create it first\n")
         #expect(try fixture.tk(["export", "-f", "txt", "-o", "/dev/null"]).status == 0)
     }
 

@@ -117,7 +117,7 @@ struct OutputTests {
             let fault = #expect(throws: Fault.self) { try DraftWriting.write(target, []) }
             #expect(
                 fault?.message
-                    == "\(target) cannot be written, because the folder \(folder) is not there; make it first",
+                    == "\(target) cannot be written, because the folder \(folder) does not exist; create it first",
                 "\(name)")
         }
         #expect(try folder.read("page.html") == "two")

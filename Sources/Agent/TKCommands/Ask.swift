@@ -9,7 +9,7 @@ struct Ask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ask", abstract: "Ask an advisor a question, about a draft or about writing.",
         discussion:
-            "Questions and answers are kept in ~/.tk/journeys.sqlite, for --continue; --no-keep leaves no trace.")
+            "Questions and answers are stored in ~/.tk/journeys.sqlite, for --continue; --no-keep does not store them.")
 
     @Argument(help: "The question.")
     var question: String
@@ -28,10 +28,10 @@ struct Ask: AsyncParsableCommand {
     @OptionGroup var kind: TextKind
 
     @Flag(
-        name: [.customShort("c"), .customLong("continue")], help: "Go on with the last conversation with this advisor.")
+        name: [.customShort("c"), .customLong("continue")], help: "Continue the last conversation with this advisor.")
     var continues = false
 
-    @Flag(name: .long, help: "Do not keep question and answer.")
+    @Flag(name: .long, help: "Do not store question and answer.")
     var noKeep = false
 
     @OptionGroup var model: ModelOptions
@@ -39,7 +39,7 @@ struct Ask: AsyncParsableCommand {
     @Flag(name: .long, help: "Print JSON, for programs.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "The answer alone.")
+    @Flag(name: .shortAndLong, help: "Print only the answer.")
     var quiet = false
 
     func validate() throws {
@@ -120,7 +120,7 @@ struct Ask: AsyncParsableCommand {
         let place = file.map { $0.path.description } ?? "FILE"
         switch detected.intent {
         case .question: return nil
-        case .feedback: return "suggestions that stand at their words: tk suggest \(place)"
+        case .feedback: return "suggestions for particular words: tk suggest \(place)"
         case .council: return "the views of several advisors: tk council \(place)"
         case .rewrite: return "the draft itself, changed: tk pipe \(place) --diff"
         case .team: return "advisors for a text: tk story-types assemble \"DESCRIPTION\""
@@ -182,7 +182,7 @@ private struct Memory {
         if continues, let last = try await store.conversations(role: role, limit: 1).first {
             conversation = last
         } else {
-            if continues { Terminal.note("tk: there is no conversation with \(role) yet; this begins one") }
+            if continues { Terminal.note("tk: there is no conversation with \(role) yet; this starts one") }
             conversation = try await store.begin(role: role)
         }
     }

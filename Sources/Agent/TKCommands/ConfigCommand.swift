@@ -5,10 +5,10 @@ import TKCore
 
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "The settings, and where each comes from.",
+        commandName: "config", abstract: "Show and change settings.",
         discussion: """
             The nearest wins: flags, then TK_PROVIDER, TK_MODEL, TK_BASE_URL and TK_API_KEY, then ./.tk/config.json \
-            (role and ignored_rules alone), then ~/.tk/config.json, then the defaults.
+            (only role and ignored_rules), then ~/.tk/config.json, then the defaults.
             """,
         subcommands: [ConfigShow.self, ConfigGet.self, ConfigSet.self, ConfigInit.self, ConfigUnmute.self],
         defaultSubcommand: ConfigShow.self)
@@ -70,7 +70,7 @@ struct ConfigGet: AsyncParsableCommand {
 
 struct ConfigSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set a value in ~/.tk/config.json; api_key goes to a file of its own.",
+        commandName: "set", abstract: "Set a value in ~/.tk/config.json; api_key goes to a separate file.",
         discussion: "An empty value removes the setting. Keys are better given with --stdin: others can see arguments.")
 
     @Argument(
@@ -78,7 +78,7 @@ struct ConfigSet: AsyncParsableCommand {
         completion: Completions.settings)
     var key: String
 
-    @Argument(help: "Its value; a terminal is asked for it if it is left away.")
+    @Argument(help: "The value; if it is missing, it is asked for on the terminal.")
     var value: String?
 
     @Flag(name: .long, help: "Read the value from standard input, where nobody else can see it.")
@@ -94,7 +94,7 @@ struct ConfigSet: AsyncParsableCommand {
             throw ValidationError("give the value as an argument, or with --stdin on standard input")
         }
         if provider != nil, key != ConfigurationKey.apiKey {
-            throw ValidationError("--provider says whose key it is; it goes with api_key alone")
+            throw ValidationError("--provider says whose key it is; it can only be used with api_key")
         }
     }
 
@@ -132,7 +132,7 @@ struct ConfigSet: AsyncParsableCommand {
                 let owner = try provider ?? store.effective().provider
                 let place = try keep(given, for: owner, wiring.home)
                 Terminal.line(
-                    place.map { "The key for \(owner) is in \($0), for you alone." }
+                    place.map { "The key for \(owner) is in \($0), readable only by you." }
                         ?? "The key for \(owner) is removed.")
             } else {
                 if key == ConfigurationKey.ignoredRules.rawValue {
@@ -186,7 +186,7 @@ struct ConfigSet: AsyncParsableCommand {
 
 struct ConfigInit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Make ~/.tk/config.json with the defaults; one that is there stays.")
+        commandName: "init", abstract: "Create ~/.tk/config.json with the defaults; an existing one is kept.")
 
     func run() async throws {
         try await Terminal.guarding {
@@ -196,14 +196,14 @@ struct ConfigInit: AsyncParsableCommand {
             Terminal.line(
                 try store.initialise()
                     ? "Made \(place). Next: tk config set api_key --stdin"
-                    : "\(place) is there already; nothing was changed.")
+                    : "\(place) exists already; nothing was changed.")
         }
     }
 }
 
 struct ConfigUnmute: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unmute", abstract: "Hear rules of the quick pass again that muted themselves.",
+        commandName: "unmute", abstract: "Reactivate rules of the quick pass that muted themselves.",
         discussion: """
             A rule whose findings are always skipped in `tk suggest --interactive` mutes itself: after 8 skips without \
             an accepted one, else after 20 skips for each accepted one. `tk config show` lists the muted rules.
@@ -212,7 +212,7 @@ struct ConfigUnmute: AsyncParsableCommand {
     @Argument(help: "The rules, as `tk config show` lists them.")
     var rules: [String] = []
 
-    @Flag(name: .long, help: "All rules; every answer is forgotten.")
+    @Flag(name: .long, help: "All rules; forget every answer.")
     var all = false
 
     func validate() throws {

@@ -5,7 +5,7 @@ import TKCore
 struct Council: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "council",
-        abstract: "Have 2 to 10 advisors debate a draft: their views, and where they agree or do not.")
+        abstract: "Let 2 to 10 advisors debate a draft: their views, and where they agree or disagree.")
 
     @Argument(help: "The draft; - or nothing for standard input.", completion: .file())
     var file: PathArgument?
@@ -25,7 +25,7 @@ struct Council: AsyncParsableCommand {
 
     @OptionGroup var kind: TextKind
 
-    @Flag(name: .long, help: "One more, short call groups points that nothing else brings together.")
+    @Flag(name: .long, help: "Make one more, short call to group the remaining points.")
     var synthesis = false
 
     @OptionGroup var model: ModelOptions
@@ -33,7 +33,7 @@ struct Council: AsyncParsableCommand {
     @Flag(name: .long, help: "Print JSON, for programs.")
     var json = false
 
-    @Flag(name: .long, help: "The synthesis alone, a point a line.")
+    @Flag(name: .long, help: "Print only the synthesis, one point per line.")
     var quiet = false
 
     func validate() throws {

@@ -33,7 +33,7 @@ struct Export: AsyncParsableCommand {
         let word = String(decoding: suffix, as: UTF8.self)
         throw Fault(
             .usage,
-            "\(target) does not say in which format it is to be written; give --format. Of `\(BytePath.escape(suffix))`: "
+            "\(target) does not imply a format; give --format. Of `\(BytePath.escape(suffix))`: "
                 + NearMiss.hint(for: word, among: ExportFormat.allCases.map(\.rawValue)), path: target)
     }
 
@@ -53,7 +53,7 @@ struct Export: AsyncParsableCommand {
             let target = output.flatMap { $0.isStream ? nil : $0.path }
             let format = try chosenFormat(target)
             if target == nil, format.isBinary, Terminal.isTerminal(STDOUT_FILENO) {
-                throw Fault(.usage, "\(format.rawValue) is nothing for a terminal; name a file with --output")
+                throw Fault(.usage, "\(format.rawValue) cannot be shown on a terminal; name a file with --output")
             }
             if let target, format != .md, isSource(target, draft) {
                 throw Fault(

@@ -44,7 +44,7 @@ enum Input {
             return ([try standardInput()], [])
         }
         guard files.filter(\.isStream).count <= 1 else {
-            throw ValidationError("standard input (-) can be read once")
+            throw ValidationError("standard input (-) can only be read once")
         }
         var drafts: [Draft] = []
         var problems: [String] = []

@@ -85,7 +85,7 @@ struct InteractiveReview {
         do {
             for rule in try store.record(answers).sorted() {
                 Terminal.note(
-                    "tk: the rule `\(rule)` is muted from now on, because you skip what it finds; "
+                    "tk: the rule `\(rule)` is muted from now on, because you skip its findings; "
                         + "`tk config unmute \(rule)` brings it back")
             }
         } catch {
@@ -190,7 +190,7 @@ private struct Answers {
         isOwn = draftIsStandardInput
         terminal = draftIsStandardInput ? FileHandle(forReadingAtPath: "/dev/tty") : nil
         if draftIsStandardInput, terminal == nil {
-            throw Fault(.usage, "--interactive has nobody to ask: the draft came through standard input; name a file")
+            throw Fault(.usage, "--interactive cannot ask, because the draft came through standard input; name a file")
         }
     }
 

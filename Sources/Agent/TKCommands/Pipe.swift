@@ -5,7 +5,7 @@ import TKCore
 struct Pipe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pipe", abstract: "Apply the suggestions and print the changed draft.",
-        discussion: "Suggestions without a wording of their own are left out; `tk suggest` shows them.")
+        discussion: "Suggestions without a replacement are omitted; `tk suggest` shows them.")
 
     @Argument(help: "The draft; - or nothing for standard input.", completion: .file())
     var file: PathArgument?
@@ -16,7 +16,7 @@ struct Pipe: AsyncParsableCommand {
     @OptionGroup var review: ReviewArguments
     @OptionGroup var model: ModelOptions
 
-    @Flag(name: .long, help: "Print what would change as a unified diff.")
+    @Flag(name: .long, help: "Print the changes as a unified diff.")
     var diff = false
 
     @Flag(name: .long, help: "Write the changes to the file.")

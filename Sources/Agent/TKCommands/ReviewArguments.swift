@@ -18,18 +18,18 @@ struct ReviewArguments: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The kind of text (`tk story-types list`): brings its advisors and what its readers expect.",
+            "The kind of text (`tk story-types list`), with its advisors and its readers' expectations.",
             valueName: "id"),
         completion: Completions.storyTypes)
     var storyType: String?
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("What the text is, in your words: a model chooses the advisors.", valueName: "text"))
+        help: ArgumentHelp("A description of the text: a model chooses the advisors.", valueName: "text"))
     var describe: String?
 
     @Option(
-        name: .long, help: "How far the draft has come: early, middle, late.",
+        name: .long, help: "The stage of the draft: early, middle, late.",
         completion: Choice.completion(DraftStage.self), transform: Choice.named)
     var stage: DraftStage?
 
@@ -39,34 +39,36 @@ struct ReviewArguments: ParsableArguments {
             "Only these categories, separated by commas: clarity, grammar, style and so on.", valueName: "names"))
     var categories: String?
 
-    @Option(name: .long, help: ArgumentHelp("Only suggestions at least this sure, from 0 to 1.", valueName: "number"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Only suggestions with at least this confidence, from 0 to 1.", valueName: "number"))
     var minConfidence: Double = 0
 
     @Option(
         name: .long,
-        help: ArgumentHelp("At most so many suggestions a file, those that matter most.", valueName: "count"))
+        help: ArgumentHelp("The maximum number of suggestions per file, the most important ones.", valueName: "count"))
     var maxSuggestions: Int?
 
-    @Option(name: .long, help: ArgumentHelp("Only what touches these lines: 12 or 12-30.", valueName: "lines"))
+    @Option(name: .long, help: ArgumentHelp("Only suggestions in these lines: 12 or 12-30.", valueName: "lines"))
     var lines: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Rules of the quick pass to leave out, separated by commas, instead of the setting ignored_rules.",
+            "Rules of the quick pass to omit, separated by commas, instead of the setting ignored_rules.",
             valueName: "rules"))
     var ignore: String?
 
-    @Flag(name: .long, help: "The quick pass alone: no model is asked, nothing leaves this machine.")
+    @Flag(name: .long, help: "Run only the quick pass: no model is asked, nothing leaves this machine.")
     var quick = false
 
-    @Flag(name: .long, help: "The advisors alone, without the quick pass.")
+    @Flag(name: .long, help: "Ask only the advisors, without the quick pass.")
     var noQuick = false
 
     func validate() throws {
         if role != nil, advisors != nil { throw ValidationError("give either --role or --advisors, not both") }
         if describe != nil, role != nil || advisors != nil {
-            throw ValidationError("--describe chooses the advisors; leave --role and --advisors away")
+            throw ValidationError("--describe chooses the advisors; omit --role and --advisors")
         }
         if quick, noQuick { throw ValidationError("--quick and --no-quick together leave nothing to do") }
         guard (0...1).contains(minConfidence) else { throw ValidationError("--min-confidence is a number from 0 to 1") }

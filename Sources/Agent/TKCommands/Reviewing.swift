@@ -126,7 +126,7 @@ struct Reviewing: Sendable {
         var reviewed = ReviewedDraft(name: name, draft: draft, suggestions: [])
         if draft.syntax == .unknown {
             reviewed.notices.append(
-                "it is in \(draft.syntax.title), so the quick pass has left it alone, and advisors can only remark")
+                "it is in \(draft.syntax.title), so the quick pass skips it, and advisors can only make remarks")
         }
         var found = hints.filter { hint in
             selection.map { $0.overlaps(hint.anchor.start..<hint.anchor.end) } ?? true

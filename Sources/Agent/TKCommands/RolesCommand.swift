@@ -28,7 +28,7 @@ struct RolesList: AsyncParsableCommand {
 struct RolesShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an advisor in full.")
 
-    @Argument(help: "The advisor's id, as `tk roles list` has it.", completion: Completions.advisors)
+    @Argument(help: "The advisor's id, as shown by `tk roles list`.", completion: Completions.advisors)
     var id: String
 
     @Flag(name: .long, help: "Print JSON, for programs.")
@@ -44,7 +44,7 @@ struct RolesShow: AsyncParsableCommand {
 
 struct RolesCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create", abstract: "Make an advisor of your own, kept in ~/.tk/roles.",
+        commandName: "create", abstract: "Create your own advisor, stored in ~/.tk/roles.",
         discussion: """
             Example: tk roles create --name "Plain Speaker" --expertise "Plain language" --focus "Jargon" \
             --perspective "A reader without training in the field" --guideline "Name the plain word"
@@ -56,13 +56,13 @@ struct RolesCreate: AsyncParsableCommand {
     @Option(name: .long, help: "The advisor's field.")
     var expertise: String
 
-    @Option(name: .long, help: "What the advisor looks at; once for each, 1 to 5.")
+    @Option(name: .long, help: "A focus of the advisor; once for each, 1 to 5.")
     var focus: [String]
 
     @Option(name: .long, help: "How the advisor looks at a text, in 10 to 200 characters.")
     var perspective: String
 
-    @Option(name: .long, help: "A rule that the advisor keeps; once for each, 1 to 5.")
+    @Option(name: .long, help: "A rule that the advisor follows; once for each, 1 to 5.")
     var guideline: [String]
 
     @Option(name: .long, help: "A passage as the advisor would write it.")
@@ -96,7 +96,7 @@ struct RolesCreate: AsyncParsableCommand {
 }
 
 struct RolesDelete: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "delete", abstract: "Delete an advisor of your own.")
+    static let configuration = CommandConfiguration(commandName: "delete", abstract: "Delete one of your own advisors.")
 
     @Argument(help: "The advisor's id; it begins with custom_.", completion: Completions.advisors)
     var id: String

@@ -8,11 +8,11 @@ struct Search: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search", abstract: "Search the words of drafts, their titles and their projects' names.",
         discussion: """
-            All words must occur; the last one may be unfinished. "two words" stand together, -word must not occur, \
+            All words must occur; the last one may be a prefix. "two words" must be adjacent, -word must not occur, \
             title:word and project:word look only there. The folder is read first, as far as it has changed.
             """)
 
-    @Argument(help: "What to look for.")
+    @Argument(help: "The words to search for.")
     var query: [String]
 
     @Option(
@@ -21,16 +21,16 @@ struct Search: AsyncParsableCommand {
         completion: .directory)
     var folder: PathArgument?
 
-    @Flag(name: .long, help: "Look in all folders that were searched before, and read none anew.")
+    @Flag(name: .long, help: "Search all folders that were searched before, without reading them again.")
     var everywhere = false
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("At most so many.", valueName: "count"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The maximum number of results.", valueName: "count"))
     var limit: Int = 20
 
     @Flag(name: .long, help: "Print JSON, for programs.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "The paths alone.")
+    @Flag(name: .shortAndLong, help: "Print only paths.")
     var quiet = false
 
     func validate() throws {
@@ -51,7 +51,7 @@ struct Search: AsyncParsableCommand {
             let place = everywhere ? nil : (folder ?? PathArgument(".")).standardized
             if let place {
                 guard try FileStatus.of(place)?.kind == .directory else {
-                    throw Fault(.usage, "\(place) is no folder; name one with --in", path: place)
+                    throw Fault(.usage, "\(place) is not a folder; name one with --in", path: place)
                 }
                 for problem in try await opened.index.update(folder: place).problems {
                     Terminal.note("tk: warning: \(problem)")

@@ -3,7 +3,7 @@ import TKCore
 
 struct StoryTypesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "story-types", abstract: "Kinds of text, with the advisors that suit each.",
+        commandName: "story-types", abstract: "Kinds of text, with suitable advisors.",
         subcommands: [StoryTypesList.self, StoryTypesShow.self, StoryTypesAssemble.self],
         defaultSubcommand: StoryTypesList.self)
 }
@@ -27,7 +27,7 @@ struct StoryTypesShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a story type with its advisors and what its readers expect.")
 
-    @Argument(help: "The story type's id, as `tk story-types list` has it.", completion: Completions.storyTypes)
+    @Argument(help: "The story type's id, as shown by `tk story-types list`.", completion: Completions.storyTypes)
     var id: String
 
     @Flag(name: .long, help: "Print JSON, for programs.")
@@ -48,7 +48,7 @@ struct StoryTypesAssemble: AsyncParsableCommand {
         discussion:
             "Example: tk story-types assemble \"a launch post for a database\". Without a model, its words decide.")
 
-    @Argument(help: "What the text is, in your words.")
+    @Argument(help: "A description of the text.")
     var description: String
 
     @OptionGroup var model: ModelOptions

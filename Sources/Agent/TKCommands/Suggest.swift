@@ -6,7 +6,7 @@ import TKCore
 struct Suggest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "suggest",
-        abstract: "Suggest changes to drafts: the quick pass, and advisors where a model can be used.",
+        abstract: "Suggest changes to drafts: the quick pass, and advisors if a model is available.",
         discussion:
             "The draft is sent to the provider that `tk config show` names, unless --quick is given or that is local.")
 
@@ -22,10 +22,10 @@ struct Suggest: AsyncParsableCommand {
     @Flag(name: .long, help: "One JSON document, version 1.0.")
     var json = false
 
-    @Flag(name: .long, help: "One JSON object a line.")
+    @Flag(name: .long, help: "One JSON object per line.")
     var ndjson = false
 
-    @Flag(name: .shortAndLong, help: "The suggested text alone, one a line.")
+    @Flag(name: .shortAndLong, help: "Print only the suggested text, one per line.")
     var quiet = false
 
     @Option(
@@ -38,16 +38,16 @@ struct Suggest: AsyncParsableCommand {
 
     @Flag(
         name: .shortAndLong,
-        help: "Go through the suggestions: accept, edit, skip or quit; what you accept is written to the file.")
+        help: "Step through the suggestions: accept, edit, skip or quit; accepted ones are written to the file.")
     var interactive = false
 
-    @Flag(name: .long, help: "End with 2 if there are suggestions, for CI.")
+    @Flag(name: .long, help: "Exit with 2 if there are suggestions, for CI.")
     var strict = false
 
     func validate() throws {
         let forms = [json, ndjson, quiet, format != nil].filter { $0 }.count
         if forms > 1 { throw ValidationError("give one of --json, --ndjson, --quiet and --format") }
-        if interactive, forms > 0 { throw ValidationError("--interactive is for people; leave the format away") }
+        if interactive, forms > 0 { throw ValidationError("--interactive is for people; omit the format") }
     }
 
     private var chosenFormat: SuggestionFormat {

@@ -9,7 +9,7 @@ struct TextKind: ParsableArguments {
     var storyType: String?
 
     @Option(
-        name: .long, help: "How far the draft has come: early, middle, late.",
+        name: .long, help: "The stage of the draft: early, middle, late.",
         completion: Choice.completion(DraftStage.self), transform: Choice.named)
     var stage: DraftStage?
 }

@@ -5,20 +5,20 @@ import TKCore
 
 struct UsageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "usage", abstract: "What calls to models took and cost, and how much of the budget is left.")
+        commandName: "usage", abstract: "Show the tokens and cost of calls to models, and the remaining budget.")
 
     @Option(
         name: .long, help: "Sum up by day, month, model, provider or purpose.",
         completion: Choice.completion(UsageGrouping.self), transform: Choice.named)
     var by: UsageGrouping = .month
 
-    @Option(name: .long, help: ArgumentHelp("Only calls from this day on, as 2026-11-21.", valueName: "day"))
+    @Option(name: .long, help: ArgumentHelp("Only calls from this day on, such as 2026-11-21.", valueName: "day"))
     var since: String?
 
     @Flag(name: .long, help: "Print JSON, for programs.")
     var json = false
 
-    @Flag(name: .long, help: "Forget all calls, after a question.")
+    @Flag(name: .long, help: "Delete the records of all calls, after a question.")
     var reset = false
 
     @Flag(name: .long, help: "Do not ask.")
@@ -35,9 +35,9 @@ struct UsageCommand: AsyncParsableCommand {
                 wiring.home.usage, prices: prices, budget: configuration.monthlyBudget, timeZone: .current)
             for notice in opened.notices { Terminal.note("tk: warning: \(notice)") }
             if reset {
-                guard force || (Terminal.isTerminal(0) && Terminal.confirms("Forget what all calls took and cost?"))
+                guard force || (Terminal.isTerminal(0) && Terminal.confirms("Delete the records of all calls?"))
                 else {
-                    throw Fault(.usage, "nothing was forgotten; say so with --force")
+                    throw Fault(.usage, "nothing was deleted; use --force")
                 }
                 try await opened.ledger.reset()
             }

@@ -9,13 +9,13 @@ import TKCore
 struct ModelOptions: ParsableArguments {
     @OptionGroup var provider: ProviderOptions
 
-    @Flag(name: .long, help: "Say on standard error what is asked, the tokens and the cost.")
+    @Flag(name: .long, help: "Print requests, tokens and cost to standard error.")
     var verbose = false
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "How long all calls for a draft or a question may take together, instead of the setting timeout (300).",
+            "The time limit in seconds for all calls for a draft or a question, instead of the setting timeout (300).",
             valueName: "seconds"))
     var timeout: String?
 
@@ -34,10 +34,10 @@ struct ProviderOptions: ParsableArguments {
         completion: Completions.providers)
     var provider: String?
 
-    @Option(name: .long, help: ArgumentHelp("The provider's name of the model.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("The model's name at the provider.", valueName: "name"))
     var model: String?
 
-    @Option(name: .long, help: ArgumentHelp("The provider's address, for servers of your own.", valueName: "url"))
+    @Option(name: .long, help: ArgumentHelp("The provider's address, for your own servers.", valueName: "url"))
     var baseURL: String?
 
     var flags: [ConfigurationKey: String] {

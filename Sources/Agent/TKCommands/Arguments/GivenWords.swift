@@ -57,7 +57,7 @@ package enum GivenWords {
     fileprivate static func refuseWhatIsNoText() throws {
         let taken = paths.withLock { $0 }
         for word in words where !isPlain(word) && !taken.contains(where: { word.hasSuffix($0) }) {
-            throw ValidationError("\(BytePath.escape(bytes(of: word))) is no text in UTF-8, and stands for no path")
+            throw ValidationError("\(BytePath.escape(bytes(of: word))) is not UTF-8, and is not a path")
         }
     }
 }

@@ -65,7 +65,7 @@ enum TKFile {
         }
         throw Fault(
             .transient,
-            "\(folder) has been locked by \(Openers.describe(lock.path)) for long; try again when it is done",
+            "\(folder) has been locked by \(Openers.describe(lock.path)) for a long time; try again when it is done",
             path: folder)
     }
 

@@ -100,7 +100,7 @@ package enum DraftWriting {
             case ENOENT, ENOTDIR:
                 let folder = path.parent.isEmpty ? "the folder that it should be in" : "the folder \(path.parent)"
                 throw Fault(
-                    .usage, "\(path) cannot be written, because \(folder) is not there; make it first", path: path)
+                    .usage, "\(path) cannot be written, because \(folder) does not exist; create it first", path: path)
             case let code?: throw Fault.system("write", path, errno: code)
             case nil: throw fault
             }
@@ -112,12 +112,12 @@ package enum DraftWriting {
         guard let lock = try WorkNames.editorLock(on: path) else { return }
         throw Fault(
             .refused,
-            "\(path) is open in an editor (\(lock.nameText) stands beside it), perhaps with unsaved changes; "
+            "\(path) is open in an editor (\(lock.nameText) is beside it), perhaps with unsaved changes; "
                 + "nothing was written. Save and close it there, then try again", path: path)
     }
 
     private static func changed(_ path: BytePath) -> Fault {
-        Fault(.superseded, "\(path) was changed meanwhile, so nothing was written; try again", path: path)
+        Fault(.superseded, "\(path) was changed in the meantime, so nothing was written; try again", path: path)
     }
 
     private static func resolved(_ path: BytePath) throws -> BytePath {
@@ -151,7 +151,7 @@ package enum DraftWriting {
         guard try exchange(path, status, old, with: new, keepsOwner: false) else {
             throw Fault(
                 .refused,
-                "the file system of \(path) can neither keep others from saving it meanwhile nor swap it for a changed "
+                "the file system of \(path) can neither keep others from saving it in the meantime nor swap it for a changed "
                     + "copy; nothing was written. Work on a copy on another file system", path: path)
         }
     }

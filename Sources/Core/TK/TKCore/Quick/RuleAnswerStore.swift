@@ -99,6 +99,6 @@ package struct RuleAnswerStore: Sendable {
     private static func damaged(_ file: JSONFile) -> FileProblem {
         file.problem(
             "answers",
-            "`answers` must be a list of objects with finding, rule and accepted; mend it, or remove the file")
+            "`answers` must be a list of objects with finding, rule and accepted; fix it, or remove the file")
     }
 }

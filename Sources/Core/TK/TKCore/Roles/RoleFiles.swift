@@ -44,11 +44,11 @@ enum RoleFiles {
                 try file.allowOnly(keys)
                 let value = try make(file)
                 if found.contains(where: { $0.value.id == value.id }) {
-                    throw file.problem("id", "the id `\(value.id)` stands in another file as well")
+                    throw file.problem("id", "the id `\(value.id)` is in another file as well")
                 }
                 found.append((try file.number("order") ?? .infinity, value))
             } catch let problem as FileProblem {
-                throw Fault(.failed, "\(problem). Install the package again, or mend the file.", path: path)
+                throw Fault(.failed, "\(problem). Install the package again, or fix the file.", path: path)
             }
         }
         return found.sorted { ($0.order, $0.value.id) < ($1.order, $1.value.id) }.map(\.value)

@@ -28,7 +28,7 @@ package final class DraftIndex: Sendable {
             let opened = try TKFile.open(
                 SQLiteFile(
                     path, of: "the search index", migrator: migrator,
-                    whenCorrupt: .setAside(LossRegistry([path.parent]), hint: "It is made anew from the drafts")),
+                    whenCorrupt: .setAside(LossRegistry([path.parent]), hint: "It is rebuilt from the drafts")),
                 now: now)
             return (DraftIndex(path, opened.pool, threads), opened.notices)
         }

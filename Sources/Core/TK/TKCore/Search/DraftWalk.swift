@@ -77,7 +77,7 @@ final class DraftWalk {
     /// Calls `body` for each draft; if it throws a `Fault`, the file becomes a problem.
     func forEach(_ body: (DraftFile) throws -> Void) throws {
         guard let status = try FileStatus.of(root), status.kind != .other else {
-            throw Fault(.usage, "\(root) is not there; name a folder of drafts", path: root)
+            throw Fault(.usage, "\(root) does not exist; name a folder of drafts", path: root)
         }
         var folders = [(path: root, project: root.nameText, isRoot: true)]
         while let (folder, inherited, isRoot) = folders.popLast() {

@@ -52,7 +52,7 @@ public final class UsageRecorder: CallRecorder {
             warn(try await ledger.budgetState())
         } catch {
             // The answer is billed and recorded: a failed warning must not withhold it.
-            onWarning("how much of the budget is spent cannot be told: \(explain(error))")
+            onWarning("the spent part of the budget cannot be determined: \(explain(error))")
         }
     }
 

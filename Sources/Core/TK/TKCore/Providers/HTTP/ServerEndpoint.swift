@@ -34,7 +34,7 @@ public struct ServerEndpoint: Sendable {
         else {
             throw LLMError(
                 .invalidRequest,
-                "the base URL of the provider must be like https://host/v1 or http://127.0.0.1:8080/v1; set it anew")
+                "the provider's base URL must be like https://host/v1 or http://127.0.0.1:8080/v1; set it again")
         }
         baseURL = url
         self.key = key
