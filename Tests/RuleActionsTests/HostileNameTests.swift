@@ -89,8 +89,8 @@ import Testing
             ("rename: { name: \"a/{{ file.name }}\" }", "`name` of `rename`: \"a/\" cannot be a file's name"),
             ("copy: { place: drafts, name: \"..\" }", "`name` of `copy`: \"..\" cannot be a file's name"),
             ("copy: { place: drafts, name: \"a\\0b\" }", "`name` of `copy`: "),
-            ("move: { folder: \"/abs/../x\" }", "`folder` of `move`: the folder /abs/../x would lie outside its place"),
-            ("move: { folder: x/../../y }", "`folder` of `move`: the folder x/../../y would lie outside its place"),
+            ("move: { folder: \"/abs/../x\" }", "`folder` of `move`: the folder /abs/../x would be outside its place"),
+            ("move: { folder: x/../../y }", "`folder` of `move`: the folder x/../../y would be outside its place"),
             ("write-note: { place: drafts, folder: .., name: a, text: t }", "`folder` of `write-note`: the folder .."),
             (
                 "write-note: { place: drafts, name: \"\", text: t }",

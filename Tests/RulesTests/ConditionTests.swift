@@ -240,7 +240,7 @@ import Testing
     @Test("Invalid patterns are reported at their position") func invalidPatternsReported() {
         #expect(
             complaints("rule: R\nin: other\nwhere:\n  text: { matches: \"(\" }\n  kind: [note, pfd]\ndo: trash\n") == [
-                "4:20 `(` is no valid regular expression",
+                "4:20 `(` is not a valid regular expression",
                 "5:16 `kind` must be one of `note`, `text`, `link`, `image`, `comic`, `pdf`, `archive`, `other`, "
                     + "not `pfd`; did you mean `pdf`?",
             ])

@@ -150,7 +150,7 @@ struct ForEachTests {
     @Test(
         "Invalid keys are reported at their position",
         arguments: [
-            ("{ for-each: { of: lines, do: trash } }", "4:36 `trash` cannot stand in `for-each`"),
+            ("{ for-each: { of: lines, do: trash } }", "4:36 `trash` is not allowed in `for-each`"),
             (
                 "{ for-each: { of: lines, do: { for-each: { of: lines, do: trash } } } }",
                 "4:38 `for-each` cannot stand in `for-each`"
@@ -178,7 +178,7 @@ struct ForEachTests {
         let found = complaints(
             "- rule: R\n  in: other\n  do: trash\n"
                 + "  on-failure: { for-each: { of: lines, do: { append-block: { text: x } } } }\n")
-        #expect(found.contains { $0.contains("cannot stand in `on-failure`") }, "\(found)")
+        #expect(found.contains { $0.contains("is not allowed in `on-failure`") }, "\(found)")
     }
 
     // MARK: - Once

@@ -71,7 +71,7 @@ import Testing
             ("{a}-{a}", "4:23", "the field `a` stands there twice"),
             (
                 "{d:yyyy-MM-DD}", "4:30",
-                "`D` is no letter of a date; there are `yyyy`, `yy`, `MM`, `dd`, `HH`, `mm` and `ss`"
+                "`D` is not a letter of a date; use `yyyy`, `yy`, `MM`, `dd`, `HH`, `mm` and `ss`"
             ),
             ("{d:yyyy-M-dd}", "4:27", "`M` must be `MM`"),
             ("{d:yyyy-MM}", "4:22", "a date needs a year, a month and a day, as in `yyyy-MM-dd`"),

@@ -117,7 +117,7 @@ struct PublishTests {
         #expect(try steward.run(["outbox", "drop", "nonsense"]).status == 64)
         #expect(try steward.run(["outbox", "retry"]).status == 64)
         let job = ids[2].prefix { $0 != "." }
-        #expect(try steward.run(["undo", String(job)]).check().output.contains("took the event out of the outbox"))
+        #expect(try steward.run(["undo", String(job)]).check().output.contains("removed the event from the outbox"))
         #expect(try steward.run(["outbox"]).check().output == "the outbox is empty\n")
         #expect(server.requests.count == 4)
     }
@@ -191,14 +191,14 @@ struct PublishTests {
             ("{ kind: webhook, url: \"http://x.example/\" }", "allow-insecure-http"),
             ("{ kind: webhook }", "has no `url`"),
             ("{ kind: hook, url: \"https://x.example\" }", "must be one of `ron`, `webhook`"),
-            ("{ kind: webhook, url: \"https://u:p@x.example\" }", "would stand in logs"),
-            ("{ kind: webhook, url: \"ftp://x.example\" }", "is no URL that events can be sent to"),
+            ("{ kind: webhook, url: \"https://u:p@x.example\" }", "would appear in logs"),
+            ("{ kind: webhook, url: \"ftp://x.example\" }", "is not a URL that events can be sent to"),
             ("{ kind: ron, url: \"https://x.example\", secret: a }", "`secret` is for targets of the kind `webhook`"),
             ("{ kind: webhook, url: \"https://x.example\", token: \"Bearer abc\" }", "the name of a credential"),
             ("{ kind: webhook, url: \"https://x.example\", limit: 1 GiB }", "at most 16 MiB"),
             ("{ kind: ron, url: \"https://x.example\", facet: a, facet-prefix: \"a/\" }", "or `/` for none"),
             ("{ kind: ron, url: \"https://x.example\", facet: a, facet-prefix: \"/app/x\" }", "gets anyway"),
-            ("{ kind: ron, url: \"https://x.example\", facet-prefix: \"/x\" }", "nothing without `facet`"),
+            ("{ kind: ron, url: \"https://x.example\", facet-prefix: \"/x\" }", "no effect without `facet`"),
             ("{ kind: ron, url: \"https://x.example\", limit: 2 MiB }", "at most 1 MiB"),
             ("{ kind: webhook, url: \"https://x.example\", on-dead: stop }", "must be one of `continue`, `hold`"),
             ("{ kind: webhook, url: \"https://x.example\", path: \"a b\" }", "begins with a slash"),

@@ -112,7 +112,7 @@ import Testing
     func replacedIsGone() async throws {
         try scene.home.write("drafts/a.txt", "old")
         let deed = try await world.run("move: { place: drafts, exists: replace }", on: "a.txt")
-        #expect(deed.receipt.summary.contains("what was there before is in the trash"))
+        #expect(deed.receipt.summary.contains("the previous file is in the trash"))
         let kept = try #require(try names("trash/files").first)
         try Durable.remove(scene.path(BytePath("trash/files/\(kept)")))
         let undone = try await deed.undo()

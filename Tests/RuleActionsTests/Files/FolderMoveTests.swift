@@ -161,7 +161,7 @@ import Testing
             try Test.cancel("there is no other file system to write to")
         }
         let fault = await #expect(throws: Fault.self) { _ = try await run("move: { place: far }") }
-        #expect(fault?.kind == .failed && fault?.message.contains("two file systems") == true)
+        #expect(fault?.kind == .failed && fault?.message.contains("different file systems") == true)
         #expect(try scene.exists("dropbox/Lisbon/1.jpg"))
     }
 

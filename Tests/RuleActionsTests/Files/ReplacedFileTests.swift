@@ -154,7 +154,7 @@ import Testing
         try Durable.makeDirectory(info)
         let undone = try await deed.undo()
         #expect(try scene.home.read("drafts/a.txt") == "old")
-        #expect(undone.effects.count == 2 && !undone.summary.contains("stays away"), "\(undone)")
+        #expect(undone.effects.count == 2 && !undone.summary.contains("is not restored"), "\(undone)")
         #expect(undone.summary.contains(info.nameText), "\(undone.summary)")
     }
 }

@@ -177,7 +177,7 @@ import Testing
         let fault = await #expect(throws: Fault.self) {
             try await deed.action.undone(deed.intent, deed.receipt, step: deed.step, file: reference)
         }
-        #expect(fault?.kind == .failed && fault?.message.contains("is not there any more") == true)
+        #expect(fault?.kind == .failed && fault?.message.contains("no longer exists") == true)
         #expect(fault?.code == Fault.leftAlone)
     }
 }

@@ -75,7 +75,7 @@ import Testing
         let fault = await #expect(throws: Fault.self) {
             try await Queue { Memory() }.enqueue(1, on: "/n.md") { _, _, _ in }
         }
-        #expect(fault?.message == "what was asked of /n.md was left without an answer")
+        #expect(fault?.message == "a request for /n.md was not answered")
     }
 
     @Test("State left by one turn is for those already waiting, and for nobody later")

@@ -141,7 +141,7 @@ import Testing
         let fault = await #expect(throws: Fault.self) { try await later.run(action, on: "a b.txt", step: "job.1") }
         #expect(fault?.kind == .failed && fault?.message.contains("no target `hub`") == true)
         let gone = Deed(action: action, intent: deed.intent, receipt: deed.receipt, step: deed.step)
-        #expect(try await gone.undo().summary.contains("took the event out"))
+        #expect(try await gone.undo().summary.contains("removed the event"))
     }
 
     @Test("A body beyond the target's limit is not added to the outbox, and the message says what to do")
@@ -192,7 +192,8 @@ import Testing
             return deed
         }
         #expect(try await deed("j.0", .waiting).undo().summary.contains("before hub had confirmed it"))
-        #expect(try await deed("j.1", .dead, attempts: 2).undo().summary.contains("one of 2 tries may have reached it"))
+        #expect(
+            try await deed("j.1", .dead, attempts: 2).undo().summary.contains("one of 2 attempts may have reached it"))
         for (step, state) in [("j.2", DeliveryRecord.State.sending), ("j.3", .delivered)] {
             let deed = try await deed(step, state, attempts: 1)
             let fault = await #expect(throws: Fault.self) { try await deed.undo() }

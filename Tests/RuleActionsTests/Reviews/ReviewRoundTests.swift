@@ -123,7 +123,7 @@ import Testing
         let undone = Self.saved("One bad word.\n", later, proposal: proposal)
         #expect(undone.undone == 1 && undone.state.count(.pending) == 1 && undone.state.count(.accepted) == 0)
         let text = ReviewSidecar.text(undone.state)
-        #expect(text.contains("1 finding.") && text.contains("has brought the words of before back"))
+        #expect(text.contains("1 finding.") && text.contains("has restored the previous words"))
         #expect(text.contains("\n\(proposal)\n"), "the words of the answer are proposed again")
         let again = Self.round(later, undone.state, Self.ticked(undone.state))
         #expect(again.newText == later.replacing("bad", with: proposal.dropFirst(2)))

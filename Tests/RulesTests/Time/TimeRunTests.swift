@@ -360,8 +360,8 @@ struct TimeRunTests {
         arguments: [
             ("at: \"every dya 03:00\"", "`at` must be such as"), ("every: 7", "`every` must be a duration"),
             ("every: 5s", "`every` must be a minute at least"),
-            ("on: aged", "`aged` is nothing that happens to a file"),
-            ("on: scheduled", "`scheduled` is nothing that happens"), ("where: { age: { is: 7 } }", "`age` must be a"),
+            ("on: aged", "`aged` is not an event of a file"),
+            ("on: scheduled", "`scheduled` is not an event"), ("where: { age: { is: 7 } }", "`age` must be a"),
             ("where: { age: { since: made, is: \"> 7d\" } }", "`since` must be one of"),
             ("where: { age: { since: arrived } }", "`age` needs `is`"),
         ])

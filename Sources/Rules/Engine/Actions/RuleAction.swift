@@ -90,7 +90,7 @@ extension Fault {
     package static let nameTaken = "name-taken"
 
     package static func nameTaken(_ path: BytePath) -> Fault {
-        Fault(.transient, "\(path) was taken by another file just now", path: path, code: nameTaken)
+        Fault(.transient, "\(path) has just been taken by another file", path: path, code: nameTaken)
     }
 }
 

@@ -47,7 +47,7 @@ struct StoredFile: Codable {
         guard let root = places[name: place]?.root else {
             throw Fault(
                 .failed,
-                "its place `\(place)` is not in the configuration any more; put it back under `places:` if this is still to be "
+                "its place `\(place)` is no longer in the configuration; put it back under `places:` if this should still be "
                     + "done")
         }
         try requireLearned(names)

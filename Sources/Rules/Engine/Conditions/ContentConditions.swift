@@ -89,7 +89,7 @@ extension ConditionSpec {
             guard let texts = context.texts(matches, "matches") else { return nil }
             let compiled = zip(context.reader.oneOrMore(matches), texts).map { item, text -> TextPattern? in
                 if let pattern = TextPattern(text) { return pattern }
-                context.reader.report(item.position, "`\(printable(text))` is no valid regular expression")
+                context.reader.report(item.position, "`\(printable(text))` is not a valid regular expression")
                 return nil
             }
             let good = compiled.compactMap(\.self)
@@ -112,7 +112,7 @@ extension ConditionSpec {
                         return Observation(true, seen: "`\(printable(match))`", values: values)
                     case .none: continue
                     case .gaveUp:
-                        seen = "`\(printable(pattern.text))` was given up: it needs too many steps for this text"
+                        seen = "`\(printable(pattern.text))` was abandoned: it needs too many steps for this text"
                     }
                 }
                 return Observation(false, seen: seen)

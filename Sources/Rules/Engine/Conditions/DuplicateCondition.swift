@@ -27,7 +27,7 @@ extension ConditionSpec {
         provides: [
             ValueSpec("duplicate.path", "The whole path of the original."),
             ValueSpec("duplicate.name", "The original's name."),
-            ValueSpec("duplicate.place", "The place that the original lies in."),
+            ValueSpec("duplicate.place", "The place of the original."),
         ]
     ) { node, context in
         var scopeNode = node

@@ -6,9 +6,9 @@ extension ConditionSpec {
     static let folderConditions: [ConditionSpec] = [
         ConditionSpec(
             "count",
-            "How many files lie in the file's folder, itself among them: `> 100`. A list is a range. Hidden names and what "
-                + "lies in folders below do not count. With `match: folders`, how many files lie in the folder itself, all the way "
-                + "down, but for those that are hidden or lie in hidden folders.",
+            "The number of files in the file's folder, including itself: `> 100`. A list is a range. Hidden names and files "
+                + "in subfolders do not count. With `match: folders`, the number of files in the folder itself, at any "
+                + "depth, except those that are hidden or in hidden folders.",
             example: "count: \"> 100\"", schema: comparisons, takes: .both
         ) { node, context in
             guard let wanted = context.comparisons(node, "count", such: "> 100", bound: { Int($0) }) else { return nil }

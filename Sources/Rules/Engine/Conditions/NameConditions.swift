@@ -50,7 +50,7 @@ extension ConditionSpec {
             }
         },
         ConditionSpec(
-            "depth", "How many folders lie between the place and the file; 0 is the place itself. A list is a range.",
+            "depth", "The number of folders between the place and the file; 0 is the place itself. A list is a range.",
             example: "depth: \"<= 1\"", schema: comparisons, takes: .both
         ) { node, context in
             guard let comparisons = context.comparisons(node, "depth", such: "<= 1", bound: { Int($0) }) else {

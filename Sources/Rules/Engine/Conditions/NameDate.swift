@@ -32,7 +32,7 @@ struct NameDate: Sendable {
             if letter.isLetter {
                 guard let allowed = Self.widths[letter] else {
                     throw NamePattern.Fault(
-                        message: "`\(printable(String(letter)))` is no letter of a date; there are `yyyy`, `yy`, `MM`, "
+                        message: "`\(printable(String(letter)))` is not a letter of a date; use `yyyy`, `yy`, `MM`, "
                             + "`dd`, `HH`, `mm` and `ss`", offset: at)
                 }
                 guard allowed.contains(count) else {
@@ -43,7 +43,7 @@ struct NameDate: Sendable {
                         offset: at)
                 }
                 guard seen.insert(letter).inserted else {
-                    throw NamePattern.Fault(message: "`\(letter)` stands in the date twice", offset: at)
+                    throw NamePattern.Fault(message: "`\(letter)` is in the date twice", offset: at)
                 }
                 parts.append(.digits(letter, count))
             } else {

@@ -13,7 +13,7 @@ extension ConditionSpec {
         var patterns: [TextPattern] = []
         for (item, text) in zip(context.reader.oneOrMore(node), texts) {
             guard let pattern = TextPattern(text, isMultiline: false) else {
-                context.reader.report(item.position, "`\(printable(text))` is no valid regular expression")
+                context.reader.report(item.position, "`\(printable(text))` is not a valid regular expression")
                 continue
             }
             patterns.append(pattern)
@@ -30,7 +30,7 @@ extension ConditionSpec {
                 case .none: continue
                 case .gaveUp:
                     return Observation(
-                        false, seen: "\(seen); `\(printable(pattern.text))` was given up: it needs too many steps")
+                        false, seen: "\(seen); `\(printable(pattern.text))` was abandoned: it needs too many steps")
                 }
             }
             return Observation(false, seen: seen)

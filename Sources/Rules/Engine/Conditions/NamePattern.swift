@@ -38,7 +38,7 @@ struct NamePattern: Sendable {
             case .literal(let text): parts.append(.literal(Array(text)))
             case .field(let name, let form, let offset, let formOffset):
                 guard names.insert(name).inserted else {
-                    throw Fault(message: "the field `\(printable(name))` stands there twice", offset: offset)
+                    throw Fault(message: "the field `\(printable(name))` is there twice", offset: offset)
                 }
                 let kind = try Self.kind(form, offset: formOffset)
                 if case .text = kind, case .field(let before, .text)? = parts.last {

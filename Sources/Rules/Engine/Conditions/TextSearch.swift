@@ -35,7 +35,7 @@ struct TextSearch: Sendable {
             var good: [TextPattern] = []
             for (item, source) in zip(reader.oneOrMore(matches), sources) {
                 guard let pattern = TextPattern(ignoresCase ? "(?i)\(source)" : source) else {
-                    reader.report(item.position, "`\(printable(source))` is no valid regular expression")
+                    reader.report(item.position, "`\(printable(source))` is not a valid regular expression")
                     continue
                 }
                 good.append(pattern)
@@ -67,7 +67,7 @@ struct TextSearch: Sendable {
             case .found(let match, let values):
                 return Observation(true, seen: "`\(printable(match))`", values: values)
             case .none: continue
-            case .gaveUp: seen = "`\(printable(pattern.text))` was given up: it needs too many steps for this text"
+            case .gaveUp: seen = "`\(printable(pattern.text))` was abandoned: it needs too many steps for this text"
             }
         }
         return Observation(false, seen: seen)

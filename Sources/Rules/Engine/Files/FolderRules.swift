@@ -15,7 +15,9 @@ extension RuleLoader {
             guard let word = item.scalar, FileEvent(rawValue: word) != nil, !Self.events.contains(word) else {
                 continue
             }
-            refuse(item.position, "a rule about folders is not told that one was \(word)", "say `arrived` or `changed`")
+            refuse(
+                item.position, "a rule about folders is not started by a folder that was \(word)",
+                "say `arrived` or `changed`")
         }
         for key in ["at", "every"] {
             guard let node = mapping[key] else { continue }

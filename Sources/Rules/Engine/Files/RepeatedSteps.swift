@@ -26,7 +26,7 @@ extension StepLoader {
         let isForEach = declaration.name == ForEach.declaration.name
         if isForEach, key == "on-failure" {
             reader.report(
-                position, "`for-each` cannot stand in `on-failure`",
+                position, "`for-each` is not allowed in `on-failure`",
                 hint: "what follows a failure is about the file as a whole")
             return false
         }
@@ -34,9 +34,9 @@ extension StepLoader {
         let others = registry.definitions.map(\.declaration).filter(\.mayBeRepeated).map { "`\($0.name)`" }
         reader.report(
             position,
-            "`\(declaration.name)` cannot stand in `for-each`"
+            "`\(declaration.name)` is not allowed in `for-each`"
                 + (isForEach ? "" : ": it is about the file as a whole, which is there once"),
-            hint: others.isEmpty ? nil : "what may stand there: \(others.joined(separator: ", "))")
+            hint: others.isEmpty ? nil : "allowed are: \(others.joined(separator: ", "))")
         return false
     }
 }

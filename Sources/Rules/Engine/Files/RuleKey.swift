@@ -11,7 +11,7 @@ package struct RuleKey: Sendable {
 
     package static let all: [RuleKey] = [
         RuleKey(
-            name: "rule", summary: "The rule's name, one of its kind in all files.", example: "rule: Import comics",
+            name: "rule", summary: "The rule's name, unique among all files.", example: "rule: Import comics",
             required: true,
             schema: ["type": "string", "minLength": 1]),
         RuleKey(
@@ -27,7 +27,7 @@ package struct RuleKey: Sendable {
         RuleKey(
             name: "on",
             summary:
-                "What must have happened: `arrived` (the default; a file also arrives when it first meets the conditions), "
+                "The event: `arrived` (the default; a file also arrives when it first meets the conditions), "
                 + "`changed`, `renamed`, `removed`; one or a list.",
             example: "on: [arrived, changed]", required: false,
             schema: words(FileEvent.happenings.map(\.rawValue), orList: true)),
@@ -47,13 +47,13 @@ package struct RuleKey: Sendable {
             name: "where", summary: "Conditions that must all hold; without it every file of the place is meant.",
             example: "where: { extension: cbz }", required: false, schema: ["$ref": "#/$defs/conditions"]),
         RuleKey(
-            name: "settle", summary: "How long a file must have stood still, 1s by default.", example: "settle: 2s",
+            name: "settle", summary: "How long a file must be unchanged, 1s by default.", example: "settle: 2s",
             required: false,
             schema: duration),
         RuleKey(
             name: "existing",
             summary:
-                "What was there before the first start, or before the rule was new: `process` or `skip`. "
+                "Files from before the first start, or from before the rule was added: `process` or `skip`. "
                 + "By default `process` in places of kind inbox and dropbox, else `skip`.",
             example: "existing: process", required: false, schema: words(Rule.Existing.allCases.map(\.rawValue))),
         RuleKey(
@@ -100,8 +100,8 @@ package struct RuleKey: Sendable {
         RuleKey(
             name: "examples",
             summary:
-                "Files, and what is to become of them: `steward rules test` carries them out in a throw-away home "
-                + "(docs/first-rules.md). No part of the rule itself.",
+                "Files and their expected results: `steward rules test` runs them in a temporary home "
+                + "(docs/first-rules.md). Not part of the rule itself.",
             example: "examples: [{ file: { name: a.log, age: 40d }, expect: { trashed: true } }]", required: false,
             schema: RuleExampleReader.schema),
     ]

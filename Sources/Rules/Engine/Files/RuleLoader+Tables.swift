@@ -33,7 +33,7 @@ extension RuleLoader {
             } catch {
                 reader.report(
                     item.position, "the table `\(name)` cannot be read: \(explain(error))",
-                    hint: "it has to lie beside this file")
+                    hint: "it must be beside this file")
                 isGood = false
             }
         }

@@ -173,7 +173,7 @@ struct RuleLoader {
         if items.isEmpty { reader.report(node.position, "`on` is an empty list, so the rule would never run") }
         let events = items.compactMap { item -> FileEvent? in
             if let hint = Self.timeHints[item.scalar ?? ""] {
-                reader.report(item.position, "`\(item.scalar ?? "")` is nothing that happens to a file", hint: hint)
+                reader.report(item.position, "`\(item.scalar ?? "")` is not an event of a file", hint: hint)
                 return nil
             }
             return reader.choice(item, "`on`", among: FileEvent.happenings.map(\.rawValue)).flatMap(FileEvent.init)

@@ -22,7 +22,7 @@ package enum YamlParser {
             return (nil, [source.diagnostic(at: fault.position, fault.message, hint: hint)])
         }
         if let position = bomb(source) {
-            let message = "so many anchors and aliases could stand for more values than are read"
+            let message = "so many anchors and aliases could expand to more values than are read"
             return (nil, [source.diagnostic(at: position, message, hint: "write the values out")])
         }
         if mostNesting(source) < 100 { return compose(source, limits) }
@@ -56,7 +56,7 @@ package enum YamlParser {
                 let named = keys.map { "`\($0)`" }.joined(separator: ", ")
                 return (
                     nil,
-                    [source.diagnostic(at: position, "the key \(BytePath.escape(Array(named.utf8))) stands twice here")]
+                    [source.diagnostic(at: position, "the key \(BytePath.escape(Array(named.utf8))) is repeated")]
                 )
             } catch {
                 return (nil, [diagnostic(error, source)])
@@ -182,7 +182,7 @@ package enum YamlParser {
             case .mapping(let mapping):
                 return YamlNode(.mapping(entries(mapping, depth: depth)), at: position)
             case .alias:
-                diagnostics.append(source.diagnostic(at: position, "this alias stands for nothing"))
+                diagnostics.append(source.diagnostic(at: position, "this alias refers to nothing"))
                 return nil
             }
         }
@@ -199,7 +199,7 @@ package enum YamlParser {
                 }
                 let name = renamed[position] ?? scalar.string
                 if let earlier = first[name] {
-                    let message = "the key `\(printable(name))` stands twice; the first is on line \(earlier.line)"
+                    let message = "the key `\(printable(name))` is repeated; the first is on line \(earlier.line)"
                     diagnostics.append(source.diagnostic(at: position, message, hint: "remove one of them"))
                     continue
                 }

@@ -45,7 +45,7 @@ extension JobExecutor {
         guard job.file.isFolder, targets.contains(job.file.absolute) else { return }
         if let other = try atWork(in: job.file, besides: job.record.id, transaction).first {
             throw Fault(
-                .transient, "the rule \"\(other.rule)\" is not done with \(try file(other).absolute), which lies in it",
+                .transient, "the rule \"\(other.rule)\" is not done with \(try file(other).absolute), which is in it",
                 path: job.file.absolute, code: Fault.heldUp)
         }
         guard !inWork.touches(job.file.absolute, besides: targets) else {

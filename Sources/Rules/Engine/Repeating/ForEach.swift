@@ -55,7 +55,7 @@ package struct ForEach: RuleAction {
 
     package func intent(for input: StepInput) async throws -> Intent {
         guard case .text(let message)? = input.values[Self.trouble], case .text(let word)? = input.values[Self.kind]
-        else { throw Fault(.failed, "`for-each` was not told what to do; this is a bug") }
+        else { throw Fault(.failed, "`for-each` has nothing to do; this is a bug") }
         throw Fault(Fault.Kind(rawValue: word) ?? .failed, message, path: input.file.absolute)
     }
 

@@ -125,7 +125,7 @@ extension JobExecutor {
         } catch {
             log.error(
                 """
-                an undo was cut off and cannot be finished: \(explain(error)); mend that, then `steward undo \
+                an undo was cut off and cannot be finished: \(explain(error)); fix that, then `steward undo \
                 \(id.prefix(12))`
                 """, metadata: LogFields.job(id))
         }

@@ -35,7 +35,7 @@ package enum BuiltInValues {
         ValueSpec("block.prefix", "The anchor's prefix: `jrnl`."),
         ValueSpec("block.time", "The anchor's time: `0930`."),
         ValueSpec("block.text", "The block's text."),
-        ValueSpec("block.heading", "The heading that the block stands under."),
+        ValueSpec("block.heading", "The heading above the block."),
         ValueSpec("block.token", "The whole anchor: `^jrnl-0930`."),
     ]
 

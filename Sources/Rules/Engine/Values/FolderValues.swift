@@ -7,7 +7,7 @@ extension BuiltInValues {
         ValueSpec("folder.path", "The path below the place: `albums/Lisbon 2024`."),
         ValueSpec("folder.parent", "The folder above, below the place; empty for the place itself: `albums`."),
         ValueSpec("folder.place", "The name of the place: `pictures`."),
-        ValueSpec("folder.count", "How many files lie in it, all the way down, hidden ones apart."),
+        ValueSpec("folder.count", "The number of files in it, at any depth, except hidden ones."),
         ValueSpec("folder.size", "Bytes of these."),
         ValueSpec("folder.earliest", "When the first of these was last changed; a date, empty where there are none."),
         ValueSpec("folder.latest", "When the last of these was changed; a date, empty where there are none."),

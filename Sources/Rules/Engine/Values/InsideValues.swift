@@ -17,7 +17,7 @@ extension BuiltInValues {
         ValueSpec("photo.longitude", "Where it was taken, in degrees; the west is negative."),
         ValueSpec("photo.width", "Pixels, as stored."),
         ValueSpec("photo.height", "Pixels, as stored."),
-        ValueSpec("photo.orientation", "How it is to be turned, 1 to 8, as EXIF counts."),
+        ValueSpec("photo.orientation", "Its orientation, 1 to 8, as in EXIF."),
         ValueSpec("media.duration", "How long sound or a film is, in whole seconds."),
         ValueSpec("media.width", "A film's width in pixels."),
         ValueSpec("media.height", "A film's height in pixels."),

@@ -37,7 +37,7 @@ enum EntryPath {
             throw refused("has no name")
         }
         if first.elementsEqual(system.utf8) { return nil }
-        guard parts.count <= mostFolders + 1 else { throw refused("lies in more than \(mostFolders) folders") }
+        guard parts.count <= mostFolders + 1 else { throw refused("is in more than \(mostFolders) folders") }
         guard parts.allSatisfy({ $0.count <= 255 }) else { throw refused("has a name of more than 255 bytes") }
         guard !parts.contains(where: { $0.starts(with: ".steward-".utf8) }) else {
             throw refused("has a name that only the agent gives")

@@ -155,7 +155,7 @@ struct PackFile: DecidingAction {
             let found = names.map { BytePath(bytes: $0).description }.joined(separator: ", ")
             throw Fault(
                 isNamed ? .superseded : .failed,
-                "what was packed of \(placement.source) is not what was looked at, so it was not kept"
+                "the packed copy of \(placement.source) differs from the examined file, so it was not kept"
                     + (isNamed ? "" : ": it is called \(found) in it"), path: placement.source)
         }
     }

@@ -165,7 +165,7 @@ struct PackedTree: Sendable {
         func closed() -> Bool { next == 0 || done == parts[next - 1].header.size }
         func other(_ what: String) -> Fault {
             Fault(
-                .failed, "what was packed of \(source) is not what lies in it, so it was not kept: \(what)",
+                .failed, "the packed copy of \(source) differs from the folder, so it was not kept: \(what)",
                 path: source)
         }
         try worker.unpack(archive, isOwn: true) { unpacked in

@@ -27,7 +27,7 @@ package struct ContentWorker: Sendable {
         guard let reader else {
             throw Fault(
                 .transient,
-                "there is no program steward-worker to look into files with; install it beside this one, or name it in "
+                "there is no program steward-worker to inspect files with; install it beside this one, or name it in "
                     + "STEWARD_WORKER", code: "machine")
         }
         self.program = reader
@@ -129,7 +129,7 @@ package struct ContentWorker: Sendable {
         case .noCage:
             throw Fault(
                 .failed,
-                "\(file.path) was not looked into: the reading process could not be locked down (\(end.message)); "
+                "\(file.path) was not examined: the reading process could not be locked down (\(end.message)); "
                     + "`steward doctor` says more", path: file.path)
         }
     }
@@ -141,16 +141,16 @@ package struct ContentWorker: Sendable {
         func ofMachine(_ what: String) -> Fault {
             Fault(
                 .transient,
-                "\(path) was not looked into: \(what); if it stays so, restart the agent, then see `steward doctor`",
+                "\(path) was not examined: \(what); if it stays so, restart the agent, then see `steward doctor`",
                 path: path, code: "machine")
         }
         switch ending {
         case .mute(let status): throw ofMachine("the reading process left (status \(status)) before it said anything")
         case .killed(SIGKILL):
-            throw ofMachine("the reading process was killed, as the kernel does where memory runs short")
+            throw ofMachine("the reading process was killed, perhaps because memory ran out")
         case .stalled: throw ofMachine("the reading process waited too long for the disk or the processor")
         case .halted: throw ofMachine("the reading process was stopped (SIGSTOP) and never resumed")
-        case .killed(SIGXCPU), .timedOut: return ContentReport(trouble: "reading it takes longer than it may")
+        case .killed(SIGXCPU), .timedOut: return ContentReport(trouble: "reading it takes too long")
         case .killed(let signal):
             return ContentReport(trouble: "the process that read it failed (signal \(signal)): the file is damaged")
         case .vanished(let status):
@@ -210,7 +210,7 @@ package struct ContentWorker: Sendable {
         case .mute(ContentStatus.notCaged):
             throw Fault(
                 .failed,
-                "\(file.path) was not looked into: the program that reads PDFs could not be locked down, which takes a "
+                "\(file.path) was not examined: the program that reads PDFs could not be locked down, which takes a "
                     + "kernel with Landlock and seccomp; `steward doctor` says more", path: file.path)
         case .mute, .vanished: return ([], false, "the PDF is damaged, or asks for a password")
         default: return ([], false, try trouble(ending, file.path).trouble)

@@ -6,10 +6,10 @@ struct DeleteFile: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "delete",
         summary:
-            "Deletes the file for good: it goes into no trash and cannot be brought back. Only for a rule with a least "
-            + "`age` in `where`, or after a step `confirm`. A file that has changed since it was looked at stays, and so "
-            + "does one that is being written, or that has other names (hard links), under which it would be there all "
-            + "the same.",
+            "Deletes the file permanently: it is not trashed and cannot be restored. Only for a rule with a minimum "
+            + "`age` in `where`, or after a step `confirm`. A file that has changed since it was examined stays, and so "
+            + "does one that is being written, or that has other names (hard links), under which it would still "
+            + "exist.",
         guarantee: .exactlyOnce, work: .disk, canUndo: false, isIrrevocable: true, parameters: [], example: "delete")
 
     private let services: FileServices

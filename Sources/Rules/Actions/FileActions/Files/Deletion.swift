@@ -17,7 +17,7 @@ struct DeletedFile: Codable, Sendable, Equatable {
 
     static func requireOneName(_ open: Descriptor) throws {
         try JudgedContent.requireOneName(
-            open, "it would be there all the same; it was not deleted. Use `trash` to take this name away")
+            open, "it would still exist; it was not deleted. Use `trash` to remove this name")
     }
 
     /// Whether this file is still at `entry`.
@@ -60,7 +60,7 @@ struct Deletion: Primitive {
             // A file that was being written at that moment got its name back.
             guard try open.status().links == 0 else {
                 guard try ContentHash.of(open) == hash else {
-                    throw Fault(.superseded, "\(path) was changed just when it was to be deleted; it stays", path: path)
+                    throw Fault(.superseded, "\(path) was changed just before it was deleted; it stays", path: path)
                 }
                 throw Fault(.transient, "\(path) is open for writing, so it was not deleted", path: path)
             }
@@ -74,7 +74,7 @@ struct Deletion: Primitive {
 
     func undo(_ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
         throw Fault(
-            .failed, "\(file.content.file) was deleted for good, which cannot be undone", path: file.content.file)
+            .failed, "\(file.content.file) was permanently deleted, which cannot be undone", path: file.content.file)
     }
 
     /// The receipt if an interrupted deletion was under way; removes leftovers.

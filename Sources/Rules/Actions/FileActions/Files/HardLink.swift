@@ -14,8 +14,8 @@ enum HardLink {
             } catch let fault as Fault where fault.errno == EXDEV {
                 throw Fault(
                     .failed,
-                    "\(source) and \(path.parent) lie on different file systems, and a hard link cannot reach across; "
-                        + "say `kind: symbolic`, or `copy` it", path: source, errno: EXDEV)
+                    "\(source) and \(path.parent) are on different file systems, and a hard link cannot cross them; "
+                        + "use `kind: symbolic`, or `copy` it", path: source, errno: EXDEV)
             }
             return Mover.Placed(path: path, fingerprint: try file.status().fingerprint, hash: placement.hash)
         }

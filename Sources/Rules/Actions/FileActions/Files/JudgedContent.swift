@@ -70,7 +70,7 @@ struct JudgedContent: Codable, Sendable, Equatable {
         var now = self
         now.file = context.file?.absolute ?? file
         guard try context.files.status(now.file)?.kind == .file else {
-            throw Fault(.failed, "\(now.file) is not there any more", path: now.file, code: Fault.leftAlone)
+            throw Fault(.failed, "\(now.file) no longer exists", path: now.file, code: Fault.leftAlone)
         }
         let open = try context.files.file(now.file)
         guard try isWritten && isThatFile(open) || now.isHeld(by: open) else {

@@ -4,7 +4,7 @@ import Rules
 /// Renames the file within its folder.
 struct RenameFile: DecidingAction {
     static let declaration = ActionDeclaration(
-        name: "rename", summary: "Gives the file, or the folder, another name where it lies.", guarantee: .exactlyOnce,
+        name: "rename", summary: "Renames the file, or the folder, in place.", guarantee: .exactlyOnce,
         work: .disk,
         canUndo: true, takes: .both,
         parameters: [

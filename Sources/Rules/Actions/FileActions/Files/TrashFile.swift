@@ -6,7 +6,7 @@ struct TrashFile: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "trash", summary: "Puts the file, or the whole folder, into the trash.", guarantee: .exactlyOnce,
         work: .disk, canUndo: true, takesAway: true, takes: .both,
-        parameters: [], provides: [ValueSpec("trash.path", "where the file lies in the trash")], example: "trash")
+        parameters: [], provides: [ValueSpec("trash.path", "the file's path in the trash")], example: "trash")
 
     private let services: FileServices
 

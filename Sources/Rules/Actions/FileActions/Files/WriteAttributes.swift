@@ -97,7 +97,7 @@ struct WriteAttributes: DecidingAction {
         var names = arguments.mapNames("set")
         if arguments.has("remove") { names += try arguments.fixedTexts("remove") }
         if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
-            throw ArgumentFault("remove", "\(BytePath.escape(Array(twice.utf8))) is to be set and to be removed")
+            throw ArgumentFault("remove", "\(BytePath.escape(Array(twice.utf8))) is both set and removed")
         }
         return names
     }

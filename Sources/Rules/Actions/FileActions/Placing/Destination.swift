@@ -9,8 +9,8 @@ package enum ExistsPolicy: String, Sendable, Codable, CaseIterable {
 
     package static let parameter = ParameterSpec(
         "exists", .choice(allCases.map(\.rawValue)), default: "rename",
-        "what to do where the name is taken: `rename` takes `name (1).ext`, or the next number up to 999; `skip` leaves "
-            + "both as they are; `same` skips what has the content of one of these names already, and renames else; "
+        "what to do if the name is taken: `rename` uses `name (1).ext`, or the next number up to 999; `skip` leaves "
+            + "both as they are; `same` skips a file with the content of one of these names, and renames otherwise; "
             + "`replace` puts the old one in the trash")
 }
 
@@ -113,7 +113,7 @@ package struct Destination: Codable, Sendable, Equatable {
     static func complaint(folder: BytePath) -> String? {
         if folder.bytes.contains(0) { return "\(folder) cannot be a folder's name" }
         let staysBelow = !folder.isAbsolute && folder.components.allSatisfy { $0 != ArraySlice("..".utf8) }
-        return staysBelow ? nil : "the folder \(folder) would lie outside its place; give one within the place"
+        return staysBelow ? nil : "the folder \(folder) would be outside its place; give one within the place"
     }
 
     /// Why a file cannot have this name; nil if it can.

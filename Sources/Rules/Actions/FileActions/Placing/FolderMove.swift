@@ -23,8 +23,8 @@ package struct FolderMove {
             guard try new.folder.status().device == status.device else {
                 throw Fault(
                     .failed,
-                    "\(source) and \(target.parent) lie on two file systems, and a folder is moved by one rename or not "
-                        + "at all; move it by hand, or let it stay on its own", path: source)
+                    "\(source) and \(target.parent) are on different file systems, and a folder is moved by one rename or not "
+                        + "at all; move it by hand, or leave it", path: source)
             }
             guard try Durable.renameNew(entry, to: new) else { continue }
             let found = try compare(new, entry, status)
@@ -40,7 +40,7 @@ package struct FolderMove {
         }
         let status = try folder.status()
         guard status.inode == fingerprint?.inode, status.device == fingerprint?.device else {
-            throw Fault(.superseded, "\(source) is another folder by now", path: source)
+            throw Fault(.superseded, "\(source) was replaced by another folder", path: source)
         }
         guard try FolderContents(folder).digest == contents else {
             throw Fault(.superseded, "the contents of \(source) have changed since they were examined", path: source)
@@ -54,9 +54,9 @@ package struct FolderMove {
         guard try Durable.renameNew(new, to: old) else {
             throw Fault(
                 .failed,
-                "another folder had come to \(source); it lies at \(new.path) now, for its name is taken again",
+                "another folder had taken \(source); it is at \(new.path) now, because its name is taken again",
                 path: source)
         }
-        throw Fault(.superseded, "\(source) is another folder by now", path: source)
+        throw Fault(.superseded, "\(source) was replaced by another folder", path: source)
     }
 }

@@ -60,7 +60,7 @@ struct ReplacedFile: Codable, Sendable {
             return receipt
         }
         var receipt = receipt
-        receipt.summary += "; what was there before is in the trash"
+        receipt.summary += "; the previous file is in the trash"
         receipt.effects.append(.created(old.slot, status.fingerprint, old.hash))
         return receipt
     }
@@ -107,10 +107,10 @@ struct ReplacedFile: Codable, Sendable {
         }
         // Finish removing the original if it was copied to the trash.
         try services.finishRemoval(of: path, expecting: hash, purpose: Self.purpose(context), context)
-        if HiddenNames.isToken(path) { return "its name is hidden, and not known any more" }
+        if HiddenNames.isToken(path) { return "its name is hidden, and no longer known" }
         if let status = try files.status(path) {
             let isSame = try status.kind == .file && files.hash(path) == hash
-            return isSame ? nil : "another file has its name by now"
+            return isSame ? nil : "another file has taken its name"
         }
         // A restored copy is not a product of the step.
         let owner = "\(context.stepID) back"
@@ -186,7 +186,8 @@ extension PuttingBack {
             let back = try restoreFromTrash(replaced)
             return Receipt("\(done.summary), \(back.summary)", effects: done.effects + back.effects)
         } catch let fault as Fault where fault.kind == .failed {
-            return Receipt("\(done.summary); what was there before stays away: \(fault.message)", effects: done.effects)
+            return Receipt(
+                "\(done.summary); the previous file is not restored: \(fault.message)", effects: done.effects)
         }
     }
 }

@@ -71,7 +71,7 @@ package struct ReplacedVersion: Codable, Sendable, Equatable {
             throw error
         }
         guard let done = try finish(services, context) else {
-            throw Fault(.superseded, "\(path) was saved by somebody else just now", path: path)
+            throw Fault(.superseded, "\(path) has just been saved by another program", path: path)
         }
         return done
     }

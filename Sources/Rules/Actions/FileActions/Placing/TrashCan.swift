@@ -66,8 +66,8 @@ package struct TrashCan: Sendable {
             guard status.owner == geteuid(), status.mode & 0o022 == 0 else {
                 throw Fault(
                     .failed,
-                    "the trash \(folder.path) is not this user's alone, so nothing is put into it; run `chmod go-w` on it, or "
-                        + "remove it if it is somebody else's", path: folder.path)
+                    "the trash \(folder.path) is not private to this user, so nothing is put into it; run `chmod go-w` on it, or "
+                        + "remove it if it belongs to another user", path: folder.path)
             }
         }
     }

@@ -16,9 +16,9 @@ struct ConvertFile: DecidingAction {
     static let declaration = ActionDeclaration(
         name: "convert",
         summary:
-            "Has a program make another file of the file, as `run` does: an argument list, never a shell, and off unless "
+            "Runs a program that makes another file from the file, like `run`: an argument list, never a shell, and off unless "
             + "the configuration says `run: { allow: true }`. It is started in an empty folder and must leave one file "
-            + "there, whatever that is called. Killed in the midst, the program runs once more; what it made comes to lie "
+            + "there, with any name. Killed in the middle, the program runs again; its product is put "
             + "at its destination once.",
         guarantee: .atLeastOnce, work: .process, canUndo: true, mayBeRepeated: true,
         parameters: [

@@ -22,9 +22,9 @@ struct NotifyPerson: ExternalAction {
     static let declaration = ActionDeclaration(
         name: "notify",
         summary:
-            "Tells a person something: on the desktop of the user whom the agent runs as, or by mail. Where there is no "
-            + "desktop, the step says so and the rule goes on. For a webhook use `publish`, which keeps trying. Killed just "
-            + "after it has told somebody, it tells it once more.",
+            "Notifies a person: on the desktop of the user the agent runs as, or by mail. If there is no "
+            + "desktop, the step says so and the rule continues. For a webhook use `publish`, which keeps trying. Killed right "
+            + "after notifying, it notifies again.",
         guarantee: .atLeastOnce, work: .process, canUndo: false, mayBeRepeated: true, takes: .both,
         parameters: [
             ParameterSpec("title", .template, required: true, "one line: what has happened; a mail's subject"),
@@ -38,7 +38,7 @@ struct NotifyPerson: ExternalAction {
                 "`critical` stays on the desktop until somebody has seen it"),
             ParameterSpec(
                 "required", .boolean, default: "false",
-                "whether the rule stops where nobody can be told; else the step says so, and the rule goes on"),
+                "whether the rule stops if nobody can be notified; otherwise the step says so, and the rule continues"),
         ],
         example: "notify: { title: \"{{ file.name }} has come\" }")
 
@@ -86,7 +86,7 @@ struct NotifyPerson: ExternalAction {
             guard !intent.isRequired else { throw Fault(.failed, obstacle, path: intent.file) }
             said = "no notification was sent: \(obstacle)"
         } else {
-            said = intent.mail.map { "sent a mail to \($0)" } ?? "told the desktop"
+            said = intent.mail.map { "sent a mail to \($0)" } ?? "notified the desktop"
         }
         FaultPoint.reach("told")
         try await services.files.run { try journal.note(said, step: context.stepID) }

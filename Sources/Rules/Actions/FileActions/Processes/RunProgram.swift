@@ -18,8 +18,8 @@ struct RunProgram: ExternalAction {
     static let declaration = ActionDeclaration(
         name: "run",
         summary:
-            "Runs a program: an argument list, never a shell. It is started in an empty folder of its own, which goes when "
-            + "it has ended, and finds the file that was judged open as `/dev/fd/3`, whatever its name stands for by then. "
+            "Runs a program: an argument list, never a shell. It is started in a separate empty folder, which is removed when "
+            + "it has ended, and finds the judged file open as `/dev/fd/3`, whatever has its name by then. "
             + "Off unless the configuration says `run: { allow: true }`.",
         guarantee: .atMostOnce, work: .process, canUndo: false, mayBeRepeated: true,
         parameters: [

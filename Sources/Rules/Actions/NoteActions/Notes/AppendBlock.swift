@@ -15,7 +15,7 @@ struct AppendBlock: DecidingAction {
                 "`today` for the daily note of the capture's own day (UTC), else a path below the vault"),
             ParameterSpec("place", .place, "the vault; needed only where there are several places of kind `notes`"),
             ParameterSpec(
-                "heading", .template, default: "Captures", "the H2 that the block stands under, made if missing"),
+                "heading", .template, default: "Captures", "the H2 above the block, added if missing"),
             ParameterSpec(
                 "anchor", .template, default: "cap", "the anchor's prefix; the local time is added: `^cap-0930`"),
             ParameterSpec(

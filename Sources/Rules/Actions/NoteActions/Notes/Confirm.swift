@@ -16,8 +16,8 @@ struct Confirm: ExternalAction {
                 "a note that gets the question with a box to tick: `today` for the daily note, else a path below the "
                     + "vault; a saved tick is a yes"),
             ParameterSpec("place", .place, "the vault; needed only where there are several places of kind `notes`"),
-            ParameterSpec("heading", .template, default: "Questions", "the H2 that the box stands under"),
-            ParameterSpec("within", .duration, "how long it waits: silence for so long is a no"),
+            ParameterSpec("heading", .template, default: "Questions", "the H2 above the box"),
+            ParameterSpec("within", .duration, "how long it waits: no answer by then is a no"),
         ],
         example: "confirm: { text: \"Delete {{ file.name }}?\", within: 7d }")
 
@@ -70,7 +70,7 @@ struct Confirm: ExternalAction {
         switch question.answer {
         case .confirmed: return Self.receipt(question)
         case .declined:
-            throw Fault(.failed, "somebody has said no: \(question.text)", code: Fault.declined)
+            throw Fault(.failed, "somebody answered no: \(question.text)", code: Fault.declined)
         case nil:
             throw Fault(
                 .transient,
@@ -87,7 +87,7 @@ struct Confirm: ExternalAction {
 
     /// No-op, because an answer has changed nothing.
     func undo(_ intent: Intent, _ receipt: Receipt, _ context: StepContext) async throws -> Receipt {
-        Receipt("the answer stays as it was given")
+        Receipt("the answer is kept")
     }
 
     func summary(of intent: Intent) -> String { "ask a person: \(intent.text.shown)" }

@@ -73,7 +73,7 @@ struct NoteTarget: Sendable {
     /// Why a note cannot be inside a vault; nil if it can.
     private static func complaint(note: BytePath) -> String? {
         let staysBelow = !note.isAbsolute && note.components.allSatisfy { $0 != ArraySlice("..".utf8) }
-        return staysBelow ? nil : "the note \(note) would lie outside the vault"
+        return staysBelow ? nil : "the note \(note) would be outside the vault"
     }
 
     /// The starting text of a new daily note: the vault's own template, if it has one.

@@ -27,8 +27,8 @@ struct ReviewDraft: ExternalAction {
     static let declaration = ActionDeclaration(
         name: "review",
         summary:
-            "Reviews a draft: what is found goes into `NAME.review.md` beside it, once for the same text. Ticking a finding "
-            + "there and saving puts the proposed words into the draft. A model is asked only where `passes` says so.",
+            "Reviews a draft: the findings go into `NAME.review.md` beside it, once for the same text. Ticking a finding "
+            + "there and saving puts the proposed words into the draft. A model is asked only if `passes` says so.",
         guarantee: .exactlyOnce, work: .cpu, canUndo: true,
         parameters: [
             ParameterSpec(
@@ -49,10 +49,10 @@ struct ReviewDraft: ExternalAction {
                 "long-sentence", .integer(10...1000), default: "40", "a sentence with more words is called long"),
         ],
         provides: [
-            ValueSpec("review.findings", "how many findings wait for an answer"),
-            ValueSpec("review.new", "how many of them are new"),
-            ValueSpec("review.accepted", "how many were accepted just now"),
-            ValueSpec("review.skipped", "how many were skipped just now"),
+            ValueSpec("review.findings", "the number of findings without an answer"),
+            ValueSpec("review.new", "the number of new ones"),
+            ValueSpec("review.accepted", "the number accepted in this review"),
+            ValueSpec("review.skipped", "the number skipped in this review"),
             ValueSpec("review.orphaned", "how many were accepted, but could not be placed in the draft for certain"),
             ValueSpec("review.draft", "the draft's name"),
             ValueSpec("review.sidecar", "the sidecar's name"),
@@ -121,7 +121,7 @@ struct ReviewDraft: ExternalAction {
         return try await services.files.run {
             guard let plan = try Self.keptPlan(intent, context, services) else {
                 throw Fault(
-                    .failed, "what this review of \(intent.draft.nameText) wrote is not known any more",
+                    .failed, "the files written by this review of \(intent.draft.nameText) are no longer known",
                     path: intent.draft)
             }
             if context.resumesUndo, let begun = try Self.keptUndo(plan, context, services),
@@ -182,7 +182,7 @@ struct ReviewDraft: ExternalAction {
         if round.waiting > 0, let sign, isSidecar || !sign.endsWithASave {
             throw Fault(
                 .transient,
-                "\(sign.tells(of: files.draft)); the answers in \(files.sidecar.nameText) are put into it \(sign.end), "
+                "\(sign.tells(of: files.draft)); the answers in \(files.sidecar.nameText) are applied \(sign.end), "
                     + "or at once with `[x!]`", path: files.draft, code: Fault.inEditor)
         }
         let intent = try intent(round, draft, files, known, sidecar, root: root, held)
@@ -191,7 +191,7 @@ struct ReviewDraft: ExternalAction {
         if intent.sidecar != nil || question != nil, let lock = try UnsavedChanges.sign(beside: files.sidecar, held) {
             throw Fault(
                 .transient,
-                "\(UnsavedSign.file(lock).tells(of: files.sidecar)); it is written anew once it is saved",
+                "\(UnsavedSign.file(lock).tells(of: files.sidecar)); it is rewritten once that is saved",
                 path: files.sidecar)
         }
         guard let question else { return intent }
@@ -258,7 +258,7 @@ struct ReviewDraft: ExternalAction {
         _ round: ReviewRound, _ state: ReviewState, _ files: ReviewFiles, _ kept: ReviewWrite?, isNews: Bool
     ) -> String {
         let draft = files.draft.nameText
-        guard isNews else { return "\(draft) has been reviewed as it stands" }
+        guard isNews else { return "\(draft) has been reviewed in its current form" }
         if let reason = state.unreadable { return "\(draft): \(reason)" }
         var parts: [String] = []
         if !round.accepted.isEmpty { parts.append("accepted \(round.accepted.count)") }
@@ -267,14 +267,14 @@ struct ReviewDraft: ExternalAction {
         parts.append(open == 1 ? "1 finding is open" : "\(open) findings are open")
         if state.count(.orphaned) > 0 { parts.append("\(state.count(.orphaned)) could not be placed") }
         if round.undone > 0 {
-            parts.append("\(round.undone) of the answers had been taken out of the draft again by a save")
+            parts.append("\(round.undone) of the answers had been undone by a later save")
         }
         if round.misread > 0 {
             parts.append(
-                round.misread == 1 ? "1 mark is no answer" : "\(round.misread) marks are no answers")
+                round.misread == 1 ? "1 mark is not an answer" : "\(round.misread) marks are no answers")
         }
         if round.waiting > 0 { parts.append("\(round.waiting) wait until the draft is saved") }
-        if let kept { parts.append("what was written into the sidecar is kept as \(kept.path.nameText)") }
+        if let kept { parts.append("the text written to the sidecar is kept as \(kept.path.nameText)") }
         let trouble = state.reading?.troubles.first.map { "; \($0)" } ?? ""
         return "reviewed \(draft): " + parts.joined(separator: ", ") + trouble
     }
@@ -324,7 +324,7 @@ struct ReviewDraft: ExternalAction {
         if !isShared, SidecarMark.begins(sidecar.string.utf8) { return }
         throw Fault(
             .failed,
-            "\(files.sidecar) is in the way: the findings of \(files.draft.nameText) belong there; give the file another "
+            "\(files.sidecar) exists already: the findings of \(files.draft.nameText) belong there; give the file another "
                 + "name, then run `steward retry`", path: files.sidecar)
     }
 

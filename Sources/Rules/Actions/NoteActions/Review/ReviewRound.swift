@@ -124,7 +124,7 @@ package struct ReviewRound: Sendable {
             case .unknown(let mark):
                 state.findings[index].isTicked = false
                 state.findings[index].note =
-                    "“\(mark)” is no answer, so nothing was done: x accepts, - skips, and nothing else counts."
+                    "“\(mark)” is not an answer, so nothing was done: x accepts, - skips, and nothing else counts."
                 misread += 1
                 hasAnswers = true
             case .skip:
@@ -172,9 +172,9 @@ package struct ReviewRound: Sendable {
             case .conflict(let other):
                 leave(index, "Not applied: it overlaps with \(keys[other] ?? other), which was. Look at it again.")
             case .drifted:
-                leave(index, "Not applied: these words have changed, or stand in several places.")
+                leave(index, "Not applied: these words have changed, or occur in several places.")
             case .orphaned:
-                leave(index, "Not applied: these words are not in the draft any more.")
+                leave(index, "Not applied: these words are no longer in the draft.")
             case .refused(let what):
                 leave(index, "Not applied: it would change \(what). Change the draft by hand, then skip it here.")
             }
@@ -260,7 +260,7 @@ package struct ReviewRound: Sendable {
             muted.isEmpty
             ? []
             : [
-                "Left out from now on, because their findings are always skipped here: "
+                "Omitted from now on, because their findings are always skipped here: "
                     + muted.sorted().map { "`\($0)`" }.joined(separator: ", ") + "."
             ]
         let resolver = AnchorResolver(draft)

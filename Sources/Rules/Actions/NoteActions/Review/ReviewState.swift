@@ -45,7 +45,7 @@ package struct ReviewState: Codable, Sendable, Equatable {
         } catch {
             throw Fault(
                 .failed,
-                "\(path) is not the state of a review: \(error); mend it, or move it away to have the draft reviewed anew",
+                "\(path) is not the state of a review: \(error); fix it, or move it away to have the draft reviewed again",
                 path: path)
         }
         guard version == Self.current else {

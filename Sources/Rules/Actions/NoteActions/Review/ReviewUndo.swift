@@ -51,7 +51,7 @@ extension ReviewDraft {
         _ intent: Intent, _ writing: ReviewWriting, _ files: ReviewFiles, resumes: Bool
     ) throws -> Receipt {
         guard let state = intent.state, state.base == nil else {
-            return Receipt("nothing was answered, so nothing was taken back")
+            return Receipt("nothing was answered, so nothing was undone")
         }
         func isOurs(_ write: ReviewWrite) throws -> Bool {
             let found = try writing.hash(write.path)
@@ -59,7 +59,7 @@ extension ReviewDraft {
         }
         guard try isOurs(state) else {
             throw Fault(
-                .failed, "the review of \(files.draft.nameText) has gone on since; it was left as it is",
+                .failed, "the review of \(files.draft.nameText) has continued since; it was left as it is",
                 path: state.path)
         }
         var effects: [FileEffect] = []

@@ -115,8 +115,8 @@ struct ReviewWriting: Sendable {
             case .unsupported:
                 throw Fault(
                     .failed,
-                    "\(path) cannot be leased (its file system has no leases, or it is another user's), so nothing was "
-                        + "written into it; make the changes by hand", path: path)
+                    "\(path) cannot be leased (its file system has no leases, or it belongs to another user), so nothing was "
+                        + "written to it; make the changes by hand", path: path)
             case .busy: usleep(50_000)
             }
         }
@@ -124,6 +124,6 @@ struct ReviewWriting: Sendable {
     }
 
     static func changed(_ path: BytePath) -> Fault {
-        Fault(.transient, "\(path) has been changed meanwhile; it is looked at again", path: path)
+        Fault(.transient, "\(path) was changed in the meantime; it will be examined again", path: path)
     }
 }

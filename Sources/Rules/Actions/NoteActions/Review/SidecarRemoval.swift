@@ -7,7 +7,7 @@ import TKCore
 extension ReviewDraft {
     static func decideRemoval(_ file: BytePath, root: BytePath, _ held: HeldFiles) throws -> Intent {
         guard let files = try reviewed(file, held), files.draft == file, try held.status(file) == nil else {
-            return nothing(file, root, "nothing is to be put away for \(file.nameText)")
+            return nothing(file, root, "there is nothing to remove for \(file.nameText)")
         }
         let known = try state(files, held)
         guard known.hash != nil, let sidecar = try text(files.sidecar, held) else {
@@ -16,7 +16,7 @@ extension ReviewDraft {
         guard known.state.rendered == ContentHash(of: Array(sidecar.string.utf8)) else {
             return nothing(
                 file, root,
-                "\(file.nameText) is gone; \(files.sidecar.nameText) is left, because somebody has written into it")
+                "\(file.nameText) is gone; \(files.sidecar.nameText) is kept, because somebody has written to it")
         }
         var state = known.state
         (state.rendered, state.content) = (nil, nil)
@@ -35,7 +35,7 @@ extension ReviewDraft {
 
     static func putAway(_ sidecar: ReviewWrite, _ intent: Intent, _ writing: ReviewWriting) throws -> Receipt {
         guard try writing.held.status(intent.draft) == nil else {
-            throw Fault(.superseded, "\(intent.draft) is there again", path: intent.draft)
+            throw Fault(.superseded, "\(intent.draft) exists again", path: intent.draft)
         }
         if let found = try writing.hash(sidecar.path) {
             guard found == sidecar.result else { throw ReviewWriting.changed(sidecar.path) }

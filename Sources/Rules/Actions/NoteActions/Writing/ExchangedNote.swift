@@ -36,7 +36,7 @@ struct ExchangedNote {
         let age = Timestamp.now().seconds - Double(status.fingerprint.modified) / 1e9
         guard age >= quietFor else {
             throw Fault(
-                .transient, "\(note) was written a moment ago and cannot be leased; waiting until it is quiet",
+                .transient, "\(note) has just been written and cannot be leased; waiting until it is no longer in use",
                 path: note)
         }
         let before = try file.readAll()
@@ -67,7 +67,7 @@ struct ExchangedNote {
             FaultPoint.reach("write begun")
             guard try files.status(place)?.fingerprint == status.fingerprint else {
                 try journal.ledger.writeBlocking { try $0.voidNoteWrite(id) }
-                throw Fault(.transient, "\(note) changed in the last moment", path: note)
+                throw Fault(.transient, "\(note) changed at the last moment", path: note)
             }
             try exchanged.exchange()
             let displaced = Displaced(path: exchanged.aside.path, note: note, hash: base)

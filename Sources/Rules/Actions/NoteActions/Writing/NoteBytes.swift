@@ -25,7 +25,7 @@ struct NoteBytes: Sendable {
 
     /// - Throws: `Fault(.transient)` if the version was known at first but no longer is.
     func read() throws -> [UInt8] {
-        guard let bytes else { throw Fault(.transient, "\(note) was written while it was looked at", path: note) }
+        guard let bytes else { throw Fault(.transient, "\(note) was written while it was read", path: note) }
         return bytes
     }
 }

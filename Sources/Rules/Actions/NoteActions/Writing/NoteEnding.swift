@@ -35,20 +35,20 @@ extension NoteWriter {
                 _ = try await self.enqueue(.ending, on: note)
             } catch let fault as Fault where fault.kind == .transient && fault.errno == nil && fault.path != ledger.file
             {
-                log.debug("what was begun in \(note) is ended when it is written to: \(fault.message)")
+                log.debug("a write to \(note) will be completed with the next one: \(fault.message)")
             }
         }
         guard ended == nil else { return }
         log.warning(
             """
-            what was being written into \(note) is ended later: its file system does not answer (`steward status` says more)
+            an unfinished write to \(note) will be completed later: its file system does not respond (`steward status` says more)
             """)
     }
 
     /// - Parameter place: the place of the leftovers; nil if they are in none.
     private func retireUnlessHung(_ leftovers: [ExchangedNote.Leftover], in place: String?) async throws {
         let (exchange, pool) = (exchange, pool)
-        let whose = place.map(Bulkhead.place) ?? Bulkhead("temporary files that lie in no place")
+        let whose = place.map(Bulkhead.place) ?? Bulkhead("temporary files outside all places")
         // By the time it responds, steps may be running there again.
         let isAwaited = Mutex(true)
         let retired: Void? = try await outcome(unlessHung: whose) {
@@ -60,7 +60,7 @@ extension NoteWriter {
         isAwaited.withLock { $0 = false }
         log.warning(
             """
-            temporary files of an earlier life stay until the next start: a file system does not answer (\(whose.label); \
+            temporary files of an earlier run stay until the next start: a file system does not respond (\(whose.label); \
             `steward status` says more)
             """)
     }

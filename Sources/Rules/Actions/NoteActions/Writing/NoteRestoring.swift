@@ -23,9 +23,9 @@ package struct MissingBlock: Codable, Sendable {
 
     package var line: String {
         switch NoteMemory.Fate(rawValue: fate) {
-        case .wiped: "^\(token) of \(note) was lost in a save and is put back as soon as the note can be written"
-        case .removed: "^\(token) of \(note) was taken out by somebody who had it"
-        default: "^\(token) of \(note) is missing since a save that held what came after it"
+        case .wiped: "^\(token) of \(note) was lost in a save and will be restored once the note can be written"
+        case .removed: "^\(token) of \(note) was removed by somebody who had it"
+        default: "^\(token) of \(note) is missing since a save that has later content"
         }
     }
 }

@@ -116,7 +116,7 @@ struct NoteSnapshot: Sendable {
         let back = Set(lost.map(\.step))
         for block in blocks where back.contains(block.step) {
             try transaction.note(
-                "restored", "the block ^\(block.token) was lost in a save that did not know it; it is back in \(note)",
+                "restored", "the block ^\(block.token) was lost in a save of an older text; it was restored in \(note)",
                 job: Self.job(block.step))
         }
     }
@@ -124,7 +124,7 @@ struct NoteSnapshot: Sendable {
     /// The message about a block that stays out; nil for any other.
     static func message(_ block: NoteMemory.Block, _ note: BytePath) -> String? {
         switch block.fate {
-        case .removed: "the block ^\(block.token) was taken out of \(note); it stays out"
+        case .removed: "the block ^\(block.token) was removed from \(note); it stays out"
         case .out:
             "the block ^\(block.token) is missing from \(note) since a save that has later content; it was not restored "
                 + "(`steward blocks restore ^\(block.token)` puts it back)"

@@ -63,7 +63,7 @@ final class NoteTurns<NoteOperation: Sendable, Answer: Sendable, Memory: Sendabl
         let whose = Bulkhead("the note \(note)")
         if HangWatch.shared.hangs(for: whose) {
             throw Fault(
-                .transient, "\(note) has to wait: its file system does not answer", path: note, code: Fault.hanging)
+                .transient, "\(note) has to wait: its file system does not respond", path: note, code: Fault.hanging)
         }
         return try await withCheckedThrowingContinuation { continuation in
             let isFirst = state.withLock { state in
@@ -86,7 +86,7 @@ final class NoteTurns<NoteOperation: Sendable, Answer: Sendable, Memory: Sendabl
         while let turns = next(on: note, memory) {
             do {
                 try await work(note, turns, memory)
-                let forgotten = Fault(.failed, "what was asked of \(note) was left without an answer", path: note)
+                let forgotten = Fault(.failed, "a request for \(note) was not answered", path: note)
                 for turn in turns { turn.fail(forgotten) }
             } catch {
                 for turn in turns { turn.fail(error) }

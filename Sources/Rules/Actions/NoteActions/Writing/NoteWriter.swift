@@ -127,7 +127,7 @@ package final class NoteWriter: Sendable {
     ) async throws -> [NoteBlockRecord] {
         let lock = try await timeout.waitForEditor(of: note, files) { try await self.look(at: note, files) != nil }
         if let lock {
-            log.info("\(note) is open in an editor (\(lock)); writing all the same, its save is watched")
+            log.info("\(note) is open in an editor (\(lock)); writing anyway, and checking its next save")
         }
         var busySince: ContinuousClock.Instant?
         for tries in 0..<10_000 {
@@ -155,7 +155,7 @@ package final class NoteWriter: Sendable {
                 return try await replace(requests, note, hooks, files)
             }
         }
-        throw Fault(.transient, "\(note) is being replaced all the time", path: note)
+        throw Fault(.transient, "\(note) is being replaced again and again", path: note)
     }
 
     /// The notes that cannot be written now, and why.
@@ -198,7 +198,7 @@ package final class NoteWriter: Sendable {
             do {
                 try await Task.sleep(for: .seconds(60))
             } catch {
-                log.debug("the replaced version of \(note) is looked at again at the next start")
+                log.debug("the replaced version of \(note) is examined again at the next start")
                 return
             }
             do {
@@ -247,7 +247,7 @@ package final class NoteWriter: Sendable {
     private func tell(_ blocks: [NoteBlockRecord], _ requests: [NoteRequest], _ note: BytePath) {
         let asked = Set(requests.map(\.step))
         for block in blocks where !asked.contains(block.step) {
-            log.notice("put ^\(block.token) back into \(note): a save that did not know it had removed it")
+            log.notice("put ^\(block.token) back into \(note): a save of an older text had removed it")
         }
     }
 }

@@ -33,7 +33,7 @@ actor SavedNotes {
         } catch let fault as Fault where fault.kind == .transient {
             let owes = try await journal.ledger.read { try $0.missingBlocks(note) }.contains { $0.isWiped }
             guard owes, !timeout.isStopping, owed.insert(note).inserted else { return }
-            log.warning("blocks that \(note) has lost cannot be put back yet: \(fault.message)")
+            log.warning("blocks that \(note) has lost cannot be restored yet: \(fault.message)")
             Task { await self.putBack(note, look) }
         }
     }
@@ -52,7 +52,7 @@ actor SavedNotes {
             } catch is CancellationError {
                 return
             } catch {
-                log.error("blocks that a save lost cannot be put back into \(note): \(explain(error))")
+                log.error("blocks lost in a save cannot be restored to \(note): \(explain(error))")
                 return
             }
         }

@@ -31,10 +31,10 @@ enum AnswerJudgement {
     static func outcome(_ error: TransportError) -> SendOutcome {
         switch error.kind {
         case .cancelled: .cancelled
-        case .timeout: .retry(after: nil, status: nil, reason: "no answer came in time")
-        case .unreachable: .retry(after: nil, status: nil, reason: "nothing answers there (\(line(error.text)))")
+        case .timeout: .retry(after: nil, status: nil, reason: "there was no response in time")
+        case .unreachable: .retry(after: nil, status: nil, reason: "there is no response (\(line(error.text)))")
         case .reset: .retry(after: nil, status: nil, reason: "the connection ended before the answer")
-        case .tls: .retry(after: nil, status: nil, reason: "no trusted connection came about (\(line(error.text)))")
+        case .tls: .retry(after: nil, status: nil, reason: "no trusted connection could be made (\(line(error.text)))")
         case .tooLong, .other: .retry(after: nil, status: nil, reason: line(error.text))
         }
     }

@@ -163,7 +163,7 @@ package actor Courier {
         do {
             next = try await advance(turn)
         } catch {
-            log.error("the outbox cannot be worked on, again in a minute: \(explain(error))")
+            log.error("the outbox cannot be processed, retrying in a minute: \(explain(error))")
             next = .wait(seconds: 60)
         }
         running[turn.lane] = nil
@@ -189,12 +189,12 @@ package actor Courier {
         if let seconds = remaining(of: first) { return .wait(seconds: seconds) }
         guard let target, let sender = senders[lane.target] else {
             return try await note(
-                first, "no target of that name is configured; add it under `publish:`, or drop the event")
+                first, "no target with that name is configured; add it under `publish:`, or drop the event")
         }
         guard let begun = try await outbox.ledger.write({ try $0.beginDelivery(first.id) }) else { return .again }
         guard let body = begun.body else {
             return try await store(
-                .refused(status: nil, reason: "the ledger has lost what was to be sent"), of: begun.delivery)
+                .refused(status: nil, reason: "the ledger has lost the event's body"), of: begun.delivery)
         }
         let counted = heads[lane].flatMap { $0.id == first.id ? $0.counted : nil }
         heads[lane] = Head(id: first.id, due: nil, counted: counted ?? .now)

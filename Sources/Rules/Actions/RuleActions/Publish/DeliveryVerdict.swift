@@ -68,7 +68,7 @@ struct DeliveryVerdict {
         line = (
             "dead",
             "\(delivery.event) was not delivered to \(delivery.target), \(why): \(reason) (`steward outbox retry "
-                + "\(delivery.shortID)` tries it again)"
+                + "\(delivery.shortID)` retries it)"
         )
     }
 

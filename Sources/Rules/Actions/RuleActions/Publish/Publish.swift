@@ -215,17 +215,18 @@ struct Publish: ExternalAction {
             return found
         }
         FaultPoint.reach("withdrawn")
-        guard let found else { return Receipt("the event was in the outbox no more") }
+        guard let found else { return Receipt("the event was no longer in the outbox") }
         switch found.state {
-        case .dropped: return Receipt("the event had been taken out of the outbox already")
+        case .dropped: return Receipt("the event had already been removed from the outbox")
         case .waiting, .dead:
             outbox.wake(found.lane)
             return Receipt(
-                "took the event out of the outbox before \(intent.target) had confirmed it"
-                    + (found.attempts > 0 ? "; one of \(found.attempts) tries may have reached it all the same" : ""))
+                "removed the event from the outbox before \(intent.target) had confirmed it"
+                    + (found.attempts > 0 ? "; one of \(found.attempts) attempts may have reached it anyway" : ""))
         case .sending:
             throw Fault(
-                .failed, "the event is being sent to \(intent.target) just now; see `steward outbox`, and try again")
+                .failed,
+                "the event is being sent to \(intent.target) at the moment; see `steward outbox`, and try again")
         case .delivered:
             throw Fault(
                 .failed,

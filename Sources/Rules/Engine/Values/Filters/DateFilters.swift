@@ -24,7 +24,7 @@ extension TemplateFilter {
         TemplateFilter(
             name: "days-until",
             summary:
-                "How many days of the calendar lie between the file's arrival, or the date that is named, and the date.",
+                "The number of calendar days between the file's arrival, or the given date, and the date.",
             example: "{{ front.due | days-until }}", argument: .optional, fault: { faultOfName($0.argument) },
             reference: otherDate
         ) { call in try days(call, sign: -1) },

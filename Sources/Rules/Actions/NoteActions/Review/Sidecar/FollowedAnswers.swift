@@ -50,8 +50,8 @@ struct FollowedAnswers {
 extension ReviewFinding {
     /// Shown to a person if a save removed an answer from the draft.
     private static let undoneNote =
-        "This was put into the draft, and a later save has brought the words of before back: an editor may have written "
-        + "the text that it had loaded. It is open again."
+        "This was applied to the draft, but a later save has restored the previous words: an editor may have saved "
+        + "the old text it had loaded. It is open again."
 
     /// Whether it is open because a save removed its answer from the draft.
     var isUndone: Bool { isOpen && applied != nil }
