@@ -128,7 +128,7 @@ struct ConfigurationTests {
     func ownFolders() throws {
         let (configuration, diagnostics) = try load("places: { home: { path: ~ } }")
         #expect(configuration == nil)
-        #expect(diagnostics.first?.message.contains("lie within each other") == true)
+        #expect(diagnostics.first?.message.contains("overlap") == true)
     }
 
     @Test("Folders follow XDG for a user and systemd for a service")

@@ -16,10 +16,10 @@ struct RonMockPlaneCommand: AsyncParsableCommand {
                 RON_SDK_GATEWAY_ADDR=http://127.0.0.1:5304 ron-hello
             """)
 
-    @Option(help: "The name or address to listen at.")
+    @Option(help: "The name or address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port to listen at; 0 for one that is free.")
+    @Option(help: "The port to listen on; 0 for any free one.")
     var port = 5304
 
     @Option(help: ArgumentHelp("A PEM file with the certificate chain; with --tls-key.", valueName: "file"))
@@ -28,7 +28,7 @@ struct RonMockPlaneCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A PEM file with the certificate's key.", valueName: "file"))
     var tlsKey: String?
 
-    @Option(help: "What requests must show as `Authorization: Macro TOKEN`; 401 and 403 else, as from a Micronode.")
+    @Option(help: "The token required as `Authorization: Macro TOKEN`; otherwise 401 or 403, as from a Micronode.")
     var token: String?
 
     @Option(help: ArgumentHelp("Append each request to this file, as a line of JSON.", valueName: "file"))

@@ -7,8 +7,8 @@ import Rules
 /// `steward check`
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Say everything that is wrong with the configuration and the rules.",
-        discussion: "Ends with 2 where there are errors, and with 0 where there are none or only warnings.")
+        commandName: "check", abstract: "Report all errors in the configuration and the rules.",
+        discussion: "Exits with 2 if there are errors, and with 0 if there are none or only warnings.")
 
     @OptionGroup var options: CommonOptions
 

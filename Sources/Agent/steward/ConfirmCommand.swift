@@ -6,15 +6,15 @@ import Platform
 /// `steward confirm`
 struct ConfirmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "confirm", abstract: "Show what jobs ask of you, or say yes to one.",
+        commandName: "confirm", abstract: "Show the questions of jobs, or answer one with yes.",
         discussion: "A rule asks with the action `confirm`; the job goes on with its next step.")
 
     @OptionGroup var options: CommonOptions
 
-    @Argument(help: "The job's id or its beginning; without it, what waits is shown.")
+    @Argument(help: "The job's id or a prefix of it; without it, open questions are shown.")
     var job: String?
 
-    @Flag(name: .long, help: "Say yes to all that wait, or to all of `--rule`.")
+    @Flag(name: .long, help: "Answer all open questions with yes, or those of `--rule`.")
     var all = false
 
     @Option(name: .long, help: "Only this rule's jobs.")

@@ -10,7 +10,7 @@ struct CountersCommand: AsyncParsableCommand {
 
     struct List: RequestCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "Show which number comes next, and which were given.")
+            commandName: "list", abstract: "Show each counter's next number, and the ones used.")
 
         @OptionGroup var options: CommonOptions
 
@@ -19,13 +19,13 @@ struct CountersCommand: AsyncParsableCommand {
 
     struct Set: RequestCommand {
         static let configuration = CommandConfiguration(
-            commandName: "set", abstract: "Set the number that a counter gives next.",
-            discussion: "A number that was given is not given again, unless `--force` says so.")
+            commandName: "set", abstract: "Set a counter's next number.",
+            discussion: "A number is never used twice, except with `--force`.")
 
         @OptionGroup var options: CommonOptions
         @Argument(help: "The counter: `invoices`, or `invoices@2026` for `counter:invoices@%Y`.") var name: String
-        @Argument(help: "The number that comes next.") var number: Int64
-        @Flag(help: "Also where numbers would be given a second time.") var force = false
+        @Argument(help: "The next number.") var number: Int64
+        @Flag(help: "Set it even if numbers would be used again.") var force = false
 
         var request: SetCounter { SetCounter(name, next: number, isForced: force) }
     }

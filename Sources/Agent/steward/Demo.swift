@@ -7,9 +7,9 @@ import TKCommands
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show the agent at work in a throw-away home: real files dropped in, and what became of each.")
+        abstract: "Show the agent at work in a temporary home: real files dropped in, and what became of each.")
 
-    @Flag(name: .long, help: "Keep the folder afterwards, and say where it is.")
+    @Flag(name: .long, help: "Keep the folder afterwards, and print its path.")
     var keep = false
 
     @Option(name: .long, help: "The folder with the shipped rules.", completion: .directory)

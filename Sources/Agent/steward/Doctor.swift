@@ -7,10 +7,10 @@ import Platform
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look at the machine: watches, folders, leases, disk, clock, keys; say how to mend what is wrong.",
+        abstract: "Check the machine: watches, folders, leases, disk, clock, keys; say how to fix problems.",
         discussion: """
-            Looks with the rights of whoever asks, and has the agent that runs look with its own, which a unit or another \
-            user may narrow. Ends with 2 where something needs mending.
+            Checks with your permissions, and lets the running agent check with its own, which a unit or another \
+            user may restrict. Exits with 2 if something needs fixing.
             """)
 
     @OptionGroup var options: CommonOptions

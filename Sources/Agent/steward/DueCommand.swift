@@ -4,10 +4,10 @@ import ArgumentParser
 /// `steward due`
 struct DueCommand: RequestCommand {
     static let configuration = CommandConfiguration(
-        commandName: "due", abstract: "Show what time alone will bring, the earliest first.",
+        commandName: "due", abstract: "Show upcoming runs of rules, the earliest first.",
         discussion: """
-            A file stands here for each rule that may come to want it although nothing happens to it, such as one with \
-            `age: "> 30d"`; and each rule that runs by a schedule (`at`, `every`).
+            Lists each file for every rule that may match it later without an event, such as one with \
+            `age: "> 30d"`; and each rule with a schedule (`at`, `every`).
             """)
 
     @OptionGroup var options: CommonOptions
@@ -15,7 +15,7 @@ struct DueCommand: RequestCommand {
     @Option(name: .long, help: "Only files of this place.")
     var place: String?
 
-    @Option(name: .long, help: "How many lines.")
+    @Option(name: .long, help: "The maximum number of lines.")
     var limit = 50
 
     func validate() throws {

@@ -8,7 +8,7 @@ import TKCommands
 struct Explain: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say which rules want a file and why, what was done with it, and what would be.",
+        abstract: "Explain which rules match a file and why, what was done with it, and what would be.",
         discussion: "Changes nothing: this is also the dry run.")
 
     @OptionGroup var options: CommonOptions

@@ -5,9 +5,9 @@ import Platform
 /// `steward health`
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "health", abstract: "Say whether all is well, and if not, what waits for you.",
+        commandName: "health", abstract: "Report whether the agent is healthy, and what needs your attention.",
         discussion: """
-            For monitors. Exit codes: 0 healthy, 2 something waits for a person, 69 no agent runs, 1 it cannot be found \
+            For monitoring. Exit codes: 0 healthy, 2 something needs a person, 69 no agent is running, 1 it cannot be found \
             out.
             """)
 

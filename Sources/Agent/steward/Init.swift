@@ -6,15 +6,15 @@ import TKCommands
 /// `steward init`
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Write a commented configuration and make the places.",
-        discussion: "Nothing that is there already is changed.")
+        commandName: "init", abstract: "Write a commented configuration and create the places.",
+        discussion: "Existing files are not changed.")
 
     @OptionGroup var options: CommonOptions
 
-    @Option(name: .long, help: "The folder to make the places in.")
+    @Option(name: .long, help: "The folder for the places.")
     var base = PathArgument("~/Steward")
 
-    @Flag(name: .long, help: "Say what would be made, and make nothing.")
+    @Flag(name: .long, help: "Say what would be created, and create nothing.")
     var dryRun = false
 
     func run() async throws {
@@ -22,7 +22,7 @@ struct Init: AsyncParsableCommand {
             let directories = try options.directories()
             guard let base = base.text else {
                 throw Fault(
-                    .usage, "\(base.path) is no text in UTF-8, as the paths of places in steward.yaml have to be",
+                    .usage, "\(base.path) is not UTF-8, as required for the paths of places in steward.yaml",
                     path: base.path)
             }
             let made = try Setup(directories: directories, base: base).carryOut(dryRun: dryRun)

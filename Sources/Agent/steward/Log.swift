@@ -7,17 +7,17 @@ import Platform
 struct Log: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log", abstract: "Show what was done, newest last.",
-        discussion: "With --follow, go on showing until interrupted.")
+        discussion: "With --follow, continues until interrupted.")
 
     @OptionGroup var options: CommonOptions
 
-    @Option(name: [.short, .long], help: "How many lines.")
+    @Option(name: [.short, .long], help: "The maximum number of lines.")
     var lines = 50
 
-    @Option(name: .long, help: "Only this job: its id or the beginning of it.")
+    @Option(name: .long, help: "Only this job: its id or a prefix of it.")
     var job: String?
 
-    @Flag(name: [.short, .long], help: "Go on with what is done from now on.")
+    @Flag(name: [.short, .long], help: "Continue with new entries.")
     var follow = false
 
     func run() async throws {

@@ -5,7 +5,7 @@ import Platform
 /// `steward losses`
 struct Losses: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "losses", abstract: "Show which databases were lost, and say that you know.",
+        commandName: "losses", abstract: "Show and acknowledge lost databases.",
         discussion: """
             A database that is corrupt is set aside, never deleted, and an empty one begun. Until you acknowledge it, \
             `status`, `doctor` and `health` report it, and the metric steward_stores_lost counts it.
@@ -14,7 +14,7 @@ struct Losses: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "Show what was lost, where the old one lies, and what you can do.")
+            commandName: "list", abstract: "Show losses, where the old database is, and what you can do.")
 
         @OptionGroup var options: CommonOptions
 
@@ -28,12 +28,11 @@ struct Losses: AsyncParsableCommand {
 
     struct Acknowledge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "acknowledge", abstract: "Say that you know of a loss; it is reported no more.",
-            discussion: "What was set aside stays where it is.")
+            commandName: "acknowledge", abstract: "Acknowledge a loss; it is no longer reported.",
+            discussion: "The old database stays where it is.")
 
         @OptionGroup var options: CommonOptions
-        @Argument(help: "The id that `losses` shows, or its beginning; all of them where none is given.") var id:
-            String?
+        @Argument(help: "The id shown by `losses`, or a prefix of it; all losses if none is given.") var id: String?
 
         func run() async throws {
             try await Output.guarding {

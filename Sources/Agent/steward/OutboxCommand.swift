@@ -5,13 +5,13 @@ import Platform
 /// `steward outbox`
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "outbox", abstract: "Look after events that rules publish and that have not been delivered.",
+        commandName: "outbox", abstract: "Show and manage published events that have not been delivered.",
         subcommands: [List.self, Retry.self, Drop.self],
         defaultSubcommand: List.self)
 
     struct List: RequestCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "Show what waits, what is being sent, and what was given up, and why.")
+            commandName: "list", abstract: "Show events that are waiting, being sent or given up, and why.")
 
         @OptionGroup var options: CommonOptions
 
@@ -20,15 +20,15 @@ struct OutboxCommand: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "retry", abstract: "Send an event now that waits or was given up.",
-            discussion: "It goes under the same key as before, so that a receiver who has it knows it again.")
+            commandName: "retry", abstract: "Send a waiting event, or one that was given up, now.",
+            discussion: "It is sent under the same key as before, so that the receiver recognises a repetition.")
 
         @OptionGroup var options: CommonOptions
-        @Argument(help: "The id that `outbox list` shows, or the beginning of its job's.") var id: String?
-        @Flag(help: "All that wait or were given up.") var all = false
+        @Argument(help: "The id shown by `outbox list`, or a prefix of its job's.") var id: String?
+        @Flag(help: "All events that are waiting or were given up.") var all = false
 
         func validate() throws {
-            guard (id == nil) == all else { throw ValidationError("Say which event is meant, or `--all`.") }
+            guard (id == nil) == all else { throw ValidationError("Name an event, or use `--all`.") }
         }
 
         func run() async throws {
@@ -41,11 +41,11 @@ struct OutboxCommand: AsyncParsableCommand {
 
     struct Drop: RequestCommand {
         static let configuration = CommandConfiguration(
-            commandName: "drop", abstract: "Take an event out that is not to be sent.",
-            discussion: "What was delivered stays delivered.")
+            commandName: "drop", abstract: "Drop an event, so that it is not sent.",
+            discussion: "This does not affect delivered events.")
 
         @OptionGroup var options: CommonOptions
-        @Argument(help: "The id that `outbox list` shows, or the beginning of its job's.") var id: String
+        @Argument(help: "The id shown by `outbox list`, or a prefix of its job's.") var id: String
 
         var request: DropDelivery { DropDelivery(id) }
     }

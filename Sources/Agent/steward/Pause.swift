@@ -6,8 +6,8 @@ import Platform
 /// `steward pause`
 struct Pause: RequestCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Begin nothing new until `steward resume`.",
-        discussion: "What is at work is finished; what arrives is noted. Lasts over restarts.")
+        commandName: "pause", abstract: "Start nothing new until `steward resume`.",
+        discussion: "Running steps are completed; arrivals are recorded. The pause survives restarts.")
 
     @OptionGroup var options: CommonOptions
 

@@ -7,13 +7,13 @@ import Rules
 /// `steward quarantine`
 struct Quarantine: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "quarantine", abstract: "Look after files that a rule refused.",
+        commandName: "quarantine", abstract: "Show, restore or delete files that a rule refused.",
         subcommands: [List.self, Restore.self, Drop.self],
         defaultSubcommand: List.self)
 
     struct List: RequestCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "Show what lies in quarantine, and why.")
+            commandName: "list", abstract: "Show the files in quarantine, and why.")
 
         @OptionGroup var options: CommonOptions
 
@@ -23,7 +23,7 @@ struct Quarantine: AsyncParsableCommand {
     struct Restore: RequestCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore", abstract: "Put a file back where it was.",
-            discussion: "It counts as seen; `steward reprocess FILE` has the rules look at it again.")
+            discussion: "It counts as seen; `steward reprocess FILE` runs the rules on it again.")
 
         @OptionGroup var options: CommonOptions
         @Argument(help: "The id that `quarantine list` shows, or its beginning.") var id: String
@@ -33,7 +33,7 @@ struct Quarantine: AsyncParsableCommand {
 
     struct Drop: RequestCommand {
         static let configuration = CommandConfiguration(
-            commandName: "drop", abstract: "Delete a refused file for good.")
+            commandName: "drop", abstract: "Delete a refused file permanently.")
 
         @OptionGroup var options: CommonOptions
         @Argument(help: "The id that `quarantine list` shows, or its beginning.") var id: String

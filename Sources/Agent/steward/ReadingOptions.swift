@@ -2,10 +2,10 @@ import ArgumentParser
 
 /// Options for reading progress, for comics in the library and in a vault.
 struct ReadingOptions: ParsableArguments {
-    @Option(name: .long, help: "The page being read, from 1; the last one makes it read.")
+    @Option(name: .long, help: "The page being read, from 1; the last one marks it as read.")
     var set: Int?
 
-    @Flag(name: .long, help: "It was read to its end.")
+    @Flag(name: .long, help: "Mark it as read to the end.")
     var done = false
 
     @Flag(name: .long, help: "Forget how far it was read, and its bookmarks.")

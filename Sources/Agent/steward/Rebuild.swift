@@ -8,19 +8,19 @@ import Rules
 struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
-        abstract: "After the ledger was lost, or a place was replaced: say what the files there are.")
+        abstract: "Declare how to treat existing files after the ledger was lost or a place was replaced.")
 
     @OptionGroup var options: CommonOptions
 
-    @Option(help: "A place whose files are dealt with as if they had just arrived.")
+    @Option(help: "Process this place's files as if they had just arrived.")
     var process: String?
 
-    @Option(help: "A place that is away: the folder that stands there now is taken for it.")
+    @Option(help: "Accept the current folder as this place, which is away.")
     var accept: String?
 
     func validate() throws {
         guard (process == nil) != (accept == nil) else {
-            throw ValidationError("Say which place is meant: `--process PLACE` or `--accept PLACE`.")
+            throw ValidationError("Name a place: `--process PLACE` or `--accept PLACE`.")
         }
     }
 

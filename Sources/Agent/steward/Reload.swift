@@ -6,9 +6,10 @@ import Platform
 /// `steward reload`
 struct Reload: RequestCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reload", abstract: "Have the agent read its rules again, and wait for it.",
+        commandName: "reload", abstract: "Make the agent read its rules again, and wait for it.",
         discussion:
-            "The agent does so by itself when a rule file changes. A rule that is not valid leaves all as it was.")
+            "The agent does this automatically when a rule file changes. An invalid rule leaves the current rules in force."
+    )
 
     @OptionGroup var options: CommonOptions
 

@@ -8,7 +8,7 @@ import TKCommands
 /// `steward reprocess`
 struct Reprocess: RequestCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reprocess", abstract: "Run rules again on files that they have dealt with.",
+        commandName: "reprocess", abstract: "Run rules again on files they have already processed.",
         discussion: "Give a file or folder, a rule, or both.")
 
     @OptionGroup var options: CommonOptions

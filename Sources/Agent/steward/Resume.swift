@@ -4,7 +4,7 @@ import Platform
 
 /// `steward resume`
 struct Resume: RequestCommand {
-    static let configuration = CommandConfiguration(commandName: "resume", abstract: "Go on after `steward pause`.")
+    static let configuration = CommandConfiguration(commandName: "resume", abstract: "Continue after `steward pause`.")
 
     @OptionGroup var options: CommonOptions
 

@@ -11,12 +11,12 @@ import UnixSignals
 /// `steward run`
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Watch the places and carry out the rules, until told to stop.",
+        commandName: "run", abstract: "Watch the places and run the rules, until stopped.",
         discussion: """
-            SIGTERM and SIGINT finish the steps at work and stop; SIGHUP reads the rules again; SIGUSR1 locks all vaults.
+            SIGTERM and SIGINT complete the running steps and stop; SIGHUP reads the rules again; SIGUSR1 locks all vaults.
 
             Exit codes: 0 told to stop, 64 the configuration, the command line or what the agent keeps is not fit to start \
-            with, so that trying again mends nothing (a ledger of a newer version), 1 anything else.
+            with, so that a restart would not help (a ledger of a newer version), 1 anything else.
             """)
 
     @OptionGroup var options: CommonOptions

@@ -6,7 +6,7 @@ import Platform
 /// `steward status`
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Say what the agent is doing, and what waits for you.")
+        commandName: "status", abstract: "Show what the agent is doing, and what needs your attention.")
 
     @OptionGroup var options: CommonOptions
 

@@ -10,7 +10,7 @@ import TKCommands
 struct Steward: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "steward",
-        abstract: "Keeps house among your files: watches folders and applies rules to what arrives or changes there.",
+        abstract: "Looks after your files: watches folders and applies rules to whatever arrives or changes there.",
         discussion: """
             Begin with `steward init`, which writes a configuration and makes the folders, then `steward run`. \
             `steward explain FILE` says what the rules make of a file and why.
@@ -29,7 +29,7 @@ struct Steward: AsyncParsableCommand {
             CommandGroup(name: "Captures", subcommands: [Dots.self]),
             CommandGroup(name: "Comics", subcommands: [Comics.self, Vault.self]),
             CommandGroup(
-                name: "Mend",
+                name: "Fix",
                 subcommands: [
                     ConfirmCommand.self, Decline.self, Retry.self, Undo.self, Quarantine.self, Losses.self, Blocks.self,
                     OutboxCommand.self, CountersCommand.self, Reprocess.self, Rebuild.self,

@@ -8,11 +8,11 @@ import Rules
 struct Undo: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo", abstract: "Take back what a job did, last step first.",
-        discussion: "Stops where something has been changed since, and says so; `steward log` shows jobs.")
+        discussion: "Stops at anything that has been changed since, and says so; `steward log` shows jobs.")
 
     @OptionGroup var options: CommonOptions
 
-    @Argument(help: "The job's id or its beginning.")
+    @Argument(help: "The job's id or a prefix of it.")
     var job: String
 
     var request: UndoJob { UndoJob(job) }

@@ -6,7 +6,7 @@ import Platform
 /// `steward wait`
 struct Wait: RequestCommand {
     static let configuration = CommandConfiguration(
-        commandName: "wait", abstract: "Wait until nothing settles, is judged or is at work any more.",
+        commandName: "wait", abstract: "Wait until no file is settling or being judged, and no job is running.",
         discussion: "For scripts.")
 
     @OptionGroup var options: CommonOptions

@@ -12,11 +12,11 @@ final class OpenRoots: Sendable {
     func files(below top: BytePath) -> HeldFiles {
         HeldFiles { [self] path in
             guard let relative = path.relative(to: top) else {
-                throw Fault(.failed, "\(path) does not lie in \(top)", path: path)
+                throw Fault(.failed, "\(path) is not in \(top)", path: path)
             }
             if let root = open.withLock({ $0[top] }) { return (root, relative) }
             guard let folder = try FolderIdentity.open(top) else {
-                throw Fault(.transient, "\(top) is not there", path: top, errno: ENOENT)
+                throw Fault(.transient, "\(top) does not exist", path: top, errno: ENOENT)
             }
             let root = Root(folder)
             open.withLock { $0[top] = root }

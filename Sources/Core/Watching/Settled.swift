@@ -22,7 +22,7 @@ package struct Unsettled: Sendable, Equatable {
         /// A file next to it shows that a download will fill it.
         case download = "its download to end"
         /// Jobs on files in the folder are pending.
-        case jobs = "the jobs of what lies in it"
+        case jobs = "the jobs of its contents"
     }
 
     package var root: String

@@ -76,7 +76,7 @@ struct AskedAgainTests {
         _ = try steward.inLedger("UPDATE job SET state = 'ready', updated = 1")
         let health = try steward.run(["health"])
         #expect(health.status == 2)
-        #expect(health.output.contains("1 jobs are ready, and nothing is about to run them"), "\(health.output)")
+        #expect(health.output.contains("1 jobs are ready, but no scheduler knows them"), "\(health.output)")
         #expect(try steward.run(["metrics"]).check().output.contains("\nsteward_jobs_unknown 1\n"))
         // The next start runs it, and nothing is left to do.
         try await steward.stop()

@@ -47,7 +47,7 @@ struct PassedOverTests {
         try await steward.until("status names them") { try place()["passedOver"].keys == ["before~", "invoice.tmp"] }
         #expect(try place()["passedOver"]["invoice.tmp"].text == "*.tmp")
         #expect(
-            try steward.run(["status"]).check().output.contains("passed over in dropbox: invoice.tmp (matches `*.tmp`"))
+            try steward.run(["status"]).check().output.contains("skipped in dropbox: invoice.tmp (matches `*.tmp`"))
         let explained = try steward.run(["explain", steward.path("dropbox/invoice.tmp").text]).check().output
         #expect(explained.contains("it is ignored: its name, or that of a parent folder, matches `*.tmp`"))
         #expect(explained.contains("Seen: does not match"))

@@ -21,7 +21,7 @@ struct RuleTimeTests {
         try await steward.until("it is moved") { try steward.exists("drafts/a.txt") }
         try steward.wait()
         #expect(try steward.files("dropbox").isEmpty)
-        #expect(try steward.run(["due"]).output.contains("nothing is to come with time"))
+        #expect(try steward.run(["due"]).output.contains("nothing is due"))
         #expect(try steward.json(["status"])["jobs"]["done"].number == 1)
     }
 

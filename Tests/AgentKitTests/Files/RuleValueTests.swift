@@ -85,7 +85,7 @@ struct RuleValueTests {
         #expect(try steward.notes().contains("<041 a Ada>"))
         let refused = try steward.run(["counters", "set", "papers", "41"])
         #expect(refused.status == 64)
-        #expect(refused.errors.contains("has given numbers up to 41"))
+        #expect(refused.errors.contains("has used numbers up to 41"))
         #expect(try steward.run(["counters", "set", "a b", "1"]).status == 64)
         #expect(try steward.run(["counters", "set", "papers", "1", "--force"]).status == 0)
         try await steward.stop()

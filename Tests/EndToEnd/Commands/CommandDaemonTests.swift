@@ -101,7 +101,7 @@ struct CommandDaemonTests {
         #expect(plan.contains("✓ size: > 0  (9 bytes)"))
         #expect(plan.contains("  1. store "))
         #expect(plan.contains("  2. put "))
-        #expect(!plan.contains("What was done:"))
+        #expect(!plan.contains("Done so far:"))
         let planned = try steward.json(["explain", file.text])
         #expect(planned["rules"].items.map { $0["verdict"].text } == ["matches", "does not match"])
         #expect(planned["plans"].items.first?["steps"].items.count == 2)

@@ -130,14 +130,17 @@ struct ControlSocketTests {
         arguments: [
             ("garbage\n", "one line of JSON"), ("garbage", "one line of JSON"), ("\u{0}\n", "one line of JSON"),
             ("{\"command\":\"status\"\n", "one line of JSON"), ("[]\n", "one line of JSON"),
-            ("{\"command\":\"dance\"}\n", "knows no request of that name; it knows accept, "),
-            ("{\"command\":\"undo\",\"job\":7}\n", "one of its values"),
-            ("{\"command\":\"undo\"}\n", "one of its values"),
-            ("{\"command\":\"undo\",\"job\":\"\"}\n", "say which job"),
-            ("{\"command\":\"vault-list\"}\n", "one of its values"),
-            ("{\"command\":\"vault-list\",\"vault\":\"main\",\"secrets\":[]}\n", "one of its values"),
+            ("{\"command\":\"dance\"}\n", "unknown request; the agent knows accept, "),
+            ("{\"command\":\"undo\",\"job\":7}\n", "a value is missing or has the wrong type"),
+            ("{\"command\":\"undo\"}\n", "a value is missing or has the wrong type"),
+            ("{\"command\":\"undo\",\"job\":\"\"}\n", "name a job"),
+            ("{\"command\":\"vault-list\"}\n", "a value is missing or has the wrong type"),
+            (
+                "{\"command\":\"vault-list\",\"vault\":\"main\",\"secrets\":[]}\n",
+                "a value is missing or has the wrong type"
+            ),
             // A request from an older program.
-            ("{\"command\":\"vault\",\"vault\":\"main\"}\n", "knows no request of that name; it knows accept, "),
+            ("{\"command\":\"vault\",\"vault\":\"main\"}\n", "unknown request; the agent knows accept, "),
         ])
     func malformed(_ request: String, _ complaint: String) async throws {
         let steward = try await steward()

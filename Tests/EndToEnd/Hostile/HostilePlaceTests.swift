@@ -109,9 +109,9 @@ struct HostilePlaceTests {
         #expect(try steward.run(["status"]).check().output.contains("may not be read: secret.txt"))
 
         let explained = try steward.shell(lower + [AgentFixture.binary, "explain", secret.text]).check().output
-        #expect(explained.contains("! this user may not read it"))
+        #expect(explained.contains("! this user cannot read it"))
         #expect(explained.contains("Captures: matches"))
-        #expect(explained.contains("1. index-capture, once the file may be read"))
+        #expect(explained.contains("1. index-capture, once the file is readable"))
         let doctor = try steward.shell(lower + [AgentFixture.binary, "doctor"])
         #expect(doctor.status == 2)
         #expect(doctor.output.contains("place dropbox: this user may not read secret.txt\n"))

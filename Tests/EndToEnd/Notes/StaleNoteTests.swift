@@ -189,7 +189,7 @@ struct StaleNoteTests {
         #expect(try steward.json(["status"])["missingBlocks"].items.first?["token"].text == String(anchor.dropFirst()))
         #expect(try steward.run(["blocks"]).check().output.contains(anchor))
         let other = try steward.run(["blocks", "restore", "^cap-9999"])
-        #expect(other.status == 64 && other.errors.contains("no note misses the block ^cap-9999"))
+        #expect(other.status == 64 && other.errors.contains("no note lacks the block ^cap-9999"))
         let told = try steward.run(["blocks", "restore", anchor]).check().output
         #expect(told.contains("put \(anchor) back"))
         try await scene.expectAll(lines: [])

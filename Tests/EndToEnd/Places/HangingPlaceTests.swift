@@ -55,7 +55,7 @@ struct HangingPlaceTests {
         #expect(try steward.log().contains("the place server: a file system does not answer"))
         let doctor = try steward.run(["doctor"])
         #expect(doctor.status == 2)
-        #expect(doctor.output.contains("place server: nothing answers at \(steward.path("server"))"))
+        #expect(doctor.output.contains("place server: no response at \(steward.path("server"))"))
         try steward.drop("dropbox/b.txt", "b")
         try await steward.until("captures still go on") { try noted(steward, "<b.txt>") }
         #expect(try await steward.stop() == 0)

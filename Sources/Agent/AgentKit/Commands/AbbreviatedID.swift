@@ -13,7 +13,7 @@ extension Array {
             throw Fault(.usage, "no \(kind) has an id that begins with \(text); `\(command)` shows them")
         }
         guard count == 1 else {
-            throw Fault(.usage, "more than one \(kind) has an id that begins with \(text); give more of it")
+            throw Fault(.usage, "more than one \(kind) has an id that begins with \(text); give more of its characters")
         }
         return first
     }

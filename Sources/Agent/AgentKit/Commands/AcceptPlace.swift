@@ -26,6 +26,6 @@ package struct AcceptPlace: Command {
     }
 
     package func lines(_ answer: Answer) -> [String] {
-        ["\(answer.path) is \(answer.place); files that are not in it any more count as removed"]
+        ["\(answer.path) is \(answer.place); files that are no longer in it count as removed"]
     }
 }

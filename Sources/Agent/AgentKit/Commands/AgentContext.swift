@@ -26,7 +26,7 @@ package struct AgentContext: Sendable {
     ///
     /// - Throws: `Fault(.usage)` unless exactly one matches.
     func job(_ prefix: String) async throws -> JobRecord {
-        guard !prefix.isEmpty else { throw Fault(.usage, "say which job is meant") }
+        guard !prefix.isEmpty else { throw Fault(.usage, "name a job") }
         return try await ledger.read { try $0.jobs(idPrefix: prefix) }
             .only("job", beginning: prefix, shownBy: "steward log")
     }

@@ -39,12 +39,12 @@ struct CommandTable: Sendable {
         guard let name = try? JSONDecoder().decode(ControlRequest.Name.self, from: line).command else {
             throw Fault(
                 .usage,
-                "the request is not understood: it has to be one line of JSON such as {\"command\":\"status\"}")
+                "invalid request: it must be one line of JSON such as {\"command\":\"status\"}")
         }
         guard let read = known[name] else {
             throw Fault(
                 .usage,
-                "the agent knows no request of that name; it knows \(known.keys.sorted().joined(separator: ", ")). If a newer "
+                "unknown request; the agent knows \(known.keys.sorted().joined(separator: ", ")). If a newer "
                     + "`steward` asked, restart the agent, so that it is of the same version")
         }
         do {
@@ -52,7 +52,7 @@ struct CommandTable: Sendable {
         } catch is DecodingError {
             throw Fault(
                 .usage,
-                "the request \(name) is not understood: one of its values is missing or of another kind than it must be"
+                "the request \(name) is invalid: a value is missing or has the wrong type"
             )
         }
     }

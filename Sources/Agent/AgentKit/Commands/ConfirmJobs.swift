@@ -105,11 +105,11 @@ struct JobAnswers {
         guard let (question, _) = open.first(where: { $0.1.id == job.id }) else {
             throw Fault(
                 .usage,
-                "the job \(job.id.prefix(12)) is \(job.state.rawValue) and asks nothing; `steward confirm` shows which do"
+                "the job \(job.id.prefix(12)) is \(job.state.rawValue) and asks nothing; `steward confirm` lists those that do"
             )
         }
         guard try await record(answer, to: question, "\(answer.rawValue) by command") != nil else {
-            throw Fault(.usage, "the job \(job.id.prefix(12)) has been answered a moment ago")
+            throw Fault(.usage, "the job \(job.id.prefix(12)) has just been answered")
         }
         return JobLine(job, "\(answer.rawValue): \(question.text)")
     }

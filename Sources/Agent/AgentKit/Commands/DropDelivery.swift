@@ -12,8 +12,8 @@ package struct DropDelivery: Command {
     package init(_ event: String) { self.event = event }
 
     package func run(in agent: AgentContext) async throws -> OutboxLine {
-        let dropped = try await agent.change(event, orSay: "there is nothing to take out") { fresh, transaction in
-            try fresh.note("taken out of the outbox, not sent to \(fresh.target)", in: transaction)
+        let dropped = try await agent.change(event, orSay: "there is nothing to drop") { fresh, transaction in
+            try fresh.note("dropped from the outbox, not sent to \(fresh.target)", in: transaction)
             fresh.state = .dropped
             fresh.nextAttempt = nil
         }

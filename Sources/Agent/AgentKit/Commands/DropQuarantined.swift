@@ -21,7 +21,7 @@ package struct DropQuarantined: Command {
 
 extension AgentContext {
     func quarantined(_ id: String) async throws -> QuarantineRecord {
-        guard !id.isEmpty else { throw Fault(.usage, "say which file in quarantine is meant") }
+        guard !id.isEmpty else { throw Fault(.usage, "name a file in quarantine") }
         return try await ledger.read { try $0.quarantine() }.filter { $0.id.hasPrefix(id) }
             .only("file in quarantine", beginning: id, shownBy: "steward quarantine list")
     }

@@ -13,7 +13,7 @@ package struct ExplainFile: Query {
     package func read(_ records: Records) async throws -> Explanation {
         let configuration = try records.requireConfiguration()
         // Reads rules and the file itself, possibly on a disk that hangs.
-        return try await BlockingPool.run(for: Bulkhead("what is to be explained")) {
+        return try await BlockingPool.run(for: Bulkhead("the file to explain")) {
             try await .of(path, event: event, configuration, records.directories)
         }
     }

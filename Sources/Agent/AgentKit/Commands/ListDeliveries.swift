@@ -59,7 +59,7 @@ extension DeliveryRecord {
         case .sending: return "being sent\(tries)"
         case .delivered: return "delivered \(updated)\(tries)"
         case .dead: return "given up\(tries)\(problem.map { ": \($0)" } ?? "")"
-        case .dropped: return "taken out of the outbox"
+        case .dropped: return "dropped from the outbox"
         }
     }
 }
@@ -68,8 +68,8 @@ extension HeldLane {
     /// What it blocks, since when, and how to proceed; for the terminal.
     var advice: String {
         "holds up \(waiting == 1 ? "one event" : "\(waiting) events") behind it since \(since): "
-            + "`steward outbox retry \(shortEvent)` sends it again, `steward outbox drop \(shortEvent)` takes it out; "
-            + "then they go on"
+            + "`steward outbox retry \(shortEvent)` sends it again, `steward outbox drop \(shortEvent)` removes it; "
+            + "then they continue"
     }
 
     /// The same, if the event itself is not shown.

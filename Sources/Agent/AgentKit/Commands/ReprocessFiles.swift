@@ -23,7 +23,7 @@ package struct ReprocessFiles: Command {
             return PlannedJobs(jobs: try await agent.process(place, rules: wanted, within: relative, again: true))
         }
         guard let rule, let found = ruleSet[rule] else {
-            throw Fault(.usage, "say which rule or which file is meant")
+            throw Fault(.usage, "name a rule or a file")
         }
         var count = 0
         for place in found.places { count += try await agent.process(place, rules: wanted, within: "", again: true) }

@@ -42,13 +42,13 @@ package struct RestoreBlocks: Command {
         let found = all.filter { (token == nil || $0.token == token) && (note == nil || $0.note == note) }
         if let token {
             guard !found.isEmpty else {
-                throw Fault(.usage, "no note misses the block ^\(token); `steward blocks --all` shows those that do")
+                throw Fault(.usage, "no note lacks the block ^\(token); `steward blocks --all` shows those that do")
             }
             let notes = Set(found.map(\.note)).sorted()
             guard notes.count == 1 else {
                 throw Fault(
                     .usage,
-                    "\(notes.count) notes miss a block ^\(token); say which is meant: "
+                    "\(notes.count) notes lack a block ^\(token); name one of them: "
                         + notes.map { "--note \($0)" }.joined(separator: ", "))
             }
         }

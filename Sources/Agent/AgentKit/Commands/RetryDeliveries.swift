@@ -28,7 +28,7 @@ package struct RetryDeliveries: Command {
             let lanes = try await agent.ledger.write { transaction -> [DeliveryLane: Int] in
                 let lanes = try transaction.renewDeliveries(part)
                 let count = lanes.values.reduce(0, +)
-                if count > 0 { try transaction.note("delivery", "\(count) events asked for again") }
+                if count > 0 { try transaction.note("delivery", "\(count) events queued again") }
                 return lanes
             }
             for (lane, count) in lanes {
@@ -41,8 +41,8 @@ package struct RetryDeliveries: Command {
     }
 
     package func lines(_ answer: Answer) -> [String] {
-        if answer.targets.isEmpty { return ["nothing waits or has been given up"] }
-        return answer.targets.sorted { $0.key < $1.key }.map { "\($0.value) events to \($0.key): to be tried again" }
+        if answer.targets.isEmpty { return ["no event is waiting or was given up"] }
+        return answer.targets.sorted { $0.key < $1.key }.map { "\($0.value) events to \($0.key): queued again" }
     }
 }
 
@@ -70,7 +70,7 @@ extension AgentContext {
     /// job's id.
     private func delivery(_ text: String) async throws -> DeliveryRecord {
         let job = String(text.prefix { $0 != "." })
-        guard !job.isEmpty else { throw Fault(.usage, "say which event is meant; `steward outbox` shows them") }
+        guard !job.isEmpty else { throw Fault(.usage, "name an event; `steward outbox` lists them") }
         let step = text.drop { $0 != "." }
         let all = try await ledger.read { try $0.deliveries(jobPrefix: job) }
         return try all.filter { step.isEmpty || $0.id.drop { $0 != "." } == step }

@@ -12,8 +12,8 @@ package struct RetryDelivery: Command {
     package init(_ event: String) { self.event = event }
 
     package func run(in agent: AgentContext) async throws -> OutboxLine {
-        let found = try await agent.change(event, orSay: "there is nothing to try again") { fresh, transaction in
-            try fresh.note("asked for again, to \(fresh.target)", in: transaction)
+        let found = try await agent.change(event, orSay: "there is nothing to retry") { fresh, transaction in
+            try fresh.note("queued again, to \(fresh.target)", in: transaction)
             fresh.state = .waiting
             fresh.attempts = 0
             fresh.triedFor = 0
@@ -24,6 +24,6 @@ package struct RetryDelivery: Command {
     }
 
     package func lines(_ answer: OutboxLine) -> [String] {
-        ["\(DeliveryRecord.short(answer.id))  \(answer.event) to \(answer.target): to be tried again"]
+        ["\(DeliveryRecord.short(answer.id))  \(answer.event) to \(answer.target): queued again"]
     }
 }

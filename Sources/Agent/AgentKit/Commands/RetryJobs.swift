@@ -23,7 +23,7 @@ package struct RetryJobs: Command {
         }
         let found = try await agent.job(job)
         if let state = try await makeReady(found, in: agent) {
-            throw Fault(.usage, "the job \(found.id.prefix(12)) is \(state.rawValue); there is nothing to try again")
+            throw Fault(.usage, "the job \(found.id.prefix(12)) is \(state.rawValue); there is nothing to retry")
         }
         return [JobLine(found, "to be tried again")]
     }

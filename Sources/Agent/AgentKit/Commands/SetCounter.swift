@@ -63,18 +63,18 @@ package struct SetCounter: Command {
         guard PlannedValues.isCounter(counter) else {
             throw Fault(
                 .usage,
-                "\"\(counter)\" is no counter; a rule names it as `counter:invoices`, which is the counter invoices")
+                "\"\(counter)\" is not a counter; a rule's `counter:invoices` is the counter invoices")
         }
         guard Self.numbers.contains(next) else {
-            throw Fault(.usage, "a counter goes from \(Self.numbers.lowerBound) to \(Self.numbers.upperBound)")
+            throw Fault(.usage, "a counter has values from \(Self.numbers.lowerBound) to \(Self.numbers.upperBound)")
         }
         return try await agent.ledger.write { transaction in
             var counter = try transaction.counter(counter) ?? CounterRecord(name: counter)
             if let highest = counter.highest, next <= highest, !isForced {
                 throw Fault(
                     .usage,
-                    "the counter \(counter.name) has given numbers up to \(highest); from \(next) on it would give some of "
-                        + "them again. `--force` sets it all the same")
+                    "the counter \(counter.name) has used numbers up to \(highest); from \(next) on it would use some of "
+                        + "them again. `--force` sets it anyway")
             }
             let before = counter.next
             counter.next = next

@@ -23,7 +23,7 @@ package struct ShowDue: Query {
     }
 
     package func lines(_ answer: DueReport) -> [String] {
-        answer.entries.isEmpty ? ["nothing is to come with time"] : answer.entries.map(\.line)
+        answer.entries.isEmpty ? ["nothing is due"] : answer.entries.map(\.line)
     }
 }
 

@@ -12,7 +12,7 @@ package struct UndoJob: Command {
 
     package func run(in agent: AgentContext) async throws -> [String] {
         let job = try await agent.job(job)
-        guard job.state != .undone else { throw Fault(.usage, "the job \(job.id.prefix(12)) has been undone already") }
+        guard job.state != .undone else { throw Fault(.usage, "the job \(job.id.prefix(12)) was undone already") }
         return try await agent.core.executor.undo(job.id)
     }
 

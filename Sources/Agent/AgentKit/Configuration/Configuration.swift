@@ -125,7 +125,7 @@ extension Configuration {
                     node.position, "unknown time zone `\(printable(name))`",
                     hint: Zone.isDatabaseInstalled
                         ? "write it as `Europe/Berlin`; old names need the package tzdata-legacy"
-                        : "no time zones are installed here; install tzdata")
+                        : "no time zones are installed; install tzdata")
             }
         }
         if let node = top["device"], let name = reader.text(node, "`device`") {
@@ -137,7 +137,7 @@ extension Configuration {
             if allowed && !name.contains("__") {
                 device = name
             } else {
-                reader.report(node.position, "`device` may hold letters, digits, `.`, `_` and `-`, but not `__`")
+                reader.report(node.position, "`device` may contain letters, digits, `.`, `_` and `-`, but not `__`")
             }
         }
         if let node = top["ignore"], let globs = reader.texts(node, "`ignore`") { ignore = globs.flatMap(\.bothForms) }
@@ -299,7 +299,7 @@ extension Configuration {
             let own = [directories.state, directories.runtime]
             if let overlapping = own.first(where: { $0.isWithin(root) || root.isWithin($0) }) {
                 reader.report(
-                    pathNode.position, "\(root) and the agent's own folder \(overlapping) lie within each other",
+                    pathNode.position, "\(root) and the agent's own folder \(overlapping) overlap",
                     hint: "choose another path for the place")
                 continue
             }

@@ -22,26 +22,26 @@ package enum ConfigurationTemplate {
           library: { kind: folder, path: \(base)/library }
           # archive: { kind: folder, path: \(base)/archive }
           # Links inside a place lead nowhere, unless it says `follow-links: inside`. Files beyond `limits: { size: 64 GiB }`
-          # are not taken.
-          # A network file system that sends no events is noticed and polled by itself; `watch: poll` forces it.
+          # are not processed.
+          # A network file system that sends no events is polled automatically; `watch: poll` forces it.
 
-        # Where comics can lie encrypted (docs/vault.md): nothing is there until `steward vault init`. An unlocked vault is
-        # locked when it was not used for a while.
+        # Folders for encrypted comics (docs/vault.md): created by `steward vault init`. An unlocked vault is locked after a
+        # while without use.
         vaults:
           main: { path: \(base)/vault, lock-after: 15m }
 
         # time-zone: Europe/Berlin     # for times in anchors and templates; by default the system's
         # device: laptop               # the suffix of anchors that a note already holds; by default the host's name
 
-        # Names that are never news: `*` is anything, `?` any one byte, NNN three digits, XXXXXX at the end what mkstemp makes up
-        # (six letters and digits, not all of them small letters). After a `!`, names that are news whatever stands below.
+        # Ignored names: `*` is anything, `?` any one byte, NNN three digits, XXXXXX at the end a suffix of mkstemp (six letters
+        # and digits, not all of them small letters). After a `!`, names that are never ignored.
         # ignore: ["*.bak", "!invoice.tmp"]
-        # That is added to these, which systems leave lying about:
+        # These are always included, left behind by systems:
         \(listed(WorkNames.litter))
         # and these, which programs use while they work:
         \(listed(WorkNames.work))
 
-        # How long a file must stand still before rules see it, where a rule does not say.
+        # How long a file must be unchanged before rules see it, unless a rule says otherwise.
         # settle: 1s
 
         # Whether rules may run programs (action `run`), and for how long.
@@ -50,14 +50,14 @@ package enum ConfigurationTemplate {
         # The program by which the action `notify` sends mail; without it rules send none.
         # notify: { sendmail: /usr/sbin/sendmail }
 
-        # Writing into notes: how long to wait while somebody has one open, and while an editor's swap file stands there.
+        # Writing to notes: how long to wait while somebody has one open, and while there is an editor's swap file.
         # notes: { wait-open: 30s, wait-editor: 1m }
 
-        # Whose ticks in notes answer what the action `confirm` asks: the owner of the file that it is about, members of a group.
-        # Without this, whoever can write the note (docs/security.md).
+        # Whose ticks in notes answer questions of the action `confirm`: the owner of the file, members of a group. Without
+        # this, anybody who can write the note (docs/security.md).
         # confirm: { owner: true, group: family }
 
-        # How many steps of each kind of work go on at the same time.
+        # How many steps of each kind of work run at the same time.
         # limits: { disk: 512, cpu: 2, network: 8, model: 2, process: 2 }
 
         # The sentence that a capture completes, for rules ({{ capture.sentence }}) and `steward dots add`; both words in
@@ -65,11 +65,11 @@ package enum ConfigurationTemplate {
         # captures: { sentence: "I appreciate [experience] for [moment]" }
 
         # Where rules may publish events (docs/publish.md): nodes of RON and webhooks. `token` and `secret` are names of
-        # credentials, which lie in the folder `secrets` beside this file.
+        # credentials in the folder `secrets` beside this file.
         # publish:
         #   hook: { kind: webhook, url: "https://hooks.example.org/steward", secret: hook }
 
-        # How much may lie in quarantine; beyond that a refused file stays where it is.
+        # The size limit of the quarantine; beyond that a refused file stays in its place.
         # quarantine: { size: 20 GiB }
 
         # Where the agent serves its metrics to a scraper on this machine (docs/operations.md); without it nowhere.

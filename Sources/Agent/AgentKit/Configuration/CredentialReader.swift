@@ -36,7 +36,7 @@ package final class CredentialReader: Sendable {
 
     private static func hanging(_ name: String) -> Fault {
         Fault(
-            .transient, "the credential `\(name)` cannot be read: the folder that it lies in does not answer",
+            .transient, "the credential `\(name)` cannot be read: its folder does not respond",
             code: Fault.hanging)
     }
 }

@@ -34,7 +34,7 @@ package struct Directories: Sendable {
             }
         }
         guard let home = variable("HOME") else {
-            throw Fault(.usage, "HOME is not set, so there is no place for the configuration; set it, or give --config")
+            throw Fault(.usage, "HOME is not set, so the configuration cannot be found; set it, or give --config")
         }
         self.home = home
         let share = environment["XDG_DATA_HOME"].map { BytePath($0) }

@@ -119,7 +119,7 @@ package final class LogQueue: Sendable {
         defer { state.untold = 0 }
         let lines = state.untold == 1 ? "1 line of the log was" : "\(state.untold) lines of the log were"
         // Has no entry for the journal's socket: when that has no room, lines go to the stream.
-        return state.format.line(.warning, "\(lines) lost here, as nobody read them in time", [:], for: nil)
+        return state.format.line(.warning, "\(lines) lost here, because nobody read them in time", [:], for: nil)
     }
 
     private func write() {

@@ -24,7 +24,7 @@ extension Configuration {
             guard entry.key.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else {
                 reader.report(
                     entry.keyPosition,
-                    "the name of a target may hold letters, digits, `_` and `-`, at most 64 of them, not `\(name)`")
+                    "the name of a target may contain letters, digits, `_` and `-`, at most 64 of them, not `\(name)`")
                 continue
             }
             guard let part = reader.mapping(entry.value, "the target `\(name)`", keys: Self.targetKeys) else {
@@ -33,7 +33,7 @@ extension Configuration {
             if let target = Self.target(entry.key, entry.keyPosition, part, reader) { publish.append(target) }
         }
         if mapping.entries.isEmpty {
-            reader.report(node.position, "`publish` is empty", hint: "name a target, or take the line out")
+            reader.report(node.position, "`publish` is empty", hint: "name a target, or remove the line")
         }
     }
 
@@ -75,7 +75,7 @@ extension Configuration {
                 target.path = path.hasSuffix("/") ? String(path.dropLast()) : path
             } else {
                 reader.report(
-                    node.position, "`path` begins with a slash and holds what a URL's path may: no query, no spaces")
+                    node.position, "`path` begins with a slash and is a valid URL path: no query, no spaces")
             }
         }
         readLimits(part, reader, &target)
@@ -93,17 +93,17 @@ extension Configuration {
         guard let node = part["facet-prefix"], let prefix = reader.text(node, "`facet-prefix`") else { return }
         if part["facet"] == nil {
             reader.report(
-                node.position, "`facet-prefix` means nothing without `facet`", hint: "name the facet, or use `path`")
+                node.position, "`facet-prefix` has no effect without `facet`", hint: "name the facet, or use `path`")
         }
         if prefix == "/app" || prefix.hasPrefix("/app/") {
-            reader.report(node.position, "`facet-prefix` begins with /app, which every path gets anyway; leave it out")
+            reader.report(node.position, "`facet-prefix` begins with /app, which is added to every path; leave it out")
         } else if prefix == "/" {
             target.facetPrefix = ""
         } else if prefix.wholeMatch(of: /(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+/) != nil {
             target.facetPrefix = prefix
         } else {
             reader.report(
-                node.position, "`facet-prefix` is a path without a slash at its end, as `/facets`, or `/` for none")
+                node.position, "`facet-prefix` is a path without a trailing slash, such as `/facets`, or `/` for none")
         }
     }
 
@@ -124,7 +124,7 @@ extension Configuration {
             } else {
                 reader.report(
                     node.position, "`limit` is at most \(mostBytes / (1 << 20)) MiB for a \(target.kind.rawValue)",
-                    hint: "send a reference to what is larger")
+                    hint: "send a reference to anything larger")
             }
         }
         let words = PublishTarget.OnDead.allCases.map(\.rawValue)
@@ -151,25 +151,25 @@ extension Configuration {
             let host = url.host, !host.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
             reader.report(
-                node.position, "`url` is no URL that events can be sent to",
+                node.position, "`url` is not a URL that events can be sent to",
                 hint: "write it as `https://hub.example.org`")
             return nil
         }
         if scheme == "http", !allowsInsecureHTTP {
             reader.report(
-                node.position, "`url` has no TLS: whoever is on the way reads and changes what is sent",
+                node.position, "`url` has no TLS: anybody on the network path can read and change the events",
                 hint: "write `https://`, or say `allow-insecure-http: true` for a server on this machine or in a tunnel"
             )
             return nil
         }
         if url.user != nil || url.password != nil {
             reader.report(
-                node.position, "a name or password in `url` would stand in logs",
-                hint: "say `token`, the name of a credential")
+                node.position, "a name or password in `url` would appear in logs",
+                hint: "use `token`, the name of a credential")
             return nil
         }
         if url.fragment != nil || (kind == .ron && url.query != nil) {
-            reader.report(node.position, "`url` may hold no fragment\(kind == .ron ? " and no query" : "")")
+            reader.report(node.position, "`url` must not have a fragment\(kind == .ron ? " or a query" : "")")
             return nil
         }
         return url

@@ -12,7 +12,7 @@ package struct Setup: Sendable {
         /// For the terminal.
         package func lines(dryRun: Bool) -> [String] {
             created.map { "\(dryRun ? "would make" : "made")   \($0)" }
-                + existed.map { "kept   \($0), which is there already" }
+                + existed.map { "kept   \($0), which exists already" }
                 + [
                     "",
                     "Next: `steward check`, then `steward run`. Your own rules go into \(configuration.parent)/rules.d.",

@@ -45,7 +45,7 @@ package struct CagedInspector: ContentInspector {
         switch ContentTurn.current {
         case .later?:
             throw Fault(
-                .transient, "\(file.path) is yet to be looked into", path: file.path, code: ContentFindings.later)
+                .transient, "\(file.path) has not been inspected yet", path: file.path, code: ContentFindings.later)
         case .now(let given)?:
             ticket = given
         case nil:

@@ -15,18 +15,18 @@ package struct ContentExamination: Sendable {
                 return [
                     Examination.Finding(
                         "contents", "steward-worker is not locked down here: a forbidden call ended as `\(end)`",
-                        remedy: "no rule looks into files so; the kernel must offer seccomp filters "
-                            + "(CONFIG_SECCOMP_FILTER), and nothing around the agent may forbid them")
+                        remedy: "no rule inspects files like this; the kernel must support seccomp filters "
+                            + "(CONFIG_SECCOMP_FILTER), and nothing must deny them to the agent")
                 ]
             }
             return [
-                Examination.Finding("contents", "looked into by steward-worker, locked down")
+                Examination.Finding("contents", "inspected by steward-worker, locked down")
             ]
         } catch {
             return [
                 Examination.Finding(
                     "contents", explain(error),
-                    remedy: "rules that look into files wait until it is there; it is installed with steward, in "
+                    remedy: "rules that inspect files wait until it is installed; it comes with steward, in "
                         + "libexec/steward")
             ]
         }

@@ -23,7 +23,8 @@ package struct AdvisorExamination: Sendable {
             return [
                 Examination.Finding(
                     "advisors", explain(error),
-                    remedy: "mend what the message names; rules with `review` fail until then, all others work")
+                    remedy: "fix the problem named in the message; rules with `review` fail until then, all others work"
+                )
             ]
         }
     }
@@ -32,7 +33,7 @@ package struct AdvisorExamination: Sendable {
         guard roles.problems.isEmpty else {
             return Examination.Finding(
                 "advisors", roles.problems.joined(separator: "; "),
-                remedy: "mend or remove these files; the other advisors can be used")
+                remedy: "fix or remove these files; the other advisors can be used")
         }
         return Examination.Finding("advisors", "\(roles.roles.count) can be asked")
     }
@@ -52,11 +53,11 @@ package struct AdvisorExamination: Sendable {
                 "models",
                 hasKey
                     ? "\(provider), with a key from \(origin)"
-                    : "\(provider), without a key: reviews need a model of this machine, or are the quick pass alone")
+                    : "\(provider), without a key: reviews need a local model, or consist of the quick pass only")
         } catch {
             return Examination.Finding(
                 "models", explain(error),
-                remedy: "mend what the message names; reviews are the quick pass alone until then")
+                remedy: "fix the problem named in the message; until then reviews consist of the quick pass only")
         }
     }
 }

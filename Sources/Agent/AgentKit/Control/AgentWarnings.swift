@@ -16,14 +16,14 @@ extension Agent {
         if let reason = watch.blindness { warn("watches", reason, "until then all folders are polled") }
         if watch.watchLimitHit {
             warn(
-                "watches", "the kernel's limit of watches is reached, the rest is polled",
+                "watches", "the kernel's limit of watches is reached; other folders are polled",
                 "raise fs.inotify.max_user_watches")
         }
         if reloadDiagnostics.hasErrors {
             let consequence =
                 await pipeline.waitsForRules
                 ? "the rule files have errors: files wait until they are valid"
-                : "the rule files have errors, the rules of before are in force"
+                : "the rule files have errors; the previous rules are in force"
             warn("rules", consequence, "see `steward check`")
         }
         return found

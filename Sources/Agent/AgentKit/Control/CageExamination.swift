@@ -26,7 +26,8 @@ package struct CageExamination: Sendable {
                 if let holder = claims?.inUse[place.name] {
                     all.append(
                         Examination.Finding(
-                            subject, "\(place.root) is in use by \(holder); nothing is done in it here until that ends",
+                            subject,
+                            "\(place.root) is in use by \(holder); nothing is done there until that agent ends",
                             remedy: Examination.inUseRemedy))
                 } else if let reason = claims?.unlockable[place.name] {
                     all.append(
@@ -63,7 +64,9 @@ package struct CageExamination: Sendable {
         } catch {
             return Examination.Finding(
                 subject, explain(error),
-                remedy: "see who may write \(path), and whether the unit lets the agent (ReadWritePaths=, BindPaths=)")
+                remedy:
+                    "check the permissions of \(path), and whether the unit allows the agent to write (ReadWritePaths=, BindPaths=)"
+            )
         }
     }
 
@@ -71,14 +74,14 @@ package struct CageExamination: Sendable {
         do {
             guard let version = try KernelOffers.landlock() else {
                 return Examination.Finding(
-                    "Landlock", "this kernel has none; what unpacks comics is locked down by seccomp")
+                    "Landlock", "this kernel has none; the unpacking process is locked down by seccomp")
             }
             return Examination.Finding("Landlock", "version \(version)")
         } catch {
             return Examination.Finding(
                 "Landlock", explain(error),
                 remedy:
-                    "allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self in what filters the agent's "
+                    "allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self in the filter of the agent's "
                     + "system calls")
         }
     }
@@ -90,7 +93,8 @@ package struct CageExamination: Sendable {
         } catch {
             return Examination.Finding(
                 "seccomp", explain(error),
-                remedy: "no comic is imported so; allow the system call seccomp in what filters the agent's")
+                remedy:
+                    "no comic is imported like this; allow the system call seccomp in the filter of the agent's calls")
         }
     }
 }
@@ -104,9 +108,9 @@ extension CageExamination {
             return [
                 told(
                     Examination.Finding(
-                        "examination", "the agent that runs does not say what it may do: \(explain(error))",
+                        "examination", "the running agent does not report its permissions: \(explain(error))",
                         remedy:
-                            "ask as the agent's user, or as root; restart the agent where it is older than this program"
+                            "ask as the agent's user, or as root; restart the agent if it is older than this program"
                     ))
             ]
         }

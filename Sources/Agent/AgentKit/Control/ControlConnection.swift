@@ -52,10 +52,10 @@ final class ControlConnection: Sendable {
     func peer() throws -> SocketPeer { try SocketPeer(of: descriptor) }
 
     /// The peer has disconnected.
-    private static let away = Fault(.failed, "the other side went away")
+    private static let away = Fault(.failed, "the connection was closed")
     /// The answer cannot be decoded.
     static let foreign = Fault(
-        .failed, "the agent's answer cannot be understood; see whether it is of this version, and restart it")
+        .failed, "the agent's answer is invalid; check whether it is of this version, and restart it")
     /// A ``Fault/code``: the peer is there but took too long.
     static let late = "connection-late"
 
@@ -83,7 +83,7 @@ final class ControlConnection: Sendable {
                 line = line.suffix(1)
             }
             if isWhole && isTooLong {
-                throw Fault(.usage, "a request has at most \(limit) bytes on its line, and this one has more")
+                throw Fault(.usage, "a request may have at most \(limit) bytes, and this one has more")
             }
             if isWhole { return line }
             if let timeout, ContinuousClock.now - start > timeout { throw Self.tooLate }
@@ -91,7 +91,8 @@ final class ControlConnection: Sendable {
     }
 
     private static let tooLate = Fault(
-        .failed, "no whole line has come in time; a request is one line of JSON that ends with a line feed", code: late)
+        .failed, "no complete line arrived in time; a request is one line of JSON that ends with a line feed",
+        code: late)
 
     func receive<T: Decodable>(_ type: T.Type) throws -> T {
         let decoder = JSONDecoder()
@@ -167,7 +168,7 @@ final class ControlConnection: Sendable {
         while !rest.isEmpty {
             let got = recv(descriptor, rest.baseAddress, rest.count, 0)
             if got < 0 && errno == EINTR { continue }
-            guard got > 0 else { throw Fault(.failed, "the other side went away", code: Self.ended) }
+            guard got > 0 else { throw Fault(.failed, "the connection was closed", code: Self.ended) }
             rest = UnsafeMutableRawBufferPointer(rebasing: rest.dropFirst(got))
         }
     }
@@ -228,9 +229,9 @@ package enum ControlClient {
         let time = timeout.map { " for \($0) s" } ?? ""
         return Fault(
             .failed,
-            "the agent does not answer: at \(socket) it has said nothing\(time); see in its log, and by `systemctl "
-                + "status steward`, whether it is still starting, which may take minutes, or still works; restart it only if "
-                + "it does neither", path: socket)
+            "the agent does not answer: at \(socket) there was no reply\(time); see its log and `systemctl "
+                + "status steward` to find out whether it is still starting, which may take minutes, or working; restart it "
+                + "only if it does neither", path: socket)
     }
 
     private static func reply<C: Command>(

@@ -64,7 +64,7 @@ package final class ControlServer: Sendable {
                         try connection.setTimeout(self.timeout)
                         if try self.accepts(connection) { continuation.yield(connection) }
                     } catch {
-                        self.log.debug("a command went away: \(explain(error))")
+                        self.log.debug("a client disconnected: \(explain(error))")
                     }
                 } else if Self.passes.contains(errno) {
                     // The caller stays in the queue, so accept(2) would fail again at once.
@@ -81,7 +81,7 @@ package final class ControlServer: Sendable {
                 do {
                     try await self.serve(connection, commands)
                 } catch {
-                    self.log.debug("a command went away: \(explain(error))")
+                    self.log.debug("a client disconnected: \(explain(error))")
                 }
                 self.open.withLock { $0 -= 1 }
             }
@@ -219,7 +219,7 @@ package final class ControlServer: Sendable {
         Fault(
             .failed,
             "another agent, or systemd for one, listens for commands at \(path); stop it first (`systemctl stop "
-                + "steward.socket` where that is enabled), or give this one a runtime directory of its own with STEWARD_RUNTIME",
+                + "steward.socket` if that is enabled), or give this one a separate runtime directory with STEWARD_RUNTIME",
             path: path)
     }
 

@@ -27,7 +27,9 @@ package struct Examination: Sendable {
             replaced = try await answer(within: 600) { try replacedPlaces() } ?? []
         } catch {
             found.append(
-                Finding("ledger", explain(error), remedy: "free some space, or see who may read \(directories.state)"))
+                Finding(
+                    "ledger", explain(error),
+                    remedy: "free some space, or check the permissions of \(directories.state)"))
         }
         for place in configuration.places.map(\.info) {
             // A quick check that the place answers, before its folders are counted.
@@ -42,7 +44,7 @@ package struct Examination: Sendable {
             found +=
                 looked?.1 ?? [
                     Finding(
-                        "place \(place.name)", "it could not be looked through within ten minutes",
+                        "place \(place.name)", "it could not be scanned within ten minutes",
                         remedy: Self.silentRemedy)
                 ]
         }
@@ -52,14 +54,14 @@ package struct Examination: Sendable {
     }
 
     private static let silentRemedy =
-        "see whether its disk, server or program still runs; everything else goes on without it"
+        "check whether its disk, server or program is still running; everything else continues without it"
 
     static func silent(_ subject: String, _ path: BytePath) -> Finding {
-        Finding(subject, "nothing answers at \(path)", remedy: silentRemedy)
+        Finding(subject, "no response at \(path)", remedy: silentRemedy)
     }
 
     static let inUseRemedy =
-        "leave the place to that agent, or stop it; it is taken over within seconds when that one ends"
+        "leave the place to that agent, or stop it; the place is taken over within seconds when that one ends"
 
     private func look(at place: PlaceInfo, isReplaced: Bool) -> [Finding] {
         do {
@@ -78,7 +80,7 @@ package struct Examination: Sendable {
         if let process = StateLock.holder(of: directories.state) {
             return Finding("agent", "runs as process \(process)")
         }
-        return Finding("agent", "does not run; `steward run` starts it")
+        return Finding("agent", "is not running; `steward run` starts it")
     }
 
     private func number(_ path: BytePath) -> Int? {
@@ -133,8 +135,8 @@ package struct Examination: Sendable {
     private func place(_ name: String, _ root: BytePath, isReplaced: Bool) throws -> Finding {
         guard existsAt(root) else {
             return Finding(
-                "place \(name)", "\(root) is not there",
-                remedy: "make it, or mount it; the agent waits for it meanwhile")
+                "place \(name)", "\(root) does not exist",
+                remedy: "create it, or mount it; the agent waits for it")
         }
         if isReplaced {
             return Finding(
@@ -177,6 +179,6 @@ package struct Examination: Sendable {
         if hidden > 0 { told.append(hidden == 1 ? "a hidden comic" : "\(hidden) hidden comics") }
         return Finding(
             "place \(place.name)", "this user may not read \(told.joined(separator: ", "))",
-            remedy: "grant the agent's user access; what may not be read is passed over until then")
+            remedy: "grant the agent's user access; unreadable files are skipped until then")
     }
 }

@@ -128,7 +128,7 @@ package struct Explanation: Codable, Sendable {
         } else {
             plans = explanations.filter { $0.verdict == .matches }.map {
                 Plan(
-                    rule: $0.rule, steps: $0.actions.map { "\($0), once the file may be read" }, why: nil, notDone: nil)
+                    rule: $0.rule, steps: $0.actions.map { "\($0), once the file is readable" }, why: nil, notDone: nil)
             }
         }
         return Explanation(
@@ -168,11 +168,11 @@ package struct Explanation: Codable, Sendable {
         }
         if let size = status?.size, size > place.sizeLimit {
             return
-                "it has \(size) bytes, more than the \(place.sizeLimit) that \(place.name) takes, so it is not read; "
+                "it has \(size) bytes, more than the \(place.sizeLimit) that \(place.name) accepts, so it is not read; "
                 + "raise `limits: { size: … }` at the place"
         }
         return isReadable
-            ? nil : "this user may not read it; the agent takes a file when its user may: grant access to it"
+            ? nil : "this user cannot read it; the agent processes a file once its user can: grant access to it"
     }
 
     /// What each step would do; a step that depends on an earlier one's result shows its template. Counter numbers are
@@ -198,7 +198,7 @@ package struct Explanation: Codable, Sendable {
             let name = step.declaration.name
             defer { lines += shown.leftOut(after: number).map { [$0] } ?? [] }
             if !step.valueNames.isDisjoint(with: later) {
-                lines.append(planned.named("\(name), with what the steps before it find out"))
+                lines.append(planned.named("\(name), with values from the steps before it"))
             } else {
                 let input = StepInput(
                     jobID: "dry-run", stepID: "dry-run.\(number)", rule: rule.name, event: facts.event,
@@ -216,7 +216,7 @@ package struct Explanation: Codable, Sendable {
         }
         if !rule.onFailure.isEmpty {
             let names = rule.onFailure.map(\.declaration.name).joined(separator: ", ")
-            lines.append("where one of these fails for good: \(names)")
+            lines.append("if one of these fails permanently: \(names)")
         }
         return lines
     }
@@ -235,7 +235,7 @@ package struct Explanation: Codable, Sendable {
             out += plan.notDone.map { ["  ! \($0)"] } ?? []
         }
         if !coming.isEmpty { out += ["", "With time:"] + coming.map { "  \($0.line)" } }
-        if !past.isEmpty { out += ["", "What was done:"] }
+        if !past.isEmpty { out += ["", "Done so far:"] }
         for job in past {
             out.append(
                 "  \(job.job.prefix(12))  \(job.time)  \(job.rule) (\(job.event)): \(job.state.rawValue)"

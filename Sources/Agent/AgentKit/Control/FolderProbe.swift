@@ -22,8 +22,8 @@ struct FolderProbe {
                 BytePath(bytes: probe.name), beneath: folder, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         } catch let fault as Fault where Self.isWithheld(fault.errno) {
             return bad(
-                "no file can be opened below \(folder): the system call openat2 is withheld (\(fault.message))",
-                "nothing can be done there so; in a unit of systemd `RestrictSUIDSGID=yes` withholds it (drop that line), "
+                "no file can be opened below \(folder): the system call openat2 is blocked (\(fault.message))",
+                "nothing can be done there; in a systemd unit `RestrictSUIDSGID=yes` blocks it (remove that line), "
                     + "in a container its seccomp profile; a kernel before 5.6 has no such call")
         }
         defer { try? Durable.remove(probe) }
@@ -32,8 +32,8 @@ struct FolderProbe {
             case .granted: Lease.release(file)
             case .busy, .unsupported:
                 return bad(
-                    "\(folder) grants no leases, so that a writer is noticed by waiting alone",
-                    "put notes that are written by several programs on a local file system; in a unit see that fcntl is "
+                    "\(folder) grants no leases, so that writers are noticed only by waiting",
+                    "put notes written by several programs on a local file system; in a unit make sure that fcntl is "
                         + "not filtered")
             }
         }
@@ -42,7 +42,7 @@ struct FolderProbe {
         } catch let fault as Fault where fault.errno != ENOTSUP {
             return bad(
                 "no attribute can be set on a file in \(folder) (\(fault.message))",
-                "`tag` fails there, and copies lose their tags; see what withholds fsetxattr from the agent")
+                "`tag` fails there, and copies lose their tags; find out what blocks fsetxattr")
         } catch {
             // The file system does not support them; `tag` reports that itself.
         }

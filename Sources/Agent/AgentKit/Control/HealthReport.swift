@@ -43,18 +43,18 @@ package struct HealthReport: Codable, Sendable, Equatable {
         let unknown = status.unknownJobs ?? 0
         find(
             "unknown", unknown,
-            "\(unknown) jobs are ready, and nothing is about to run them, which is a mistake in this program: restart the "
+            "\(unknown) jobs are ready, but no scheduler knows them, which is a bug: restart the "
                 + "agent, which runs them, and please report it with its log")
         let stuck = status.undoing.count { $0.nextAttempt == nil && !$0.problem.isEmpty }
-        find("undo", stuck, "\(stuck) jobs are half taken back: `steward status` says why, `steward undo JOB` goes on")
+        find("undo", stuck, "\(stuck) jobs are partly undone: `steward status` says why, `steward undo JOB` continues")
         find("asking", asking, "\(asking) jobs ask you: `steward confirm`")
         find(
-            "quarantine", status.quarantined, "\(status.quarantined) files lie in quarantine: `steward quarantine list`"
+            "quarantine", status.quarantined, "\(status.quarantined) files are in quarantine: `steward quarantine list`"
         )
         let (dead, held) = (status.outbox.dead, status.outbox.held)
-        find("outbox", dead + held, "\(dead) events were given up and \(held) are held behind such: `steward outbox`")
+        find("outbox", dead + held, "\(dead) events were given up and \(held) are held behind them: `steward outbox`")
         let missing = status.missingBlocks.count
-        find("blocks", missing, "\(missing) blocks are missing in notes: `steward blocks list`")
+        find("blocks", missing, "\(missing) blocks are missing from notes: `steward blocks list`")
         if let last = status.lastBackup, last.days(at: now) >= LastBackup.timeout {
             find("backup", 1, last.warning(at: now))
         }

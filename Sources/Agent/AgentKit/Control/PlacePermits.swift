@@ -77,7 +77,8 @@ package struct PlacePermits {
             : "a job for such a file is parked before \(later.map { "`\($0)`" }.joined(separator: ", "))"
         let why =
             need == .file
-            ? "this user may not write it" : "this user may not take names out of its folder, or not others' files"
+            ? "this user may not write it"
+            : "this user may not rename or remove files in its folder, or not those of others"
         return Diagnostic(
             file: rule.file, at: step.position,
             "`\(name)` is not permitted on \(count) in \(place.name): \(why); \(parked)",

@@ -27,7 +27,7 @@ package struct PublishExamination: Sendable {
                 all.append(
                     finding(
                         target, "nobody answers at \(target.url): \(problem)",
-                        "see whether the server runs and this machine reaches it; events wait until then"))
+                        "check whether the server is running and reachable; events wait until then"))
             } else {
                 all.append(finding(target, "\(target.kind.rawValue), \(target.url) answers", nil))
             }
@@ -47,7 +47,7 @@ package struct PublishExamination: Sendable {
                     "put it into \(PublishCredentials.folder(directories).appending(name)) (mode 0600, in a folder of "
                         + "mode 0700), or see docs/publish.md; events wait until then")
             } catch {
-                return finding(target, explain(error), "mend that; events wait until then")
+                return finding(target, explain(error), "fix that; events wait until then")
             }
         }
         return nil

@@ -20,7 +20,7 @@ struct SocketPeer: Sendable, Equatable {
         var found: (pid_t, uid_t, gid_t) = (0, 0, 0)
         var size = socklen_t(MemoryLayout.size(ofValue: found))
         guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &found, &size) == 0 else {
-            throw Fault.system("ask who is at the other end of the control socket")
+            throw Fault.system("identify the control socket's peer")
         }
         self.init(user: found.1, group: found.2, groups: try Self.groups(of: descriptor))
     }
@@ -33,7 +33,7 @@ struct SocketPeer: Sendable, Equatable {
             let count = Int(size) / MemoryLayout<gid_t>.stride
             if result == 0 { return Array(groups.prefix(count)) }
             guard errno == ERANGE, count > groups.count else {
-                throw Fault.system("ask for the groups of whoever is at the other end of the control socket")
+                throw Fault.system("get the groups of the control socket's peer")
             }
             groups = [gid_t](repeating: 0, count: count)
         }
@@ -59,8 +59,8 @@ enum TrustedListener {
         guard try !isGiven(socket.parent, to: user, own: own) else { return }
         throw Fault(
             .failed,
-            "user \(user) listens at \(socket), where neither root nor you have let them: nothing was sent. If it is the "
-                + "agent that you mean, run the command as that user, or as root; otherwise find out what listens there, or use "
+            "user \(user) listens at \(socket), without permission from root or you: nothing was sent. If it is the "
+                + "agent you mean, run the command as that user, or as root; otherwise find out what is listening there, or use "
                 + "another folder (STEWARD_RUNTIME)", path: socket)
     }
 

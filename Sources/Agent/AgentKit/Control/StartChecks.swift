@@ -76,7 +76,7 @@ extension Examination {
     func space(_ path: BytePath, _ subject: String) -> Finding {
         var found = statvfs()
         guard Self.existing(path).withCString({ statvfs($0, &found) }) == 0 else {
-            return Finding(subject, "\(path) cannot be looked at", remedy: "check who may read it")
+            return Finding(subject, "\(path) cannot be examined", remedy: "check its permissions")
         }
         let free = Int64(found.f_bavail) * Int64(found.f_frsize)
         if free < 64 << 20 {
@@ -107,7 +107,7 @@ extension Examination {
     private func fallback() -> Finding? {
         guard configuration.timeZone == .gmt, let unreadable = Zone.unreadable else { return nil }
         return Finding(
-            "clock", "the time zone is UTC, as \(printable(unreadable)) names none that can be read",
+            "clock", "the time zone is UTC, as \(printable(unreadable)) names none that is readable",
             remedy:
                 "correct it, install tzdata (tzdata-legacy for an old name), or set `time-zone` in the configuration")
     }
@@ -121,13 +121,13 @@ extension Examination {
         if newest.seconds - now.seconds > 3_600 {
             return Finding(
                 "clock", "\(both): it is behind, or was ahead then",
-                remedy: "set the clock; if it is right now, nothing is to be done")
+                remedy: "set the clock; if it is right now, there is nothing to do")
         }
         seen.look(now, elapsed: 0)
         return seen.held.map {
             Finding(
                 "clock", "\(both); \($0.message)",
-                remedy: "if the machine was off meanwhile, nothing is to be done; else set the clock")
+                remedy: "if the machine was off, there is nothing to do; otherwise set the clock")
         }
     }
 
@@ -138,7 +138,7 @@ extension Examination {
         if status.mode & 0o022 != 0 {
             return Finding(
                 "configuration", "\(directories.configuration) can be changed by others",
-                remedy: "chmod go-w \(directories.configuration): who writes it decides what runs")
+                remedy: "chmod go-w \(directories.configuration): whoever writes it decides what runs")
         }
         return Finding("configuration", "\(directories.configuration)")
     }
@@ -151,7 +151,7 @@ extension Examination {
                 Finding("database \($0.database.nameText)", "\($0.time): \($0.message)", remedy: $0.remedy)
             }
         } catch {
-            return [Finding("databases", "whether one was lost cannot be seen with your rights: \(explain(error))")]
+            return [Finding("databases", "losses cannot be checked with your permissions: \(explain(error))")]
         }
     }
 
@@ -192,7 +192,7 @@ extension Examination {
                     }
                 } catch {
                     return Finding(
-                        "database \(name)", "it cannot be looked through with your rights: \(explain(error))")
+                        "database \(name)", "it cannot be read with your permissions: \(explain(error))")
                 }
             }
         }

@@ -168,7 +168,7 @@ package struct StatusReport: Codable, Sendable {
 
     /// The message for a place whose file system does not answer.
     static func silent(_ path: BytePath, _ name: String) -> String {
-        "the place \(name): nothing answers at \(path); see whether its disk, server or program still runs"
+        "the place \(name): no response at \(path); check whether its disk, server or program is still running"
     }
 
     /// - Parameter there: by name, whether the place's folder exists.
@@ -222,7 +222,7 @@ package struct StatusReport: Codable, Sendable {
                 report.losses = try losses.standing()
                 report.warnings += report.losses.map(\.line)
             } catch {
-                report.warnings.append("whether a database was lost cannot be seen: \(explain(error))")
+                report.warnings.append("lost databases cannot be checked: \(explain(error))")
             }
             return report
         }
@@ -263,11 +263,11 @@ package struct StatusReport: Codable, Sendable {
                 } else if place.isPresent {
                     "(\(place.mode))"
                 } else {
-                    place.isReplaced ? "is away" : "is not there"
+                    place.isReplaced ? "is away" : "does not exist"
                 }
             out.append("  \(place.name.padding(toLength: 10, withPad: " ", startingAt: 0)) \(place.path)  \(state)")
             if place.isReplaced { out.append("    \(Self.other(place.path, place.name))") }
-            out += place.unreadable.map { "    may not be read: \($0) (grant the agent's user access)" }
+            out += place.unreadable.map { "    is unreadable: \($0) (grant the agent's user access)" }
             out += (place.tooLarge ?? [:]).sorted { $0.key < $1.key }.map {
                 "    too large: \($0.key) (\($0.value) bytes; `limits: { size: … }` at the place)"
             }
@@ -275,9 +275,9 @@ package struct StatusReport: Codable, Sendable {
         for place in places {
             let names = (place.passedOver ?? [:]).sorted { $0.key < $1.key }
             out += names.prefix(10).map {
-                "  passed over in \(place.name): \($0.key) (matches `\($0.value)`; see `ignore` in steward.yaml)"
+                "  skipped in \(place.name): \($0.key) (matches `\($0.value)`; see `ignore` in steward.yaml)"
             }
-            if names.count > 10 { out.append("  passed over in \(place.name): \(names.count - 10) more") }
+            if names.count > 10 { out.append("  skipped in \(place.name): \(names.count - 10) more") }
         }
         out += vaults.filter { $0.isThere || !$0.problems.isEmpty }.map { vault in
             "  vault \(vault.name): \(vault.isUnlocked ? "unlocked" : "locked")"
@@ -299,22 +299,22 @@ package struct StatusReport: Codable, Sendable {
                     + (outbox.held > 0 ? ", \(outbox.held) held" : "")
                     + (outbox.oldest.map { ", the oldest since \($0)" } ?? "") + ": `steward outbox`")
         }
-        if outbox.dead > 0 { out.append("outbox: \(outbox.dead) given up, for you to look at: `steward outbox`") }
+        if outbox.dead > 0 { out.append("outbox: \(outbox.dead) given up and waiting for you: `steward outbox`") }
         out += heldLanes.prefix(10).map { "  \($0.line)" }
-        if heldLanes.count > 10 { out.append("  \(heldLanes.count - 10) more orders are held: `steward outbox`") }
+        if heldLanes.count > 10 { out.append("  \(heldLanes.count - 10) more sequences are held: `steward outbox`") }
         if !settling.isEmpty { out.append("settling:") }
         out += settling.prefix(10).map { "  \($0.place)/\($0.path): \($0.waitingFor)" }
-        if let unread { out.append("  \(unread) more wait for a process that reads what is in them") }
+        if let unread { out.append("  \(unread) more wait for a process that reads their content") }
         out += heldUpNotes.sorted { $0.key < $1.key }.map { "waiting to write \($0.key): \($0.value)" }
-        if !missingBlocks.isEmpty { out.append("missing in notes (`steward blocks restore` puts them back):") }
+        if !missingBlocks.isEmpty { out.append("missing from notes (`steward blocks restore` puts them back):") }
         out += missingBlocks.prefix(10).map { "  \($0.line)" }
         if !waiting.isEmpty { out.append("waiting:") }
         out += waiting.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
         if !asking.isEmpty { out.append("asking you (`steward confirm JOB`, `steward decline JOB`):") }
         out += asking.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
-        if !undoing.isEmpty { out.append("being taken back (`steward undo JOB` tries at once):") }
+        if !undoing.isEmpty { out.append("being undone (`steward undo JOB` tries at once):") }
         out += undoing.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
-        if !parked.isEmpty { out.append("parked, for you to look at (`steward retry JOB`):") }
+        if !parked.isEmpty { out.append("parked and waiting for you (`steward retry JOB`):") }
         out += parked.prefix(10).map { "  \($0.job.prefix(12))  \($0.rule): \($0.problem)" }
         return out
     }

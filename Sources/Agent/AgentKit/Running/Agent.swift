@@ -164,7 +164,7 @@ package final class Agent: Service {
         // Before recovery, which may take long: an upgrade may replace the programs meanwhile.
         await Workers.find(log)
         let timeout = StartTimeout(log: log)
-        try await timeout.until("learning the time") {
+        try await timeout.until("reading the clock") {
             try await self.core.learnTime()
             try await self.core.keepTime()
         }
@@ -173,14 +173,14 @@ package final class Agent: Service {
             log.warning("\(finding.subject): \(finding.line)")
         }
         try await timeout.until("noting the start") { try await self.noteStart() }
-        try await timeout.until("going on where the last run ended") { try await self.resumeLastRun() }
+        try await timeout.until("resuming the last run") { try await self.resumeLastRun() }
         let isNew = opening == .new
         HangWatch.shared.remind { [core] in core.executor.makeRoom() }
         HangWatch.shared.listen { [log, changes] hang, hasBegun in
             if hasBegun {
                 log.warning("\(hang.message)")
             } else {
-                log.notice("\(hang.whose): the file system answers again")
+                log.notice("\(hang.whose): the file system responds again")
             }
             changes.tell()
         }
@@ -190,13 +190,13 @@ package final class Agent: Service {
         if reloadDiagnostics.hasErrors {
             log.error("the rules are not valid: files wait until they are. `steward check` shows what is wrong")
         } else {
-            try await timeout.until("noting the rules") { try await self.pipeline.adoptRules(isFirstStart: isNew) }
+            try await timeout.until("recording the rules") { try await self.pipeline.adoptRules(isFirstStart: isNew) }
             try await timeout.until("looking for what is due") { try await self.time.rulesChanged() }
         }
-        try await timeout.until("noting that all that lay there is known") { try await self.markLife() }
+        try await timeout.until("recording that existing files are known") { try await self.markLife() }
         try await core.lookAfterNotes()
         let isPaused = await runner.status().paused
-        try await timeout.until("going on with what is to be published") {
+        try await timeout.until("resuming the outbox") {
             try await self.courier.start(isPaused: isPaused)
         }
         await core.unlockFromCredentials()
@@ -213,7 +213,7 @@ package final class Agent: Service {
     private func noteStart() async throws {
         if case .corrupt(let aside) = opening {
             log.error(
-                "the ledger was lost or damaged (\(aside)); all that is there now counts as seen (`steward rebuild` helps)"
+                "the ledger was lost or damaged (\(aside)); everything present counts as seen (`steward rebuild` helps)"
             )
             try await core.ledger.write {
                 try $0.note("agent", "the ledger was lost (\(aside)); everything present counts as seen")
@@ -242,7 +242,7 @@ package final class Agent: Service {
         if try ledger.readBlocking({ try $0.meta("created") }) != nil {
             // An older version has noted a loss.
             if let time = try ledger.readBlocking({ try $0.meta("rebuilt") }) {
-                _ = try noteLoss("the ledger was lost and begun anew at \(time)", of: ledger, directories)
+                _ = try noteLoss("the ledger was lost and recreated at \(time)", of: ledger, directories)
                 try ledger.writeBlocking { try $0.setMeta("rebuilt", nil) }
             }
             return .existing
@@ -278,8 +278,8 @@ package final class Agent: Service {
     private func stop() async {
         changes.listen(nil)
         statusLine.withLock { $0 }?.close()
-        SystemNotification.send("STOPPING=1\nSTATUS=stopping: finishing the steps at work")
-        log.notice("stopping: finishing the steps at work")
+        SystemNotification.send("STOPPING=1\nSTATUS=stopping: finishing the running steps")
+        log.notice("stopping: finishing the running steps")
         await time.stop()
         await pipeline.stop()
         core.notes.stopWaiting()
@@ -300,7 +300,9 @@ package final class Agent: Service {
         async let watching: Void? = answer(within: 30) { source.stop() }
         async let locking: Void? = outcome(within: 30) { await core.vaults.lock(.stop) }
         if try await watching == nil { log.warning("watching has not ended in time") }
-        if try await locking == nil { log.warning("a vault's disk does not answer; its keys go with the process") }
+        if try await locking == nil {
+            log.warning("a vault's disk does not respond; its keys are gone when the process ends")
+        }
         try await core.keepTime()
         try await core.ledger.write { try $0.note("agent", "stopped") }
         try core.ledger.close()
@@ -322,7 +324,7 @@ package final class Agent: Service {
                             }
                         }
                     } catch {
-                        self.log.warning("the place \(place.name) cannot be looked at yet: \(explain(error))")
+                        self.log.warning("the place \(place.name) cannot be examined yet: \(explain(error))")
                     }
                 }
             }
@@ -333,7 +335,7 @@ package final class Agent: Service {
     private func releasePlaces() async {
         guard let claims = core.journal.presence.claims else { return }
         let released: Void? = try? await answer(within: 10) { claims.release() }
-        if released == nil { log.warning("a place does not answer; its lock goes with the process") }
+        if released == nil { log.warning("a place does not respond; its lock is released when the process ends") }
     }
 
     // MARK: Reload

@@ -23,17 +23,17 @@ struct AgentTraces {
         device = configuration.device
     }
 
-    /// The first trace found, as text for people: `… holds captures that rules have stored`. nil if there is none.
+    /// The first trace found, as text for people: `… contains captures stored by rules`. nil if there is none.
     ///
     /// If no note has a trace, all notes are read; this happens only at a first start.
     func find() async throws -> String? {
         let (captures, device) = (captures, device)
         if try await answer(within: Self.timeout, { try CaptureStore.holdsAgentsCaptures(in: captures) }) == true {
-            return "\(captures) holds captures that rules have stored"
+            return "\(captures) contains captures stored by rules"
         }
         for place in notes {
             let found = try await answer(within: Self.timeout) { try Self.ownBlock(below: place.root, device) }
-            if case let note?? = found { return "\(note) holds a block that this device's agent has written" }
+            if case let note?? = found { return "\(note) contains a block written by this device's agent" }
         }
         return nil
     }

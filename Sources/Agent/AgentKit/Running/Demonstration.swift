@@ -25,7 +25,7 @@ package struct Demonstration: Sendable {
             "/usr/share/steward/rules.d",
         ]
         guard let found = try rules ?? near.first(where: { try FileStatus.of($0) != nil }) else {
-            throw Fault(.usage, "the shipped rules are not found; say where they are with --rules")
+            throw Fault(.usage, "the shipped rules cannot be found; give their folder with --rules")
         }
         self.rules = found
         self.keeps = keeps
@@ -43,7 +43,7 @@ package struct Demonstration: Sendable {
         ]
         environment["STEWARD_WORKER"] = ProcessInfo.processInfo.environment["STEWARD_WORKER"]
         let directories = try Directories(environment: environment)
-        tell("A throw-away home: \(home)")
+        tell("A temporary home: \(home)")
         tell("The shipped rules: \(rules)\n")
         tell("$ steward init")
         let made = try Setup(directories: directories, base: home.appending("Steward").text).carryOut(dryRun: false)
@@ -81,7 +81,7 @@ package struct Demonstration: Sendable {
         let (configuration, _) = Configuration.load(directories)
         guard let configuration else { throw Fault(.failed, "the demo's own configuration is not valid") }
         let (again, bytes) = DemonstrationComics.duplicate
-        tell("\nThe same comic once more, under another name:\n  \(again)  (\(bytes.count) bytes)")
+        tell("\nThe same comic again, under another name:\n  \(again)  (\(bytes.count) bytes)")
         try drop(base.appending(again), bytes)
         _ = try await pool.run { try ControlClient.ask(WaitUntilQuiet(), at: socket) }
         // Blocks in a note trigger rules too; this one is typed as in any editor.
@@ -102,7 +102,7 @@ package struct Demonstration: Sendable {
                 tell(short("    rule \"\(job.rule)\": \(job.state.rawValue)\(job.problem.map { ", \($0)" } ?? "")"))
                 for line in job.done { tell(short("      \(line)")) }
             }
-            if explanation.past.isEmpty { tell("    no rule wanted it") }
+            if explanation.past.isEmpty { tell("    no rule matched it") }
         }
         try await DemonstrationDots(directories: directories, configuration: configuration).run(tell)
         try publishing?.run(tell)
@@ -123,7 +123,7 @@ package struct Demonstration: Sendable {
         try finish(Report(home: home, explanations: explanations, status: shown))
         program.terminate()
         try await ended(program)
-        tell(keeps ? "\nKept: \(home)" : "\nThe agent has stopped; the home is removed (--keep keeps it).")
+        tell(keeps ? "\nKept: \(home)" : "\nThe agent has stopped; its home is removed (--keep keeps it).")
     }
 
     private static let files: [(BytePath, [UInt8])] =

@@ -84,7 +84,7 @@ struct DemonstrationVault: Sendable {
                 && Data(try Descriptor(file).readAll()).range(of: Data("Night shift".utf8)) != nil
         }
         guard !isNamed else { throw Fault(.failed, "the demo's ledger names a comic of the vault") }
-        tell("  their names stand nowhere in the ledger")
+        tell("  their names are nowhere in the ledger")
     }
 
     /// Waits until the agent is quiet, then shows the outcome of the file.
@@ -103,7 +103,7 @@ struct DemonstrationVault: Sendable {
         let socket = directories.socket
         return try await pool.run {
             guard let answer = try VaultClient.ask(request, of: vault.name, secrets, at: socket) else {
-                throw Fault(.failed, "the demo's agent has gone away")
+                throw Fault(.failed, "the demo's agent has ended")
             }
             return answer
         }

@@ -39,7 +39,7 @@ extension AgentCore {
             }
         }
         guard learned == nil else { return }
-        log.warning("\(StatusReport.silent(place.root, place.name)). Its hidden files wait until it answers")
+        log.warning("\(StatusReport.silent(place.root, place.name)). Its hidden files wait until it responds")
     }
 
     /// Scans the parts of the place not yet seen. Blocks. A missing place or an unreadable folder is reported by the

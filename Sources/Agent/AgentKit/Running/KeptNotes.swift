@@ -16,7 +16,7 @@ extension AgentCore {
                     do {
                         try await notes.noteWasSaved(note)
                     } catch {
-                        log.error("cannot look after the blocks of \(note): \(explain(error))")
+                        log.error("cannot check the blocks of \(note): \(explain(error))")
                     }
                 }
             }

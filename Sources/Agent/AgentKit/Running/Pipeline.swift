@@ -357,7 +357,7 @@ package actor Pipeline {
         let called = core.ledger.names.called(key.root, key.path)
         let why = fault.errno.map { String(cString: strerror($0)) } ?? fault.message
         log.warning(
-            "\(called) in \(key.root) may not be read (\(why)) and is passed over; grant the agent's user access, and it is taken",
+            "\(called) in \(key.root) may not be read (\(why)) and is skipped; grant the agent's user access, and it will be processed",
             metadata: LogFields.file(called, in: key.root))
     }
 
@@ -370,7 +370,7 @@ package actor Pipeline {
                 if try await answers.takeAnswers(in: note) { changed() }
                 try await notes.noteWasSaved(note)
             } catch {
-                log.error("cannot look after the blocks of \(note): \(explain(error))")
+                log.error("cannot check the blocks of \(note): \(explain(error))")
             }
         }
     }

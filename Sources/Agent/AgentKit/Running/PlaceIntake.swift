@@ -87,7 +87,7 @@ extension Pipeline {
         case .rootState(let root):
             if let status = source.status().roots.first(where: { $0.name == root }), !status.present {
                 log.warning(
-                    "the place \(root) (\(status.path)) is not there; it is watched for",
+                    "the place \(root) (\(status.path)) does not exist; the agent waits for it",
                     metadata: [LogFields.place: "\(root)"])
                 away.insert(root)
                 changed()
@@ -144,7 +144,7 @@ extension Pipeline {
             return try await core.judge.isNow(name, known, in: place)
         } catch {
             log.debug(
-                "cannot tell where a file has gone: \(explain(error))", metadata: [LogFields.place: "\(key.root)"])
+                "cannot find out where a file has gone: \(explain(error))", metadata: [LogFields.place: "\(key.root)"])
             return false
         }
     }
@@ -266,7 +266,7 @@ extension Pipeline {
             // Only now can hidden files count as gone, wherever they were.
             if isNewlyLearned, !anew { lookThrough(place) }
             if away.remove(root.name) != nil {
-                log.notice("the place \(root.name) is there again", metadata: [LogFields.place: "\(root.name)"])
+                log.notice("the place \(root.name) is available again", metadata: [LogFields.place: "\(root.name)"])
                 changed()
             } else if !anew, !isNewlyLearned {
                 return true
@@ -282,7 +282,7 @@ extension Pipeline {
             try await core.quarantine.recover(log, again: true)
             try await runner.takeUp()
         } catch {
-            log.error("what waited for the place \(place.name) cannot all be taken up: \(explain(error))")
+            log.error("work that waited for the place \(place.name) cannot be resumed completely: \(explain(error))")
         }
         let waiting = try await core.ledger.read { transaction in
             try transaction.waitingJobs(problem: PlacePresence.awayMessage(place))
@@ -334,7 +334,7 @@ extension Pipeline {
         } catch {
             let called = path.isEmpty ? root.path.description : core.ledger.names.called(name, path)
             log.error(
-                "cannot look through \(called): \(core.ledger.names.redacted(explain(error), name, root: root.path, path))",
+                "cannot scan \(called): \(core.ledger.names.redacted(explain(error), name, root: root.path, path))",
                 metadata: LogFields.file(core.ledger.names.called(name, path), in: name))
         }
     }

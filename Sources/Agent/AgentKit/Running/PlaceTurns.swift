@@ -23,7 +23,7 @@ extension Pipeline {
             let holder = core.journal.presence.claims?.inUse[name]
         else { return }
         log.warning(
-            "the place \(name) is in use by \(holder), which looks after \(place.root): nothing is done in it until that ends",
+            "the place \(name) is in use by \(holder), which looks after \(place.root): nothing is done there until that agent ends",
             metadata: [LogFields.place: "\(name)"])
         // Work that waits for the place resumes when it is back.
         away.insert(name)
@@ -65,10 +65,10 @@ extension Pipeline {
             firstScans.insert(place.name)
             lookThrough(place)
             log.notice(
-                "nobody else looks after the place \(place.name) any more", metadata: [LogFields.place: "\(place.name)"]
+                "no other agent uses the place \(place.name) any more", metadata: [LogFields.place: "\(place.name)"]
             )
         } catch {
-            log.error("the place \(place.name) cannot be taken over, and is tried again: \(explain(error))")
+            log.error("the place \(place.name) cannot be taken over yet: \(explain(error))")
             turns[place.name] = Task {
                 do { try await Task.sleep(for: .seconds(5)) } catch { return }
                 await self.takeOverAgain(place, inUseUntil: end)

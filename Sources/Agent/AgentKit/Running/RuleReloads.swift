@@ -75,7 +75,7 @@ package final class RuleReloads: Sendable {
             throw Fault(
                 .transient,
                 "the rules were not reloaded, because \(names.first?.description ?? "a rule file") is being written. It is "
-                    + "read once that has ended; until then the current rules stay in force")
+                    + "read when that has ended; until then the current rules stay in force")
         }
         return try await read(files, isAsked: true, adopt)
     }

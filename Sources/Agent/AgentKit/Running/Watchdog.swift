@@ -70,13 +70,13 @@ package actor HealthProbe {
         case .waitsForDisk:
             if !waitedForDisk {
                 agent.core.log.warning(
-                    "watching waits for a disk that does not answer; what happens meanwhile is seen when it does")
+                    "watching waits for a disk that does not respond; events in the meantime are noticed when it does")
             }
             waitedForDisk = true
             return true
         case .isStuck:
             agent.core.log.error(
-                "the thread that reads events stands still; the service manager is not told that all is well")
+                "the event thread is stuck; withholding the watchdog ping")
             return false
         }
     }

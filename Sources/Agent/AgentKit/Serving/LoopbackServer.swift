@@ -123,12 +123,12 @@ package final class LoopbackServer: Sendable {
             switch part {
             case .head(let found): head = found
             case .body:
-                return head.map { ($0, Answer(status: .payloadTooLarge, text: "a request here has no body\n")) }
+                return head.map { ($0, Answer(status: .payloadTooLarge, text: "requests must not have a body\n")) }
             case .end:
                 guard let head else { return nil }
                 let hosts = head.headers["Host"]
                 guard hosts.count == 1, MetricsAddress.isHere(hosts[0]) else {
-                    let text = "only requests to this machine's own address are answered\n"
+                    let text = "only requests to a loopback address are answered\n"
                     return (head, Answer(status: .misdirectedRequest, text: text))
                 }
                 return (head, await handler(head))

@@ -37,7 +37,7 @@ final class EventSink: Sendable {
                 } catch {
                     throw Fault(
                         .usage,
-                        "line \(number + 1) of \(path) is no event: name the store of a mock plane, or a new file",
+                        "line \(number + 1) of \(path) is not an event: name the store of a mock plane, or a new file",
                         path: path)
                 }
             }

@@ -19,7 +19,7 @@ final class LineFile: Sendable {
     init(_ path: BytePath) throws {
         file = try Descriptor(path, O_RDWR | O_CREAT, mode: 0o600, follow: true)
         guard try FileLock.acquireSoon(.exclusive, on: file) else {
-            throw Fault(.usage, "another process writes \(path): give each mock plane a file of its own", path: path)
+            throw Fault(.usage, "another process writes \(path): give each mock plane its own file", path: path)
         }
         let bytes = try file.readAll(limit: 1 << 30)
         let whole = bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0

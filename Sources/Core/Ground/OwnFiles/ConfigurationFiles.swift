@@ -21,7 +21,7 @@ package enum ConfigurationFiles {
         let file = try Descriptor(path, follow: true)
         if try isNothing(file) { return [] }
         guard try file.status().kind == .file else {
-            throw Fault(.usage, "\(path) is no file, and nothing else is read", path: path)
+            throw Fault(.usage, "\(path) is not a file, and nothing else is read", path: path)
         }
         return try file.readAll(limit: limit)
     }

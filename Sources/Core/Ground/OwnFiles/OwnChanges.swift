@@ -17,7 +17,7 @@ extension Durable {
             if path.withCString({ stat($0, &target) }) == 0, target.st_mode & S_IFMT == S_IFDIR { return }
             throw Fault(.failed, "\(path) is in the way: a folder is needed there", path: path)
         }
-        if path == root { throw Fault(.transient, "\(path) is not there, and is not made anew", path: path) }
+        if path == root { throw Fault(.transient, "\(path) does not exist, and is not created again", path: path) }
         try makeDirectory(path.parent, below: root, mode: mode)
         if try DirectoryEntry(own: path).makeDirectory(mode: mode) { try DirectoryEntry(own: path).syncFolder() }
     }

@@ -25,8 +25,8 @@ package final class Ledger: Sendable {
 
     /// The consequences of losing a ledger, for messages.
     package static let lossHint =
-        "Because the ledger was lost, all that was there counts as seen, so that nothing is done twice; `steward rebuild "
-        + "--process PLACE` has a place's files dealt with"
+        "Because the ledger was lost, all existing files count as seen, so that nothing is done twice; `steward rebuild "
+        + "--process PLACE` processes a place's files"
 
     /// Opens or creates `ledger.sqlite` in `directory`, checks its integrity and migrates it. Blocks.
     ///

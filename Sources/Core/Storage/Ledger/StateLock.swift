@@ -22,13 +22,13 @@ package final class StateLock: Sendable {
             throw Fault(
                 .failed,
                 "another agent\(holder.map { " (process \($0))" } ?? "") uses the state directory \(directory); "
-                    + "stop it first, or give this one a state directory and a runtime directory of its own "
+                    + "stop it first, or give this one a separate state directory and runtime directory "
                     + "(STEWARD_STATE, STEWARD_RUNTIME)", path: directory)
         }
         if try !restores && FileStatus.of(directory.appending(Self.restoring)) != nil {
             throw Fault(
                 .usage,
-                "a restore into \(directory) was cut off, and only part of it is there; run `steward restore`, which finishes "
+                "a restore into \(directory) was interrupted, and only part of it is there; run `steward restore`, which finishes "
                     + "it, then try this again", path: directory)
         }
         try file.truncate(to: 0)

@@ -85,6 +85,7 @@ package final class DatabaseInstant: Sendable {
         try Descriptor(target).sync()
     }
 
+
     /// The total number of rows in these tables of a database that is not in use; a missing table has none.
     ///
     /// - Throws: `Fault` if it cannot be read.

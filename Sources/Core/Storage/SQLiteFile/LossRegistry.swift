@@ -16,7 +16,7 @@ package struct StoreLoss: Codable, Sendable, Equatable {
 
     /// For reports: adds when it happened, and how to dismiss the report.
     package var line: String { "\(time): \(message). \(remedy)" }
-    package var remedy: String { "`steward losses acknowledge \(id)` once you have dealt with it" }
+    package var remedy: String { "`steward losses acknowledge \(id)` once you have resolved it" }
 }
 
 /// Losses that are not yet acknowledged.
@@ -64,7 +64,7 @@ package struct LossRegistry: Sendable {
             return StoreLoss(
                 id: file.nameText, database: file.parent.appending(String(name)), time: Timestamp(nanoseconds: 0),
                 aside: nil,
-                message: "a database was lost, and \(file), which should say which, cannot be understood")
+                message: "a database was lost, and \(file), which should name it, is invalid")
         }
     }
 

@@ -248,7 +248,7 @@ package struct SQLiteFile {
         let stamp = try freeStamp(now, losses)
         let aside = aside(stamp)
         let notice =
-            "the database of \(contents) was corrupt (\(reason)); it was kept as \(aside) and an empty one begun"
+            "the database of \(contents) was corrupt (\(reason)); it was kept as \(aside) and an empty one was created"
         let loss = StoreLoss(
             id: LossRegistry.id(of: path, stamp), database: path, time: now, aside: aside,
             message: notice + (hint.isEmpty ? "" : ". \(hint)"))
@@ -280,7 +280,7 @@ package struct SQLiteFile {
         }
         throw Fault(
             .failed,
-            "\(path) is corrupt and cannot be set aside: too many of its kind lie beside it; move some of them away",
+            "\(path) is corrupt and cannot be set aside: there are too many earlier ones beside it; move some of them away",
             path: path)
     }
 

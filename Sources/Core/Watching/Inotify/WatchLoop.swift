@@ -230,7 +230,7 @@ final class WatchLoop {
             sightDue = Self.now() + Self.nanoseconds(pause)
             if wasBlind { return }
             numbers.blindness = explain(error)
-            say("\(explain(error)); until then all folders are looked at every \(pause) s")
+            say("\(explain(error)); until then all folders are scanned every \(pause) s")
         }
         for park in parked { park.node?.dissolve() }
         parked = []

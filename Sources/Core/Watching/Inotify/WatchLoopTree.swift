@@ -121,7 +121,7 @@ extension WatchLoop {
         do {
             return try PathStatus.look(path)
         } catch {
-            say("\(explain(error)); what lies there is not watched")
+            say("\(explain(error)); nothing there is watched")
             return nil
         }
     }
@@ -140,7 +140,7 @@ extension WatchLoop {
 
     private func beginPolling(_ root: RootWatch, _ path: BytePath, _ absolute: BytePath, _ reason: String) {
         startPoller(root, path)
-        say("\(absolute) is looked at every \(root.spec.pollInterval) s: \(reason)")
+        say("\(absolute) is scanned every \(root.spec.pollInterval) s: \(reason)")
     }
 
     /// Adds the node's watch. False if the folder is gone or unreadable, so that there is nothing below it.
@@ -166,11 +166,13 @@ extension WatchLoop {
         case .failed(let code):
             if unwatched.insert(node).inserted, code == ENOSPC {
                 say(
-                    "the limit of folders that can be watched is reached: folders beyond it are looked at every "
+                    "the limit of watched folders is reached: other folders are scanned every "
                         + "\(node.owner.spec.pollInterval) s; raise it with `sysctl fs.inotify.max_user_watches=524288`"
                 )
             } else if code != ENOSPC {
-                say("\(absolute) cannot be watched (\(String(cString: strerror(code)))); it is looked at now and then")
+                say(
+                    "\(absolute) cannot be watched (\(String(cString: strerror(code)))); it is scanned from time to time"
+                )
             }
             return true
         }

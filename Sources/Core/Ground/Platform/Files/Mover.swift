@@ -144,7 +144,7 @@ package enum Mover {
     private static func requireInPlace(_ source: Source) throws {
         if try source.entry.status()?.isSameFile(as: source.file.status()) == true { return }
         throw Fault(
-            .superseded, "\(source.entry.path) went elsewhere while it was copied; it was not moved",
+            .superseded, "\(source.entry.path) was moved elsewhere while it was copied; it was not moved again",
             path: source.entry.path
         )
     }
@@ -347,7 +347,7 @@ package enum Mover {
             throw error
         }
         guard let status = try target.status() else {
-            throw Fault(.failed, "\(target.path) vanished as soon as it was made", path: target.path)
+            throw Fault(.failed, "\(target.path) vanished right after it was created", path: target.path)
         }
         return status
     }

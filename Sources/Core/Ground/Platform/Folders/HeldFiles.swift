@@ -24,7 +24,7 @@ package final class HeldFiles: Sendable {
     /// none below it.
     package convenience init(own folder: BytePath) {
         self.init { path in
-            guard path.isWithin(folder) else { throw Fault(.failed, "\(path) does not lie in \(folder)", path: path) }
+            guard path.isWithin(folder) else { throw Fault(.failed, "\(path) is not in \(folder)", path: path) }
             return try Self.root(folder, holding: path)
         }
     }
@@ -189,7 +189,7 @@ package final class HeldFiles: Sendable {
     package func present(_ path: BytePath) throws -> Descriptor {
         let file = try file(path)
         guard try status(path)?.isSameFile(as: file.status()) == true else {
-            throw Fault(.superseded, "\(path) is gone, or has become another file", path: path)
+            throw Fault(.superseded, "\(path) is gone, or was replaced by another file", path: path)
         }
         return file
     }

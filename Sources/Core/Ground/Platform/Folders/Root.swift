@@ -112,7 +112,7 @@ extension Fault {
     static func behindLink(_ path: BytePath) -> Fault {
         Fault(
             .failed,
-            "\(path) is, or lies behind, a symbolic link, and none is followed there; nothing was opened (`follow-links: "
+            "\(path) is, or is behind, a symbolic link, and none is followed there; nothing was opened (`follow-links: "
                 + "inside` at the place allows those that stay within it)",
             path: path, errno: ELOOP, code: link)
     }

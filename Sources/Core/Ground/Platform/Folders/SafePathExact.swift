@@ -31,7 +31,7 @@ extension SafePath {
             if errno == ELOOP || errno == EXDEV {
                 throw Fault(
                     .refused,
-                    "\(full) is, or lies behind, a symbolic link, where there must be none; nothing was opened",
+                    "\(full) is, or is behind, a symbolic link, where there must be none; nothing was opened",
                     path: full, errno: errno)
             }
             throw Fault.system("open", full)

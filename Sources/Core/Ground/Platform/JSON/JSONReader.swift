@@ -55,7 +55,7 @@ private struct JSONReader {
         case UInt8(ascii: "{"): return try object(depth)
         case UInt8(ascii: "["): return try array(depth)
         case UInt8(ascii: "\""): return .string(try string())
-        case nil: throw mistake("it ends where a value should stand")
+        case nil: throw mistake("it ends where a value is expected")
         default: return try word()
         }
     }
@@ -68,10 +68,10 @@ private struct JSONReader {
         repeat {
             skipSpace()
             guard current == UInt8(ascii: "\"") else {
-                throw mistake("a key in double quotes is expected (no comma stands before a closing brace)")
+                throw mistake("a key in double quotes is expected (no comma is allowed before a closing brace)")
             }
             let key = try string()
-            guard keys.insert(key).inserted else { throw mistake("the key \"\(key)\" stands here a second time") }
+            guard keys.insert(key).inserted else { throw mistake("the key \"\(key)\" is repeated here") }
             guard consume(":") else { throw mistake("a colon is expected behind \"\(key)\"") }
             members.append((key, try value(depth: depth + 1)))
         } while consume(",")
@@ -99,7 +99,7 @@ private struct JSONReader {
         default:
             position = start
             guard Self.isNumber(text.utf8), let number = Double(text), number.isFinite else {
-                throw mistake("a value is expected: a text stands in double quotes")
+                throw mistake("a value is expected: a text must be in double quotes")
             }
             position = start + text.utf8.count
             return Int(text).map { .integer($0) } ?? .number(number)

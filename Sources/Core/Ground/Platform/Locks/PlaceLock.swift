@@ -87,7 +87,7 @@ package final class PlaceLock: Sendable {
                 return .impossible(fault)
             }
         }
-        throw Fault(.transient, "\(entry.path) is made anew again and again", path: entry.path)
+        throw Fault(.transient, "\(entry.path) is recreated again and again", path: entry.path)
     }
 
     /// Closes a duplicate of the descriptor, which makes a FUSE server flush the file. A server with nothing to flush

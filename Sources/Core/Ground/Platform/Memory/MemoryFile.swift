@@ -35,7 +35,7 @@ package enum MemoryFile {
     package static func admit(_ size: Int64, _ path: BytePath, memory: Int64, _ room: MemoryRoom?) throws {
         func mebibytes(_ count: Int64) -> String { "\(count >> 20) MiB" }
         let what =
-            "\(path) has \(mebibytes(size + (1 << 20) - 1)), and is looked into in memory, never on a disk in the clear"
+            "\(path) has \(mebibytes(size + (1 << 20) - 1)), and is examined in memory, never unencrypted on disk"
         guard size <= memory / 2 else {
             throw Fault(
                 .transient, "\(what): that is more than half of what this machine has (\(mebibytes(memory)))",

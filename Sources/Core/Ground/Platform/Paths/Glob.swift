@@ -159,7 +159,7 @@ package struct Glob: Sendable, Hashable, CustomStringConvertible {
             switch mark.scalar {
             case "\\":
                 guard index + 1 < marks.count else {
-                    throw Fault(message: "`\\` stands before nothing", offset: mark.offset)
+                    throw Fault(message: "there is nothing after `\\`", offset: mark.offset)
                 }
                 index += 1
                 literal += Array(String(marks[index].scalar).utf8)

@@ -61,7 +61,7 @@ package enum RenamedFile {
             // Writing into a file with another hard link would change that one too.
             guard mine.kind == .file, mine.links == 1 else {
                 throw Fault(
-                    .failed, "\(file.path) is in the way: it is not a left-over of A4; move it away", path: file.path)
+                    .failed, "\(file.path) exists, and is not a leftover of A4; move it away", path: file.path)
             }
             return file
         }

@@ -17,8 +17,8 @@ package final class HangWatch: Sendable {
 
         /// For the log, `status` and `doctor`.
         package var message: String {
-            "\(whose): a file system does not answer: a call made at \(since) has not returned; see whether its disk, "
-                + "server or program still runs. All else goes on, and so does this when it answers"
+            "\(whose): a file system does not respond: a call made at \(since) has not returned; check whether its disk, "
+                + "server or program is still running. Everything else continues, and so does this when it responds"
         }
     }
 

@@ -67,7 +67,7 @@ final class PoolThreads: TaskExecutor {
         guard state.withLock({ $0.hung < width }) else {
             throw Fault(
                 .transient,
-                "\(whose?.label ?? "a file") has to wait: its file system does not answer (`steward status` says more)",
+                "\(whose?.label ?? "a file") has to wait: its file system does not respond (`steward status` says more)",
                 code: Fault.hanging)
         }
         return try HangWatch.shared.watching(whose, changed: { self.setHung($0) }, work)

@@ -91,7 +91,7 @@ package struct HeldTime: Sendable, Equatable {
     package var message: String {
         let days = (seconds / 8_640).rounded() / 10
         return
-            "the clock went ahead by \(days) days without anybody seeing them pass (it said \(since) then). Until the agent "
+            "the clock went ahead by \(days) days that nothing confirms (it showed \(since) then). Until the agent "
             + "has run for a day with it, at \(last) if nothing comes between, ages that make rules trash or delete files are "
             + "counted without these days, and so is the history. If the clock is wrong, set it"
     }

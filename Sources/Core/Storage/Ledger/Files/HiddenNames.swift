@@ -51,7 +51,7 @@ package final class HiddenNames: Sendable {
             guard key.count == Self.keySize else {
                 throw Fault(
                     .fatal,
-                    "\(file) does not hold the key under which names stand in the ledger; restore it, or remove it: then "
+                    "\(file) does not contain the key of the names in the ledger; restore it, or remove it: then "
                         + "hidden files count as new", path: file)
             }
             state.key = key
@@ -197,8 +197,8 @@ package final class HiddenNames: Sendable {
         guard !isLearned(place) else { return }
         throw Fault(
             .transient,
-            "\(Self.unlearnedMessage(place)): it is away, does not answer, or has a folder that cannot be read (`steward "
-                + "status` says more); what is to be done with them is done when they can be seen")
+            "\(Self.unlearnedMessage(place)): it is away, does not respond, or has an unreadable folder (`steward "
+                + "status` says more); their jobs continue when they can be seen")
     }
 
     // MARK: What tells which file it is
@@ -210,7 +210,7 @@ package final class HiddenNames: Sendable {
         if let opened = try SealedText(key()).open(bytes) { return opened }
         throw Fault(
             .failed,
-            "what the ledger holds of a hidden file does not open with \(file.map(\.description) ?? "its key"); put the "
+            "the ledger's entry of a hidden file cannot be opened with \(file.map(\.description) ?? "its key"); put the "
                 + "key of then back, or import the file again", path: file)
     }
 
