@@ -117,7 +117,7 @@ struct ConfigSet: AsyncParsableCommand {
             let wiring = try Wiring()
             let store = try wiring.configuration(try wiring.models())
             let isKey = key == ConfigurationKey.apiKey
-            // Checked before the user types a value in vain.
+            // Checked before the user types a value for nothing.
             if !isKey { _ = try ConfigurationKey.named(key) }
             if isKey, value != nil {
                 Terminal.note(

@@ -27,7 +27,7 @@ struct Reviewing: Sendable {
         func begin() { state.withLock { $0 = true } }
     }
 
-    /// Adapts accepted suggestions to text that has changed meanwhile; nil without a model.
+    /// Adapts accepted suggestions to text that has changed in the meantime; nil without a model.
     var merger: DriftMerger? { engine.map { DriftMerger(model: $0.model, prompts: $0.prompts) } }
 
     /// Sets up advisors and model. If no model is available, only the quick pass runs, and one line on standard error

@@ -36,7 +36,7 @@ struct Run: AsyncParsableCommand {
         // With this exit code, the units do not restart the agent.
         try await Output.guarding(fatal: 64) {
             // Ignored until they are handled: by default they would end the process. A starting agent reads the rules
-            // anyway; a vault that it unlocks with a credential meanwhile stays open until a later signal.
+            // anyway; a vault that it unlocks with a credential in the meantime stays open until a later signal.
             for number in [SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
             // Nor must a closed log pipe end the process.
             signal(SIGPIPE, SIG_IGN)

@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// One look at a file that is to be settled. Blocks.
+/// One look at a file that has to settle. Blocks.
 enum FileProbe {
     enum Seen: Sendable {
         case file(FileStatus)

@@ -7,7 +7,7 @@ import Platform
 /// Events only say where to look; nothing runs while nothing is pending. A folder that waits for another process is
 /// parked, without a timer, until something happens in it (``touch(_:)``) or its reason is over (``wake(_:)``).
 package actor FolderSettler {
-    /// How many seconds a folder must stand still; nil if no rule wants it. Blocks.
+    /// How many seconds a folder must be unchanged; nil if no rule wants it. Blocks.
     package typealias Wants = @Sendable (_ path: BytePath, _ status: FileStatus) -> Double?
     /// Handles a folder that has settled or is gone.
     package typealias Handler = @Sendable (_ path: BytePath, _ isMovedIn: Bool) async -> Answer

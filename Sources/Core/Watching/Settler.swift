@@ -54,7 +54,7 @@ package actor Settler {
     ///
     /// - Parameters:
     ///   - path: relative to the root.
-    ///   - settle: how many seconds it must stand still.
+    ///   - settle: how many seconds it must be unchanged.
     ///   - alreadyStill: a scan found it; if its times are older than `settle`, it need not be watched that long again.
     ///   - isBacklog: a scan of the whole place found it; files with events come first.
     ///   - named: when it was reported, if earlier than now (``DirtySet/Batch/entered``).
@@ -74,7 +74,7 @@ package actor Settler {
         entry.settle = max(0, settle)
         entry.alreadyStill = alreadyStill
         entry.isBacklog = entry.isBacklog && isBacklog
-        // Require most of the settle time to be observed: before that, only its own times say that it stood still.
+        // Require most of the settle time to be observed: before that, only its own times say that it was unchanged.
         entry.named = max(entry.named, named, now - WatchLoop.nanoseconds(entry.settle / 4))
         lastTurn += 1
         entry.turn = lastTurn

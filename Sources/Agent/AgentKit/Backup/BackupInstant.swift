@@ -3,7 +3,7 @@ import Ledger
 import OwnFiles
 import Platform
 
-/// The moment of a backup's snapshot: nothing changes two stores meanwhile. Blocks.
+/// The moment of a backup's snapshot: nothing changes two stores in the meantime. Blocks.
 final class BackupInstant {
     private let connection: ControlConnection?
     private var lock: StateLock?

@@ -26,7 +26,7 @@ struct HoldSteps: Conversation {
             try connection.send(begun)
             try connection.setTimeout(Self.longest)
             _ = try connection.receiveLine(limit: 4096, within: .seconds(Self.longest))
-            // This second answer confirms that no step began meanwhile.
+            // This second answer confirms that no step began in the meantime.
             try connection.send(begun)
         }
     }

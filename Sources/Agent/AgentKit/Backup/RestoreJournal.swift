@@ -127,7 +127,7 @@ struct RestoreJournal: Codable {
             if from == known { try Durable.remove(move.from) }
             return true
         }
-        // Some file systems assign new inode numbers; then existence has to do.
+        // Some file systems assign new inode numbers; then existence must suffice.
         if from == nil, to != nil { return true }
         let isStaged = move.from.components.contains { $0.elementsEqual(Restore.staging.bytes) }
         if let from, from == move.identity || move.identity == nil || isStaged && to == nil { return false }

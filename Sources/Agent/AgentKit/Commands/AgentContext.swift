@@ -61,7 +61,7 @@ package struct AgentContext: Sendable {
         return count
     }
 
-    /// Restores a file from quarantine. It is not news meanwhile, and counts as seen once it is back.
+    /// Restores a file from quarantine. It is not news in the meantime, and counts as seen once it is back.
     func putBack(_ held: QuarantineRecord) async throws -> FileReference {
         let paths = [held.root.appending(held.path)]
         core.inWork.begin(paths)

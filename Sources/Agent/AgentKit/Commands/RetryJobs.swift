@@ -15,7 +15,7 @@ package struct RetryJobs: Command {
         guard let job else {
             var lines: [JobLine] = []
             for job in try await agent.ledger.read({ try $0.jobs(in: [.parked, .waiting]) }) {
-                // A job may have started or ended meanwhile.
+                // A job may have started or ended in the meantime.
                 guard try await makeReady(job, in: agent) == nil else { continue }
                 lines.append(JobLine(job, "to be tried again"))
             }

@@ -182,7 +182,7 @@ final class ControlConnection: Sendable {
     /// From now on, waits for a connected peer that reads nothing until `check` throws.
     ///
     /// - Parameters:
-    ///   - seconds: the interval at which `check` is called meanwhile.
+    ///   - seconds: the interval at which `check` is called in the meantime.
     ///   - check: receives the time waited so far.
     func waitWithoutTimeout(
         asking seconds: Int = 1, _ check: @escaping @Sendable (_ waited: Duration) throws -> Void

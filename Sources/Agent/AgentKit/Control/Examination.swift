@@ -144,7 +144,7 @@ package struct Examination: Sendable {
                 remedy: "mount the original or put it back; if the change is intended: steward rebuild --accept \(name)"
             )
         }
-        // A running agent of this state directory reports by itself that another agent is using the place.
+        // A running agent of this state directory reports on its own that another agent is using the place.
         if StateLock.holder(of: directories.state) == nil, let folder = try FolderIdentity.open(root),
             let holder = try PlaceLock.holder(in: Folder(folder))
         {

@@ -8,7 +8,7 @@ extension DotContext {
     package func export(to folder: BytePath) async throws -> StoreExport { try await store.export(to: folder) }
 
     /// Imports the output of ``export(to:)`` and makes the thumbnails that it leaves out. If that fails, ``notice`` is
-    /// called; the captures are imported all the same.
+    /// called; the captures are imported anyway.
     package func importCaptures(from folder: BytePath) async throws -> StoreImport {
         let report = try await store.importCaptures(from: folder)
         if report.added > 0 { await makeThumbnails() }

@@ -161,7 +161,7 @@ package final class Agent: Service {
     }
 
     private func begin() async throws {
-        // Before recovery, which may take long: an upgrade may replace the programs meanwhile.
+        // Before recovery, which may take long: an upgrade may replace the programs in the meantime.
         await Workers.find(log)
         let timeout = StartTimeout(log: log)
         try await timeout.until("reading the clock") {

@@ -126,7 +126,7 @@ extension Pipeline {
                 return true
             }
         }
-        // Unless it was renamed again meanwhile.
+        // Unless it was renamed again in the meantime.
         if givenUp.name(of: key) == name { givenUp.forget(key) }
         return false
     }
@@ -290,7 +290,7 @@ extension Pipeline {
                 + transaction.waitingJobs(problem: HiddenNames.unlearnedMessage(place.name))
         }
         await runner.submit(waiting.map { ($0.id, $0.place, $0.path) })
-        // Handle what became due there meanwhile.
+        // Handle what became due there in the meantime.
         core.ledger.due.tell(.now())
     }
 
@@ -322,7 +322,7 @@ extension Pipeline {
                     await settle(name, path, still: true, isBacklog: isWhole)
                 }
                 for path in part.gone { await settle(name, path, extra: Self.renamedExtra) }
-                // Events that arrived meanwhile come first.
+                // Events that arrived in the meantime come first.
                 if isWhole { await lookAtMarks(name, inflow, besidesWhole: true) }
                 await inflow.settler.room(below: PlaceIntake.room)
                 if isStopped { return }
@@ -341,7 +341,7 @@ extension Pipeline {
 
     /// A file missing under one name may have just been found under another: then it was renamed, not removed. So
     /// nearly all files that are new by now are judged first, within two minutes. Files that are still being written,
-    /// and files that arrive meanwhile, are not waited for: that might never end.
+    /// and files that arrive in the meantime, are not waited for: that might never end.
     private func judgeNewNames(_ name: String, _ inflow: PlaceIntake) async throws {
         var crowd = await inflow.settler.crowd()
         let all = Set(crowd.paths).union(inJudgement.lazy.filter { $0.root == name }.map(\.path))

@@ -10,7 +10,7 @@ extension Pipeline {
     /// FUSE, a blocking lock is polled as well.
     private static let interval: Duration = .milliseconds(500)
 
-    /// Stands back from places that are, or turn out to be, in use.
+    /// Leaves places alone that are, or turn out to be, in use.
     func watchTurns() {
         guard let claims = core.journal.presence.claims else { return }
         claims.listen { [weak self] name in Task { await self?.standBack(from: name) } }

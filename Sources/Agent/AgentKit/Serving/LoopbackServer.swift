@@ -43,7 +43,7 @@ package final class LoopbackServer: Sendable {
     }
 
     /// Listens until its task is cancelled. If the port is taken, it retries. If the system provides no port at all, it
-    /// logs that and gives up, as that is no reason for the agent to end.
+    /// logs that and stops trying, because that is no reason for the agent to end.
     package func run() async {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         var backoff = Backoff(first: .seconds(1), longest: .seconds(60))

@@ -9,7 +9,7 @@ package struct VaultContext {
     let secrets: [Credential]
     /// Why deposits were not taken in; only an agent knows.
     let refusals: [ObjectID: String]
-    /// Ends the work if the vault is locked meanwhile.
+    /// Ends the work if the vault is locked in the meantime.
     let outlet: VaultOutlet
 
     init(

@@ -49,7 +49,7 @@ struct FaultInjection: RouterMiddleware {
         return Response(status: .ok)
     }
 
-    /// Counts a client that disconnects meanwhile, and ends the wait.
+    /// Counts a client that disconnects in the meantime, and ends the wait.
     private func waiting(_ request: Request, _ wait: @Sendable () async throws -> Void) async throws {
         do {
             try await request.body.consumeWithCancellationOnInboundClose { _ in try await wait() }

@@ -113,7 +113,7 @@ package final class CaptureStore: Sendable {
             do {
                 do {
                     try pool.writeWithoutTransaction { db in
-                        // A checkpoint would wait for readers, and block writers meanwhile.
+                        // A checkpoint would wait for readers, and block writers in the meantime.
                         try db.execute(sql: "PRAGMA busy_timeout = 0")
                         _ = try db.checkpoint(.truncate)
                     }

@@ -166,7 +166,7 @@ struct PhotoFolder: Sendable {
         guard try FileStatus.of(target.parent) != nil else { return }
         try Durable.remove(target)
         try Durable.syncDirectory(target.parent)
-        // Nothing is added to it meanwhile, because that needs the lock too.
+        // Nothing is added to it in the meantime, because that needs the lock too.
         if target.parent != folder(kind) { _ = try Durable.removeFolder(DirectoryEntry(own: target.parent)) }
     }
 

@@ -154,7 +154,7 @@ extension WatchLoop {
         }
         var placed: [Int32: RootWatch.Anchor] = [:]
         for (path, names) in wanted {
-            // A folder above that we may not examine reports nothing; the hourly rescan has to do.
+            // A folder above that we may not examine reports nothing; the hourly rescan must suffice.
             guard let status = (try? PathStatus.status(path)) ?? nil else { continue }
             let mask = names.isEmpty ? Bits.ancestor : Bits.threshold
             if case .watch(let wd) = obtain(path, RootIdentity(status), mask) {

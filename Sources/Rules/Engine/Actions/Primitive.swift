@@ -46,7 +46,7 @@ package struct NoWork: Primitive {
 
 /// An action that turns its input into a primitive and does nothing else.
 package protocol DecidingAction: RuleAction {
-    /// The primitive that carries out the intent. Created anew for each call, including recovery and undo.
+    /// The primitive that carries out the intent. Created for each call, including recovery and undo.
     func work(for intent: Intent) -> any Primitive
 }
 

@@ -69,7 +69,7 @@ package final class ChangeClassifier: Sendable {
                 return try await self.judgeHere(
                     place, path, baseline, began, wasThere: wasThere, isMovedIn: isMovedIn, isBacklog: isBacklog)
             } catch is KnownUnderOtherName {
-                // It was entered under another name meanwhile. Look again to see which name it has.
+                // It was entered under another name in the meantime. Look again to see which name it has.
                 return .again
             }
         }
@@ -312,7 +312,7 @@ package final class ChangeClassifier: Sendable {
         }
     }
 
-    /// Opens a file for all decisions about it and hashes it; nil if it was replaced or changed meanwhile.
+    /// Opens a file for all decisions about it and hashes it; nil if it was replaced or changed in the meantime.
     private func read(
         _ found: FoundFile, isHashed: Bool
     ) async throws -> (file: Descriptor, hash: ContentHash?, born: Int64?, blocks: [BlockFacts]?)? {

@@ -9,7 +9,7 @@ package struct FolderJudge: Sendable {
         /// The ledger already has it, or no rule matches it.
         case known
         case news([PlannedJob])
-        /// The agent is working in it, or it changed meanwhile. Look again.
+        /// The agent is working in it, or it changed in the meantime. Look again.
         case again
         /// Jobs for its contents run first.
         case waits

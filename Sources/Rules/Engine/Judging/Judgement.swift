@@ -68,7 +68,7 @@ struct Judgement: Sendable {
 
     /// Asks the rules.
     ///
-    /// - Returns: nil if the file has changed meanwhile. Blocks.
+    /// - Returns: nil if the file has changed in the meantime. Blocks.
     init?(
         _ past: FileHistory, _ seen: ObservedFile, baseline: ChangeClassifier.Baseline = .normal,
         _ inForce: Planner.InForce, _ planner: Planner

@@ -37,7 +37,7 @@ package final class PlacePresence: Sendable {
 
     /// Looks at the folder at the place's path, and records in the ledger if it has changed.
     ///
-    /// - Parameter anew: whether to search a folder known not to be the place's for its files once more.
+    /// - Parameter anew: whether to search a folder known not to be the place's for its files again.
     package func look(at place: PlaceInfo, anew: Bool = false) throws -> Look {
         let look = try lookAtFolder(of: place, anew: anew)
         switch look {

@@ -136,7 +136,7 @@ package final class Planner: Sendable {
     /// - Parameters:
     ///   - isBacklog: whether a scan of its place found the file.
     ///   - isFree: called last; whether no job is working on the file.
-    /// - Returns: nil if the input of the decision has changed meanwhile, so that the file must be judged again.
+    /// - Returns: nil if the input of the decision has changed in the meantime, so that the file must be judged again.
     /// - Throws: also ``KnownUnderOtherName``, which means the same.
     func commit(
         _ judgement: Judgement, isBacklog: Bool = false, isFree: @escaping @Sendable () throws -> Bool

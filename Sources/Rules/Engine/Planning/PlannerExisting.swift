@@ -43,7 +43,7 @@ extension Planner {
             }
             let new = came
             let isDone = try await ledger.write { transaction in
-                // The folders judged meanwhile are not included yet.
+                // The folders judged in the meantime are not included yet.
                 guard try transaction.folders(judgedBy: ruleSet, since: before.since) == found else { return false }
                 try transaction.registerRuleSet(next.id, rules: next.arrivalIdentities)
                 for folder in new { try transaction.setFolder(folder, judgedBy: next.id) }

@@ -48,7 +48,7 @@ struct JobAtWork: Sendable {
         try record.setFile(file, hiding: names)
     }
 
-    /// Picks up the file's new location if another job has moved it meanwhile.
+    /// Picks up the file's new location if another job has moved it in the meantime.
     mutating func catchUp(with places: PlaceMap, in transaction: LedgerTransaction) throws {
         guard let now = try transaction.file(ofJob: record.id), now != record.file,
             let row = try transaction.job(record.id)

@@ -113,7 +113,7 @@ extension JobExecutor {
     /// Continues an interrupted undo and logs the outcome.
     func finishUndo(of id: String) async {
         do {
-            // A person may have finished it meanwhile.
+            // A person may have finished it in the meantime.
             guard try await ledger.read({ try $0.job(id)?.state }) != .undone else { return }
             _ = try await undo(id)
             log.info("finished an undo that had been cut off", metadata: LogFields.job(id))

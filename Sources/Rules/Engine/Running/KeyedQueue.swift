@@ -24,7 +24,7 @@ package struct KeyedQueue<Key: Hashable & Sendable>: Sendable {
 
     private enum State {
         case ready
-        /// - Parameter asked: how it has been asked for meanwhile.
+        /// - Parameter asked: how it was requested during the turn.
         case atWork(asked: Asked?)
         case waiting
     }

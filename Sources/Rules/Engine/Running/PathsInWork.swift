@@ -2,7 +2,7 @@ import Platform
 import Synchronization
 
 /// The paths with an effect in flight, from before its first system call until its receipt is committed. Changes seen
-/// there meanwhile are judged afterwards.
+/// there in the meantime are judged afterwards.
 package final class PathsInWork: Sendable {
     private let counts = Mutex<[BytePath: Int]>([:])
 

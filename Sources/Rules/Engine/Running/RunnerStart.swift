@@ -3,7 +3,7 @@ import Logging
 import Platform
 
 /// How a runner resumes earlier work after a start. Nothing here waits for a file system that does not answer: the
-/// affected jobs continue once it does, and everything else continues meanwhile.
+/// affected jobs continue once it does, and everything else continues in the meantime.
 extension Runner {
     /// How many files are recovered concurrently.
     private static let mostRecoveries = 16

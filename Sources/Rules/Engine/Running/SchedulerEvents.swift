@@ -172,7 +172,7 @@ extension Scheduler {
 
     // MARK: The start
 
-    /// A job begun before the start is being recovered; no other job of its file begins meanwhile.
+    /// A job begun before the start is being recovered; no other job of its file begins in the meantime.
     ///
     /// - Parameter isIsolated: whether its file is on its way into quarantine, which ends with ``isolated(_:_:)``.
     mutating func recover(_ job: Job, isIsolated: Bool = false) -> [Effect] {

@@ -8,7 +8,7 @@ package enum DueVerdict: Sendable, Equatable {
     case met([PlannedJob])
     /// The file differs from its ledger row and must be judged first.
     case unseen
-    /// A job is working on the file, or it changed meanwhile.
+    /// A job is working on the file, or it changed in the meantime.
     case again
 }
 

@@ -197,7 +197,7 @@ package actor TimeKeeper {
                 in: place.name, by: now, except: waiting, butOnly: minders, by: safe, hidden: isLearned,
                 limit: Self.batch)
         }
-        // A rule may have been edited meanwhile; its rows are then being added again.
+        // A rule may have been edited in the meantime; its rows are then being added again.
         let rows = found.filter { row in
             guard case .scheduled(let rule, _) = row.kind else { return true }
             return !entering.contains(rule)
@@ -349,7 +349,7 @@ package actor TimeKeeper {
     /// Adds rows for all files of a rule's places for one schedule time. None is handled before all are added, so
     /// that files made by the rule are not among them.
     ///
-    /// - Returns: false if the rule was edited meanwhile; rows are then added for the edited rule instead.
+    /// - Returns: false if the rule was edited in the meantime; rows are then added for the edited rule instead.
     private func enter(_ rule: Rule, _ record: inout ScheduleRecord, _ instant: Timestamp) async throws -> Bool {
         let identity = planner.ruleSet.identity(of: rule)
         // Until all rows are added, even if an error interrupts that.
@@ -377,7 +377,7 @@ package actor TimeKeeper {
         return isInForce
     }
 
-    /// - Returns: false if the rule was edited meanwhile; the ledger then keeps the edited rule's row.
+    /// - Returns: false if the rule was edited in the meantime; the ledger then keeps the edited rule's row.
     private func keep(_ record: ScheduleRecord, of rule: Rule, noting line: String? = nil) async throws -> Bool {
         let identity = planner.ruleSet.identity(of: rule)
         let isKept = try await ledger.write { transaction in

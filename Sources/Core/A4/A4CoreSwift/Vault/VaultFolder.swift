@@ -3,7 +3,7 @@ import OwnFiles
 import Platform
 
 /// A vault's root, held open: all paths below it are opened relative to this descriptor and never leave it, even if
-/// folders are swapped meanwhile (docs/design/a4.md).
+/// folders are swapped in the meantime (docs/design/a4.md).
 ///
 /// The kernel refuses every absolute link, even one that leads back into the vault. Such a path is resolved, compared
 /// with the root, and opened by its resolved name, again below this descriptor.

@@ -80,7 +80,7 @@ struct SolidRar {
         }
     }
 
-    /// Whether the program, given nothing, exits by itself.
+    /// Whether the program, given nothing, exits normally.
     private func works() throws -> Bool {
         let outcome = try unar(Descriptor("/dev/null")).stream { _ in true }
         return if case .vanished = outcome { true } else { false }

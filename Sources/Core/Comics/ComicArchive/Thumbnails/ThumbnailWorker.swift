@@ -141,7 +141,7 @@ package struct ThumbnailWorker: Sendable {
 
     private static func words(_ size: ThumbnailSize) -> [String] { ["\(size.width)", "\(size.height)"] }
 
-    /// How often a process may die on a picture before the rest are given up.
+    /// How often a process may die on a picture before the rest are abandoned.
     private static let timeout = 8
 
     /// The operation on the pictures.

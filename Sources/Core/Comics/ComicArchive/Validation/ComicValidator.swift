@@ -11,7 +11,7 @@ package struct ComicValidator: Sendable {
     /// - Parameters:
     ///   - hashes: whether to compute the SHA-256 of each page, which costs as much again as reading.
     ///   - progress: called after each page, on the thread that reads the worker's answers.
-    /// - Throws: `Fault` only for problems other than the archive's: it cannot be opened, it changed meanwhile
+    /// - Throws: `Fault` only for problems other than the archive's: it cannot be opened, it changed in the meantime
     ///   (`.superseded`), there is no worker.
     package func validate(
         _ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true,

@@ -57,7 +57,7 @@ package enum ArchiveSource: Sendable {
     }
 }
 
-/// An archive whose bytes a worker requests, without access to a file. It must not change meanwhile.
+/// An archive whose bytes a worker requests, without access to a file. It must not change while in use.
 package struct AskedArchive: Sendable {
     /// Fills all of the buffer from an offset in the archive; never called for a range beyond its end. Blocks. An error
     /// ends the worker, and is thrown instead of a verdict.

@@ -52,7 +52,7 @@ package struct ArchiveWorker: Sendable {
     /// - Parameters:
     ///   - hashes: whether each page's SHA-256 is computed.
     ///   - progress: called after each page; starts over if a slow archive has to.
-    /// - Throws: `Fault` if the file cannot be read or changes meanwhile, or no worker can be started.
+    /// - Throws: `Fault` if the file cannot be read or changes in the meantime, or no worker can be started.
     package func validate(
         _ path: BytePath, mode: ValidationMode = .strict, hashes: Bool = true,
         progress: (@Sendable (ValidationProgress) -> Void)? = nil

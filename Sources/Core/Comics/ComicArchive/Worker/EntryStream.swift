@@ -8,7 +8,7 @@ extension ArchiveWorker {
     /// depend on their size. No process runs before the first read.
     ///
     /// - Parameters:
-    ///   - archive: must not change meanwhile.
+    ///   - archive: must not change in the meantime.
     ///   - sizes: of the entries by position, as counted by a validation.
     package func stream(_ archive: ArchiveSource, _ sizes: [Int: Int64]) -> EntryStream {
         EntryStream(self, archive, sizes)

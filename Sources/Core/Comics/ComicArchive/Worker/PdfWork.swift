@@ -142,7 +142,7 @@ struct PdfWork {
             timeout: 2 * limits.timeout(for: try file.status().size), limits: limits, pass: pass)
     }
 
-    /// Whether the renderer, given nothing, exits by itself.
+    /// Whether the renderer, given nothing, exits normally.
     private func works() throws -> Bool {
         let outcome = try process(Descriptor("/dev/null"), ["info"]).stream { _ in true }
         return if case .vanished = outcome { true } else { false }

@@ -44,7 +44,7 @@ struct WorkerProcess {
     /// Runs a worker that becomes another program, which does not speak records, to completion. Blocks.
     ///
     /// - Parameter receive: receives the bytes as they arrive; false stops it.
-    /// - Returns: `.vanished` with its exit status if it exited by itself.
+    /// - Returns: `.vanished` with its exit status if it was not killed.
     func stream(_ receive: ([UInt8]) throws -> Bool) throws -> Outcome {
         let outcome: Outcome = try run { part, _ in try receive(Array(part)) ? nil : .stopped }
         return if case .mute(let status) = outcome { .vanished(status: status) } else { outcome }

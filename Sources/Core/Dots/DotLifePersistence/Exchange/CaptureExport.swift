@@ -73,7 +73,7 @@ extension CaptureStore {
         return rows.last?["serial"]
     }
 
-    /// - Returns: nil if the capture has been removed meanwhile, and its files with it.
+    /// - Returns: nil if the capture has been removed in the meantime, and its files with it.
     private func place(
         _ rows: [Row], of id: String, _ staged: StagedFolder, _ export: inout StoreExport
     ) throws -> [ExportedAttachment]? {

@@ -27,7 +27,7 @@ extension CaptureStore {
     package func backUp(to target: BytePath) async throws -> StoreBackup {
         try await BlockingPool("captures.backup").run { [self] in
             try StagedFolder.fill(target) { staged in
-                // A file removed meanwhile is no loss yet: only those named by the copied database count.
+                // A file removed in the meantime is no loss yet: only those named by the copied database count.
                 _ = try addFiles(into: staged)
                 var backup = StoreBackup()
                 try photos.exclusively {

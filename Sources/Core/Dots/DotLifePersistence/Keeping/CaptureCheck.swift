@@ -8,7 +8,7 @@ import SQLiteFile
 
 extension CaptureStore {
     /// Checks the whole store without changing it: the database, its indexes, each attachment's file, and stray files.
-    /// Captures may come and go meanwhile.
+    /// Captures may come and go in the meantime.
     ///
     /// - Parameter contents: whether each file is read and compared with its hash; otherwise only its presence and size
     ///   are checked.
@@ -89,7 +89,7 @@ extension CaptureStore {
         }
         let path = try photos.path(file.name)
         guard let status = try FileStatus.of(path), status.kind == .file else {
-            // A capture removed meanwhile has taken its file along.
+            // A capture removed in the meantime has taken its file along.
             if try isNamed(file.name, .photos) { find(.missingFile, "\(shown) is missing; a backup may have it") }
             return
         }
@@ -114,7 +114,7 @@ extension CaptureStore {
         }
     }
 
-    /// nil if the file has gone meanwhile.
+    /// nil if the file has gone in the meantime.
     func contentHash(_ path: BytePath) throws -> ContentHash? {
         do {
             return try ContentHash.ofFile(path)

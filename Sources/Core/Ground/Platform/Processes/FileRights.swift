@@ -10,7 +10,7 @@ package struct FileRights: Sendable {
     /// The permissions of a file's owner.
     package init(ofOwner status: FileStatus) { (user, group) = (status.owner, status.group) }
 
-    /// The permissions of whoever controls a path: the owner of the first folder or link on the way that is not root's.
+    /// The permissions of the user who controls a path: the owner of the first folder or link on the way that is not root's.
     /// nil if only root controls it, or this process is not root and has no choice.
     package init?(at path: BytePath) throws {
         guard geteuid() == 0, let found = try Self.first(on: path) else { return nil }

@@ -103,8 +103,8 @@ package final class HangWatch: Sendable {
         try watching(whose, changed: { _ in }, work)
     }
 
-    /// Waits until `condition` holds, checking every 20 ms; gives up once calls have been hanging for ``threshold``
-    /// seconds. For shutdown, after the other side was told to stop.
+    /// Waits until `condition` holds, checking every 20 ms; stops once calls have been hanging for ``threshold``
+    /// seconds. For shutdown, after the other side was asked to stop.
     ///
     /// - Returns: whether it holds.
     @discardableResult

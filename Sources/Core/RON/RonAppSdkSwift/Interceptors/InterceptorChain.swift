@@ -28,7 +28,7 @@ struct InterceptorChain: Sendable {
     /// The request after all interceptors.
     ///
     /// - Parameter request: The client's request.
-    /// - Throws: ``InterceptorFailure``, or `CancellationError` if the task was cancelled meanwhile.
+    /// - Throws: ``InterceptorFailure``, or `CancellationError` if the task was cancelled in the meantime.
     func prepare(_ request: InterceptedRequest) async throws -> InterceptedRequest {
         var request = request
         for interceptor in interceptors {

@@ -219,7 +219,7 @@ public struct CouncilEngine: Sendable {
                     point.anchor = draft.anchor(
                         of: range.lowerBound + job.piece.lowerBound..<range.upperBound + job.piece.lowerBound)
                 case .ambiguous:
-                    // The point stands; only its place is unknown.
+                    // The point is valid; only its place is unknown.
                     break
                 case .unchanged, .mapped, .fuzzy, .orphan:
                     view.dropped.notInText += 1

@@ -200,7 +200,7 @@ package actor VaultService {
         guard locks == asked, session == nil else { return true }
         let (key, place) = (key, place)
         do {
-            // Check the disk first, so that the key is not fetched in vain each time.
+            // Check the disk first, so that the key is not fetched for nothing each time.
             _ = try await look { try place.open() }
             guard let credential = try await BlockingPool("credential").run({ try key() }) else { return true }
             try await unlock(credential)
@@ -290,7 +290,7 @@ package actor VaultService {
             session?.refusals[id] = nil
             return outcome
         } catch {
-            // A session that has ended meanwhile is not updated.
+            // A session that has ended in the meantime is not updated.
             if session === self.session { session?.refusals[id] = explain(error) }
             throw error
         }
@@ -304,7 +304,7 @@ package actor VaultService {
         var backoff = retries ?? self.backoff
         session.ingestion = Task {
             let waits = await self.ingestAll(isFirst: isFirst)
-            // Locked and unlocked meanwhile: the new session does this itself.
+            // Locked and unlocked in the meantime: the new session does this itself.
             guard self.locks == unlocked, let session = self.session else { return }
             session.ingestion = nil
             guard waits else { return }

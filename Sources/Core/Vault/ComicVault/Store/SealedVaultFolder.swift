@@ -171,7 +171,7 @@ package final class SealedVaultFolder: Sendable {
         FaultPoint.reach("renamed")
         try to.sync()
         if from !== to { try from.sync() }
-        // A change in a folder that was moved away meanwhile does not count as done.
+        // A change in a folder that was moved away in the meantime does not count as done.
         try standing.check()
         return true
     }

@@ -63,7 +63,7 @@ extension SealedVault {
         withExtendedLifetime(keyFile) {}
     }
 
-    /// Depositors wait for the lock held meanwhile, so that no deposit arrives after this.
+    /// Depositors wait for the lock held in the meantime, so that no deposit arrives after this.
     private func emptyDrops(_ judge: (any DepositJudge)?, _ progress: (RekeyProgress) throws -> Void) throws {
         if let judge {
             let own = try drops().waiting.filter { $0.origin == .ownDeposit }

@@ -77,7 +77,7 @@ extension SealedVault {
                     }
                     report.bytes += object.length
                 } catch let error as VaultError {
-                    // A comic removed meanwhile is not damaged.
+                    // A comic removed in the meantime is not damaged.
                     if try session.withManifest({ $0.state.comics[entry.id] }) != nil {
                         report.findings.append(.init(entry: entry, object: object, error: error))
                     }
@@ -146,7 +146,7 @@ extension SealedVault {
         } catch let error as VaultError {
             return .deposit(drop.id, error)
         } catch let fault as Fault where fault.errno == ENOENT {
-            // Ingested meanwhile.
+            // Ingested in the meantime.
             return nil
         } catch {
             return .deposit(drop.id, .decryptionFailed(underlying: error))

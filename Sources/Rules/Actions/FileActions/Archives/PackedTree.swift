@@ -155,7 +155,7 @@ struct PackedTree: Sendable {
     }
 
     /// Unpacks the archive again: it must hold all parts, byte for byte, and the folder must not have changed
-    /// meanwhile.
+    /// in the meantime.
     ///
     /// - Parameter folder: the packed folder, listed again for the comparison.
     func verify(_ archive: Descriptor, _ worker: ArchiveWorker, _ folder: Folder, _ files: HeldFiles) throws {

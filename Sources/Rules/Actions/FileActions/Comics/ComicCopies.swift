@@ -90,7 +90,7 @@ struct ComicCopies: Sendable {
         }
     }
 
-    /// Files that vanished meanwhile, or that the agent may not read (`lost+found`), are skipped.
+    /// Files that vanished in the meantime, or that the agent may not read (`lost+found`), are skipped.
     private static func mayBePassed(_ fault: Fault) -> Bool {
         fault.errno == ENOENT || fault.errno == ENOTDIR || fault.errno == EACCES || fault.errno == ELOOP
     }
@@ -130,7 +130,7 @@ final class ReadComics: Sendable {
 
     func hash(of print: Fingerprint) -> ContentHash? { known.withLock { $0[print] } }
 
-    /// Reads and hashes the file. The hash is cached unless the file changed meanwhile. Blocks.
+    /// Reads and hashes the file. The hash is cached unless the file changed in the meantime. Blocks.
     ///
     /// - Throws: as ``DirectoryEntry/openFile()``.
     func hash(_ child: DirectoryEntry) throws -> ContentHash {

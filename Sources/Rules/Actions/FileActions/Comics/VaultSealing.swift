@@ -56,7 +56,7 @@ struct VaultSealing: Primitive {
     }
 
     /// Whether the vault that the configuration names now still holds the import. If its folder was moved, replaced or
-    /// unmounted meanwhile, the comic is imported again. If the source is gone, the import counts as held.
+    /// unmounted in the meantime, the comic is imported again. If the source is gone, the import counts as held.
     private func isHeld(_ imported: Imported, _ context: StepContext) async throws -> Bool {
         guard let made = imported.made else { return true }
         if try await services.vaults.service(intent.vault).holds(made) { return true }

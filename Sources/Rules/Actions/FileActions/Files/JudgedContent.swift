@@ -89,7 +89,7 @@ struct JudgedContent: Codable, Sendable, Equatable {
         return now.inode == fingerprint.inode && now.device == fingerprint.device
     }
 
-    /// For the receipt. Content that someone else saved meanwhile is news, so no effect is recorded.
+    /// For the receipt. Content that someone else saved in the meantime is news, so no effect is recorded.
     ///
     /// - Parameter set: the extended attributes that the step set, nil for one that it removed; empty if it set
     ///   something else.

@@ -75,7 +75,7 @@ package struct Destination: Codable, Sendable, Equatable {
         }
     }
 
-    /// Reads an existing file at a destination. If that vanished or changed meanwhile, the step's own file is not
+    /// Reads an existing file at a destination. If that vanished or changed in the meantime, the step's own file is not
     /// superseded; the step decides again.
     static func reading<R>(_ target: BytePath, _ read: () throws -> R) throws -> R {
         do {
@@ -157,7 +157,7 @@ package struct Destination: Codable, Sendable, Equatable {
     /// After a crash: the candidate that `isOurs` recognizes. Blocks.
     ///
     /// - Parameter isBegun: whether the product may exist. The search then continues past free names, because a file
-    ///   with such a name may have been removed meanwhile.
+    ///   with such a name may have been removed in the meantime.
     package func find(
         _ files: HeldFiles, isBegun: Bool, _ isOurs: (DirectoryEntry, FileStatus) throws -> Bool
     ) throws -> (BytePath, FileStatus)? {

@@ -70,7 +70,7 @@ package actor CaptureLibrary {
         let found = try await CaptureStore.open(
             in: directory, thumbnailer: thumbnailer,
             complain: { [notice] error in if told.isNew(explain(error)) { notice(explain(error)) } })
-        // Another call may have opened it meanwhile.
+        // Another call may have opened it in the meantime.
         if let opened { return opened }
         for text in found.notices { notice(text) }
         let folder = try await pool.run { try before ?? Self.folder(directory) }

@@ -119,7 +119,7 @@ struct ExchangedNote {
         for (path, file, job) in leftovers where try journal.presence.isHere(path) && goesOn() {
             let note = Self.note(of: job)
             let files = journal.files()
-            // Something behind a link put in the way belongs to whoever made the link.
+            // Something behind a link put there by others belongs to the maker of the link.
             guard try !files.isBehindLink(path) else { continue }
             if Self.isTemporary(path), let found = try files.entryIfAny(path)?.identity() {
                 if found.isSame(as: file) {

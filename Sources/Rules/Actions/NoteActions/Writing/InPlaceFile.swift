@@ -28,7 +28,7 @@ package struct InPlaceFile {
     }
 
     /// Appends the blocks under a write lease, together with those that a save has lost. The write is journaled,
-    /// performed and synced, and voided if the note was replaced meanwhile.
+    /// performed and synced, and voided if the note was replaced in the meantime.
     ///
     /// - Parameters:
     ///   - begin: called in the transaction that begins the write.

@@ -27,7 +27,7 @@ extension NoteWriter {
                 throw Fault(
                     .failed, "the block ^\(token) in \(note) is gone or was edited; nothing was changed", path: note)
             }
-            // Others may have written below it meanwhile.
+            // Others may have written below it in the meantime.
             let bare = ownsHeading ? Headings.removing(request.heading, from: rest) : nil
             isHeadingGone.withLock { $0 = bare != nil }
             return bare ?? rest

@@ -38,7 +38,7 @@ actor SavedNotes {
         }
     }
 
-    /// Pending blocks are in the ledger, so nothing is lost if the agent ends meanwhile.
+    /// Pending blocks are in the ledger, so nothing is lost if the agent ends in the meantime.
     private func putBack(_ note: BytePath, _ look: Look) async {
         defer { owed.remove(note) }
         var backoff = Backoff(first: .seconds(delay), longest: .seconds(60))
