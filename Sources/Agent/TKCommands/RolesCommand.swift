@@ -114,7 +114,7 @@ struct RolesDelete: AsyncParsableCommand {
             // A missing entry is an error, not a question.
             if !force, try FileStatus.of(folder.appending("\(id).json")) != nil {
                 guard Terminal.isTerminal(STDIN_FILENO) else {
-                    throw Fault(.usage, "nobody can be asked here; delete \(BytePath.escape(id.utf8)) with --force")
+                    throw Fault(.usage, "there is no terminal to ask; delete \(BytePath.escape(id.utf8)) with --force")
                 }
                 guard Terminal.confirms("Delete the advisor \(BytePath.escape(id.utf8))?") else {
                     throw Fault(.usage, "nothing was deleted")

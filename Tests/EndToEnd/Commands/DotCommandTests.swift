@@ -119,7 +119,7 @@ struct DotCommandTests: DotCommands {
         #expect(picture.contains("<title>Thu: 2 experiences</title>") && !picture.contains("chapters"))
         #expect(try dots("week", "--svg", "-").check().output == picture)
         let again = try dots("week", "--svg", "w.svg")
-        #expect(again.status == 1 && again.errors.contains("w.svg is there already"))
+        #expect(again.status == 1 && again.errors.contains("w.svg exists already"))
         try dots("week", "--svg", "w.svg", "--theme", "dark", "--force").check()
         #expect(try steward.home.read("w.svg") != picture)
         try Durable.makeDirectory(home.appending("pictures"))

@@ -19,7 +19,7 @@ struct DotStoreTests: DotCommands {
         #expect(
             try dots("export", "out").check().output
                 == "exported 6 captures with 1 files into \(home.appending("out"))\n")
-        #expect(try refusal("export", "out").contains("is there already"))
+        #expect(try refusal("export", "out").contains("exists already"))
         let other = try AgentFixture(configuration: "time-zone: Europe/Berlin")
         func captures(_ home: AgentFixture) throws -> [Answer] {
             try home.json(["dots", "show", "2026"] + now)["captures"].items

@@ -131,7 +131,7 @@ struct VaultCommandTests {
         let exported = scene.steward.home.path.appending("exported")
         #expect(try FileStatus.of(exported).map { $0.mode & 0o777 } == 0o600)
         #expect(
-            try scene.vault("export-key", "-o", "exported", "--key-file", "key").errors.contains("is there already"))
+            try scene.vault("export-key", "-o", "exported", "--key-file", "key").errors.contains("exists already"))
         try scene.vault("import-key", "exported", new: "third").check()
         #expect(try scene.answer("list", password: "third")["comics"].items.count == 1)
         #expect(try scene.vault("import-key", "key", new: "fourth").status == 64)

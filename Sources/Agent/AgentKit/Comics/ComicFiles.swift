@@ -61,7 +61,7 @@ extension ComicOperations {
         let destination = goesInto || isFolder ? within.appending(name: from.name) : within
         return try await named(from) {
             guard destination != from.relative(to: root) else {
-                throw Fault(.usage, "\(from) is there already", path: from)
+                throw Fault(.usage, "\(from) exists already", path: from)
             }
             let service = try await progressIfAny()
             let isComic = try await pool.run { try FileStatus.of(from)?.kind == .file }

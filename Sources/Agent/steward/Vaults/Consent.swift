@@ -21,7 +21,7 @@ enum Consent {
     static func asked(_ question: String, yes: Bool, json: Bool = false, hint: String = usual) throws -> Bool {
         if yes { return true }
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1, !json else {
-            throw Fault(.usage, "nobody can be asked here; \(hint)")
+            throw Fault(.usage, "there is no terminal to ask; \(hint)")
         }
         return ask(question)
     }

@@ -79,12 +79,11 @@ package final class DatabaseInstant: Sendable {
         if let damage = try SQLiteFile.damage(of: target, indexes: true) {
             throw Fault(
                 .failed,
-                "the database \(path) is damaged (\(damage)), and a copy of it is no backup; stop the "
+                "the database \(path) is damaged (\(damage)), so a copy of it is not a backup; stop the "
                     + "agent and put an earlier backup in its place", path: path)
         }
         try Descriptor(target).sync()
     }
-
 
     /// The total number of rows in these tables of a database that is not in use; a missing table has none.
     ///
