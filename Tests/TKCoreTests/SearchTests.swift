@@ -54,7 +54,9 @@ struct SearchTests {
         arguments: ["Достоевский", "κόσμος", "한국어", "がぎぐ", "café"])
     func accents(_ word: String) async throws {
         let forms = [word.precomposedStringWithCanonicalMapping, word.decomposedStringWithCanonicalMapping]
-        for (number, form) in forms.enumerated() { try folder.write("drafts/\(number).md", "# \(form) one\n") }
+        for (number, form) in forms.enumerated() {
+            try folder.write(BytePath("drafts/\(number).md"), "# \(form) one\n")
+        }
         let index = try await open()
         _ = try await index.update(folder: drafts)
         for form in forms + forms.map({ $0.uppercased() }) + forms.map({ String($0.dropLast()) }) {
