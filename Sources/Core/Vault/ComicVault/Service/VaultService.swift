@@ -20,7 +20,7 @@ package actor VaultService {
     /// Separate from the work: a status query waits for no import, and still gets an answer if the vault's disk hangs.
     private nonisolated let looks: BlockingPool
 
-    private var session: VaultSession?
+    private var session: UnlockedVault?
     private var isUnlocking = false
     /// Counts locks: an unlock overtaken by a lock must not win.
     private var locks = 0
@@ -112,7 +112,7 @@ package actor VaultService {
     }
 
     private func begin(_ opened: SealedVault) {
-        let session = VaultSession(opened)
+        let session = UnlockedVault(opened)
         self.session = session
         displacedSince = nil
         stopWaiting()

@@ -2,7 +2,7 @@ import Platform
 
 /// All state of an unlocked vault, released by ``VaultService/lock(_:)``. Work that ends later still finds its own
 /// session, and leaves nothing in the next one.
-final class VaultSession {
+final class UnlockedVault {
     let vault: SealedVault
     let since = Timestamp.now()
     /// Why deposits were not ingested. May name their content.
