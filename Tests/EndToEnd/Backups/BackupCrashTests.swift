@@ -58,7 +58,8 @@ struct BackupCrashTests {
             steward.variables["STEWARD_FAULT"] = nil
             if try FileStatus.of(steward.home.path.appending(".local/state/steward/restore.json")) != nil {
                 let refused = try steward.run(["pause", "--config", steward.home.path.appending("saved.yaml").text])
-                #expect(refused.status == 64 && refused.errors.contains("was cut off"), "\(point): \(refused.errors)")
+                #expect(
+                    refused.status == 64 && refused.errors.contains("was interrupted"), "\(point): \(refused.errors)")
             } else {
                 #expect(try FileStatus.of(steward.home.path.appending(".local/state/steward/ledger.sqlite")) == nil)
             }

@@ -36,7 +36,7 @@ struct StartCheckTests {
             return Scene(doctor: "is on FUSE, where a ledger is not safe", disk: disk)
         case .interruptedRestore:
             try steward.home.write(Self.ledger.parent.appending("restore.json"), "{}")
-            return Scene(doctor: "was cut off, and only part of it is there")
+            return Scene(doctor: "was interrupted, and only part of it is there")
         case .missingLedger:
             try await steward.start()
             try await steward.stop()

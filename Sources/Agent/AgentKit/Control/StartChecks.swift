@@ -58,7 +58,7 @@ extension Examination {
             }
             return [
                 Finding(
-                    "state directory", "a restore into \(state) was cut off, and only part of it is there",
+                    "state directory", "a restore into \(state) was interrupted, and only part of it is there",
                     remedy: "run `steward restore`, which finishes it")
             ]
         } catch {
