@@ -17,8 +17,6 @@ import time
 # By its whole path: tests look for what else was built beside it.
 PROGRAM = [os.path.abspath(".build/debug/stewardPackageTests.xctest"), "--testing-library", "swift-testing"]
 LOGS = pathlib.Path(".build/tests")
-# What the tests of each suite took together when they last ran, in seconds.
-TIMES = LOGS / "times.json"
 SEED = os.environ["STEWARD_TEST_SEED"]
 CORES = sorted(os.sched_getaffinity(0))
 # A process has a thread for tests on each core, and a test that waits for a program keeps one: so there are more processes.
@@ -30,16 +28,19 @@ FILES = r"(A4Core|AgentKit|DotLife|Ledger|Platform|RuleActions|Rules|Watching)"
 # folders run beside suites with few open files: libinotifytools cannot handle descriptors above 1,023.
 GROUPS = {
     "attacks": (r"EndToEnd\.(SwapCampaign|PowerCut|SwappedFolder|BecomesPipe|SparseFile|SystemCall|ForeignFile|Unit)Tests", 1),
+    # Their tests run one after the other, for minutes: beside others of their process they would also start late.
+    "editors": (r"EndToEnd\.EditorTests", 1),
+    "watching": (r"WatchingTests\.", 1),
     "agents": (r"EndToEnd\.", len(CORES) + 1),
-    # Agents in the tests' own process, which share its threads with no test that would keep them.
+    # Agents in the tests' own process, which no other test there should keep from its threads.
     "files": (r"AgentKitTests\.", 1),
     "model": (r"TKCoreTests\.ProviderRealModel", 1),
     "comics": (r"Comic(Archive|Vault)Tests\.", 1),
-    "drafts": (r"(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife|RonAppSdk|Watching)", 1),
+    "drafts": (r"(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife|RonAppSdk)", 1),
     "rules": (r"", 1),
 }
 # The longest start first.
-ORDER = ["attacks", "agents", "files", "rules", "comics", "drafts", "model"]
+ORDER = ["attacks", "editors", "rules", "agents", "watching", "files", "comics", "drafts", "model"]
 CLEAR = "\x1b[K" if sys.stdout.isatty() else ""
 
 
@@ -51,7 +52,6 @@ class Group:
         self.log = LOGS / f"{name}.log"
         self.rest = ""
         self.running, self.ended, self.skipped = {}, set(), {}
-        self.times = collections.Counter()
         self.issues = collections.defaultdict(list)
 
     @classmethod
@@ -93,7 +93,7 @@ class Group:
         elif kind == "testStarted":
             self.running[testID] = time.monotonic()
         elif kind == "testEnded":
-            self.times[re.match(r"[^/(]*", testID)[0]] += time.monotonic() - self.running.pop(testID)
+            del self.running[testID]
             self.ended.add(testID)
         # A test that was cancelled says why when it ends.
         if kind in ("testSkipped", "testCancelled") or kind == "testEnded" and testID in self.skipped:
@@ -160,19 +160,13 @@ def tests_by_suite():
 
 def everything():
     tests = tests_by_suite()
-    times = json.loads(TIMES.read_text()) if TIMES.exists() else {}
-    length = lambda suite: times.get(suite, tests[suite])
-    shares = {(name, part): [] for name, (_, parts) in GROUPS.items() for part in range(parts)}
-    # The longest first, each to the processes of its group that have least to do.
-    for suite in sorted(tests, key=lambda suite: (-length(suite), suite)):
-        group = next(name for name, (pattern, _) in GROUPS.items() if re.match(pattern, suite))
-        min((shares[share] for share in shares if share[0] == group), key=lambda share: sum(map(length, share))).append(suite)
-    ran = run([
-        Group.of(f"{name}-{part + 1}", shares[name, part], tests)
-        for name, part in sorted(shares, key=lambda share: ORDER.index(share[0])) if shares[name, part]
+    suites = collections.defaultdict(list)
+    for suite in sorted(tests):
+        suites[next(name for name, (pattern, _) in GROUPS.items() if re.match(pattern, suite))].append(suite)
+    return run([
+        Group.of(f"{name}-{part + 1}" if parts > 1 else name, suites[name][part::parts], tests)
+        for name in ORDER for parts in [GROUPS[name][1]] for part in range(parts) if suites[name][part::parts]
     ])
-    TIMES.write_text(json.dumps(dict(sum((group.times for group in ran), collections.Counter())), indent=0, sort_keys=True))
-    return ran
 
 
 def shuffled(pattern, limit=None):
