@@ -100,7 +100,7 @@ import Testing
                 "append-block: { note: ../../outside, text: t }",
                 "`note` of `append-block`: the note ../../outside.md would"
             ),
-            ("append-block: { note: /etc/motd, text: t }", "`note` of `append-block`: the note /etc/motd.md would lie"),
+            ("append-block: { note: /etc/motd, text: t }", "`note` of `append-block`: the note /etc/motd.md would be"),
         ]) func ruleAloneSays(_ entry: String, _ complaint: String) throws
     {
         let (rules, diagnostics) = try ActionScene().open().load(entry)

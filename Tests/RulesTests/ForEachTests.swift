@@ -153,7 +153,7 @@ struct ForEachTests {
             ("{ for-each: { of: lines, do: trash } }", "4:36 `trash` is not allowed in `for-each`"),
             (
                 "{ for-each: { of: lines, do: { for-each: { of: lines, do: trash } } } }",
-                "4:38 `for-each` cannot stand in `for-each`"
+                "4:38 `for-each` is not allowed in `for-each`"
             ),
             ("{ for-each: { of: words, do: { append-block: { text: x } } } }", "`of` must be one of `lines`, `pages`"),
             ("{ for-each: { of: lines } }", "`for-each` needs `do`"),

@@ -68,7 +68,7 @@ import Testing
                 "x{a}{b}", "4:23",
                 "there is no separator between `{a}` and `{b}`, so it is unclear where the first one ends"
             ),
-            ("{a}-{a}", "4:23", "the field `a` stands there twice"),
+            ("{a}-{a}", "4:23", "the field `a` is there twice"),
             (
                 "{d:yyyy-MM-DD}", "4:30",
                 "`D` is not a letter of a date; use `yyyy`, `yy`, `MM`, `dd`, `HH`, `mm` and `ss`"

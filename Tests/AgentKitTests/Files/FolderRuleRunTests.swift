@@ -219,7 +219,7 @@ struct FolderRuleRunTests {
         try steward.folder("disk")
         try fill(steward)
         try steward.drop("dropbox/Lisbon/notes.txt", "a text")
-        try await steward.until("it waits") { try waitsFor(steward) == "the jobs of what lies in it" }
+        try await steward.until("it waits") { try waitsFor(steward) == "the jobs of its contents" }
         #expect(try steward.rest())
         #expect(try steward.exists("dropbox/Lisbon/deep/1.jpg"))
         guard rmdir(steward.path("disk").text) == 0,

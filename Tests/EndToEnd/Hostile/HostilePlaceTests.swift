@@ -106,7 +106,7 @@ struct HostilePlaceTests {
         #expect(try steward.status().settling.isEmpty)
         let told = try steward.logged("secret.txt in dropbox may not be read (Permission denied)")
         #expect(told.map { [$0["place"].text, $0["path"].text] } == [["dropbox", "secret.txt"]])
-        #expect(try steward.run(["status"]).check().output.contains("may not be read: secret.txt"))
+        #expect(try steward.run(["status"]).check().output.contains("unreadable: secret.txt"))
 
         let explained = try steward.shell(lower + [AgentFixture.binary, "explain", secret.text]).check().output
         #expect(explained.contains("! this user cannot read it"))

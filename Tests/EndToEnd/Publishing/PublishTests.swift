@@ -197,7 +197,7 @@ struct PublishTests {
             ("{ kind: webhook, url: \"https://x.example\", token: \"Bearer abc\" }", "the name of a credential"),
             ("{ kind: webhook, url: \"https://x.example\", limit: 1 GiB }", "at most 16 MiB"),
             ("{ kind: ron, url: \"https://x.example\", facet: a, facet-prefix: \"a/\" }", "or `/` for none"),
-            ("{ kind: ron, url: \"https://x.example\", facet: a, facet-prefix: \"/app/x\" }", "gets anyway"),
+            ("{ kind: ron, url: \"https://x.example\", facet: a, facet-prefix: \"/app/x\" }", "is added to every path"),
             ("{ kind: ron, url: \"https://x.example\", facet-prefix: \"/x\" }", "no effect without `facet`"),
             ("{ kind: ron, url: \"https://x.example\", limit: 2 MiB }", "at most 1 MiB"),
             ("{ kind: webhook, url: \"https://x.example\", on-dead: stop }", "must be one of `continue`, `hold`"),

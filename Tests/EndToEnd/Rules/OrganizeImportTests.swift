@@ -88,7 +88,7 @@ extension AgentFixture {
                   do:
                     - copy: { place: documents, folder: kept, name: "{{ file.stem }}.txt" }
 
-                # line 28 of organize's file: the rule `Rule 3 of organize` is left out: the filter `python` cannot be carried over
+                # line 28 of organize's file: the rule `Rule 3 of organize` is omitted: the filter `python` cannot be imported
 
                 """)
         #expect(answer["places"].items.map { $0["name"].text } == ["downloads", "documents", "pictures"])

@@ -96,7 +96,7 @@ struct VaultCommandTests {
         #expect(try !scene.isUnlocked())
         #expect(try scene.vault("unlock", password: "").status == 64)
         try scene.vault("unlock").check()
-        #expect(try scene.steward.run(["vault", "list"]).check().output.contains("nothing is in the vault main"))
+        #expect(try scene.steward.run(["vault", "list"]).check().output.contains("the vault main is empty"))
         let nowhere = try scene.steward.run(["vault", "list", "--vault", "attic"])
         #expect(nowhere.status == 64 && nowhere.errors.contains("no vault is called “attic”; there are main"))
         let closed = try scene.steward.run(["vault", "passwd", "--password-fd", "9"])

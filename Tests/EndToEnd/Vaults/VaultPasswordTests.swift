@@ -16,7 +16,7 @@ struct VaultPasswordTests {
         let first = try TerminalSession(scene.steward, ["vault", "init"])
         try await first.expect("New password for the vault main: ")
         try first.type(VaultScene.password)
-        try await first.expect("Once more: ")
+        try await first.expect("Repeat: ")
         try first.type("something else")
         #expect(try await first.end() == 64)
         #expect(first.screen.contains("the two passwords differ"))
@@ -25,7 +25,7 @@ struct VaultPasswordTests {
         let second = try TerminalSession(scene.steward, ["vault", "init"])
         try await second.expect("New password for the vault main: ")
         try second.type(VaultScene.password)
-        try await second.expect("Once more: ")
+        try await second.expect("Repeat: ")
         try second.type(VaultScene.password)
         #expect(try await second.end() == 0)
         #expect(second.screen.contains("made the vault main"))
@@ -36,7 +36,7 @@ struct VaultPasswordTests {
         try await third.expect("wrong password for this vault")
         try third.type(VaultScene.password)
         #expect(try await third.end() == 0)
-        #expect(third.screen.contains("nothing is in the vault main"))
+        #expect(third.screen.contains("the vault main is empty"))
         for session in [first, second, third] {
             #expect(!session.screen.contains("Pferd"), "\(session.screen)")
         }
@@ -100,7 +100,7 @@ struct VaultPasswordTests {
             }
         }
         try session.type("the next one")
-        try await session.expect("Once more: ")
+        try await session.expect("Repeat: ")
         try session.type("the next one")
         #expect(try await session.end() == 0)
         #expect(session.screen.contains("changed the slot"))

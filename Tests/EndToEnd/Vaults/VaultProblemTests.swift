@@ -43,7 +43,7 @@ struct VaultProblemTests {
         try scene.vault("init", "--vault", "second").check()
         let after = try scene.vault("status").check().output
         #expect(after.contains("main  ") && after.contains("! the agent does not know the vault second"), "\(after)")
-        #expect(try scene.vault("list", "--vault", "second").check().output.contains("nothing is in the vault second"))
+        #expect(try scene.vault("list", "--vault", "second").check().output.contains("the vault second is empty"))
         let unlock = try scene.vault("unlock", "--vault", "second")
         #expect(unlock.status == 1 && unlock.errors.contains("restart it"), "\(unlock.errors)")
         #expect(try scene.vault("lock", "--all").check().output.contains("the vault second is locked already"))

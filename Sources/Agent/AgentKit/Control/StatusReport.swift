@@ -267,7 +267,7 @@ package struct StatusReport: Codable, Sendable {
                 }
             out.append("  \(place.name.padding(toLength: 10, withPad: " ", startingAt: 0)) \(place.path)  \(state)")
             if place.isReplaced { out.append("    \(Self.other(place.path, place.name))") }
-            out += place.unreadable.map { "    is unreadable: \($0) (grant the agent's user access)" }
+            out += place.unreadable.map { "    unreadable: \($0) (grant the agent's user access)" }
             out += (place.tooLarge ?? [:]).sorted { $0.key < $1.key }.map {
                 "    too large: \($0.key) (\($0.value) bytes; `limits: { size: … }` at the place)"
             }

@@ -154,7 +154,7 @@ struct OrganizeFilters {
                 }
                 return .asks(["xattr: { user.xdg.tags: \(YamlText.list(globs)) }"])
             }
-        default: throw OrganizeLoss(position, "\(what) cannot be carried over")
+        default: throw OrganizeLoss(position, "\(what) cannot be imported")
         }
     }
 
@@ -217,7 +217,7 @@ struct OrganizeFilters {
             for part in text.split(separator: ",", omittingEmptySubsequences: false) {
                 let written = part.filter { $0 != " " }.lowercased()
                 guard let match = written.wholeMatch(of: /(<=|>=|==|=|<|>|)((?:\d*\.)?\d+)(?:([kmgt])(i?))?b?/) else {
-                    throw OrganizeLoss(position, "the size `\(printable(String(part)))` cannot be carried over")
+                    throw OrganizeLoss(position, "the size `\(printable(String(part)))` cannot be imported")
                 }
                 let sign = match.1.hasPrefix("=") || match.1.isEmpty ? "" : "\(match.1) "
                 let number = match.2.hasPrefix(".") ? "0\(match.2)" : String(match.2)
@@ -225,7 +225,7 @@ struct OrganizeFilters {
                 // The size must be a whole number of bytes.
                 guard let factor = Quantity.bytes("1 \(unit)"), let count = Double(number),
                     case let bytes = count * Double(factor), bytes < 1e15, bytes == bytes.rounded()
-                else { throw OrganizeLoss(position, "the size `\(printable(String(part)))` cannot be carried over") }
+                else { throw OrganizeLoss(position, "the size `\(printable(String(part)))` cannot be imported") }
                 bounds.append("\(sign)\(number) \(unit)")
             }
         }

@@ -8,7 +8,7 @@ import Platform
 enum NewSecret {
     /// Reads the secret. Warns if it is weak but accepts it: that is the owner's decision.
     static func read(_ source: PasswordSource, _ prompt: String) throws -> Credential {
-        let credential = try source.read(prompt, again: "Again")
+        let credential = try source.read(prompt, again: "Repeat")
         if let weakness = credential.weakness { Output.complain("steward: \(weakness)") }
         return credential
     }
