@@ -106,7 +106,7 @@ struct VaultStatusTests {
         #expect(try VaultStatus(place).problems.first?.contains("the same new password resumes it") == true)
         let mistaken = #expect(throws: Fault.self) { try rekey(other) }
         #expect(mistaken?.message.contains("this is not its new password") == true)
-        // Given up: the vault is complete without the copy.
+        // Abandoned: the vault is complete without the copy.
         try runProgram(["rm", "-r", place.path.text + ".rekey"]).check()
         #expect(try VaultStatus(place).problems == [])
         #expect(throws: Stop.self) { try rekey(other) { if case .removingOld = $0 { true } else { false } } }

@@ -16,7 +16,7 @@ package func fakeWorker(
     let path = try folder.write(
         BytePath("fake-\(randomHex(4))"), "#!/bin/bash\n\(failsAlways ? "" : sound)\(script)\n")
     guard chmod(path.text, 0o755) == 0 else { throw TestFailure("cannot make \(path) a program") }
-    // A process started by another test meanwhile holds a copy of every descriptor until its exec, and a file that is
+    // A process that another test starts in between holds a copy of every descriptor until its exec, and a file that is
     // open for writing cannot be executed.
     let file = try Descriptor(path)
     while Lease.probeWriters(file) == .busy { usleep(1000) }

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What somebody else's package sees of ours: products and public declarations alone. `.ci/run` builds and runs it.
+// What another package sees of this one: only products and public declarations. `.ci/run` builds and runs it.
 
 let strict: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]
 

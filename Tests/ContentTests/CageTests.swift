@@ -23,7 +23,7 @@ import Testing
     @Test("Results found earlier are used, whatever replaces the file") func held() async throws {
         let folder = try TemporaryFolder("held")
         let program = folder.path.appending("steward-worker")
-        // By other processes: one that is started meanwhile would keep what this one writes busy.
+        // By other processes: one that starts in between would keep the files that this one writes busy.
         try runProgram(["/bin/cp", #require(Built.program("steward-worker")).text, program.text]).check()
         let other = folder.path.appending("other")
         let script = "printf '#!/bin/sh\\nexit 3\\n' > \"$0\" && chmod 755 \"$0\""

@@ -29,7 +29,7 @@ struct HeldFilesTests {
 
     private func at(_ name: String) -> BytePath { place.appending(name) }
 
-    /// The attack: the folder is moved away and replaced by a link to somebody else's.
+    /// The attack: the folder is moved away and replaced by a link to another user's.
     private func swap() {
         #expect(rename(at("in").text, at("aside").text) == 0)
         #expect(symlink(victim.text, at("in").text) == 0)

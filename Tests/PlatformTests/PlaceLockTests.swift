@@ -62,7 +62,7 @@ struct PlaceLockTests {
                     && UInt64(found.st_dev) == status.device
             })
         try FileLock.release(Descriptor(owning: dup(raw), path: file))
-        // Nobody has taken it meanwhile, so it is acquired again.
+        // Nobody else has taken it, so it is acquired again.
         #expect(try lock.stands(in: folder()))
         try FileLock.release(Descriptor(owning: dup(raw), path: file))
         let next = try take(two)

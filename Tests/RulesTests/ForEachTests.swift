@@ -38,7 +38,7 @@ struct ForEachTests {
         return try await bench.ledger.read { try $0.steps(of: job.id) }
     }
 
-    // MARK: - What is done
+    // MARK: - Accepted
 
     @Test("All steps run for the first line, then for the second, between the steps before and after")
     func order() async throws {
@@ -115,7 +115,7 @@ struct ForEachTests {
         #expect(planned.map { $0.values(of: [:])[name] } == [.text("b@x"), nil, .text("a@x")])
     }
 
-    // MARK: - What is refused
+    // MARK: - Refused
 
     @Test(
         "A file with too many lines, or none that can be read, is refused before anything is done",

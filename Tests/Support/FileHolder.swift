@@ -38,7 +38,7 @@ package func letGo(_ path: BytePath) async throws {
 /// of such a file, some seventy lines.
 package func kernelLocks() throws -> [Substring] { try TemporaryFolder.text("/proc/locks").split(separator: "\n") }
 
-/// Diagnostics of a test that waited in vain for a lease: the kernel's leases, the file's content, and the state of the
+/// Diagnostics of a test that did not get a lease: the kernel's leases, the file's content, and the state of the
 /// process that should be waiting for the lease.
 ///
 /// - Parameter process: the process that should be waiting, if there is one.

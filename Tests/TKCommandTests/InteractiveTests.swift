@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// Answers given in `--interactive` are never lost, whatever happens to the file meanwhile.
+/// Answers given in `--interactive` are never lost, whatever happens to the file.
 @Suite("Interactive answers", .timeLimit(.minutes(30)))
 struct InteractiveTests {
     private let fixture: CommandFixture

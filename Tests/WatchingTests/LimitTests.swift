@@ -8,7 +8,7 @@ import Testing
 @testable import Watching
 
 extension WatchingTests {
-    /// When the kernel's limits are reached nothing is lost, and the user is told.
+    /// When the kernel's limits are reached nothing is lost, and the user is informed.
     @Suite("Kernel limits") struct Limits {
         let folder: TemporaryFolder
         let root: WatchRoot

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Watching
 
-/// The parts that need no kernel.
+/// The parts that work without a kernel.
 @Suite("Watching: parts that need no kernel") struct PieceTests {
     @Test(
         "Temporary names are ignored",

@@ -90,7 +90,7 @@ struct ReloadTests {
             try append(piece, at: written, steward)
             written += piece.count
         }
-        // A request to reload is told why they are not read.
+        // A request to reload is answered with the reason.
         let asked = try steward.run(["reload"])
         #expect(asked.status == 1 && asked.errors.contains("10-test.yaml is being written"), "\(asked.errors)")
         try open.release()

@@ -52,7 +52,7 @@ import Testing
             Case("Spider-Man 2099 001 (1992).cbz", "Spider-Man 2099", "1", year: 1992),
             Case("100 Bullets 05.cbz", "100 Bullets", "5"),
             Case("100 Bullets.cbz", "100 Bullets"),
-            // Such a number cannot be told from an issue number, and issues are more common.
+            // Such a number cannot be distinguished from an issue number, and issues are more common.
             Case("Rev 2.cbz", "Rev", "2"),
             Case("March 5.cbz", "March", "5"),
             Case("Fantastic 4.cbz", "Fantastic", "4"),

@@ -130,7 +130,7 @@ import Testing
     ]
 
     static let withNumbers = [
-        // This number cannot be told from an issue number.
+        // This number cannot be distinguished from an issue number.
         Case("Route 66.cbz", "Route", "66"),
         Case("S.H.E.L.L.cbz", "S.H.E.L.L"),
         Case("Mr.Smith.cbz", "Mr.Smith"),

@@ -179,7 +179,7 @@ struct VaultTamperingTests {
         }
     }
 
-    // MARK: what must come of it
+    // MARK: expected results
 
     private func expectDamage(_ found: Examination, of file: BytePath, _ comment: Comment) throws {
         #expect(found != vault.sound, comment)
@@ -211,7 +211,7 @@ struct VaultTamperingTests {
         "damaged header tag", "damaged chunk 0", "damaged chunk 1", "damaged content",
     ]
 
-    /// Everything that can be read is what was sealed under that name.
+    /// Everything that can be read was sealed under that name.
     private func expectNothingFalse(_ found: Examination, _ comment: Comment) throws {
         for (name, hash) in found.comics { #expect(hash == vault.sound.comics[name], comment) }
     }

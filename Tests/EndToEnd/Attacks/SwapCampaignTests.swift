@@ -24,7 +24,7 @@ struct SwapCampaignTests {
         for kind in SwapStorm.kinds(for: action) {
             let before = try dealtWith(users)
             let figures = try SwapStorm(users, action, kind, swaps: Self.swaps).run()
-            // A storm that does not come to rest is reported at the end; the other kinds are still worth testing.
+            // A storm that does not settle is reported at the end; the other kinds are still tested.
             if hasRested { hasRested = try users.steward.rest() }
             rows.append(
                 row(

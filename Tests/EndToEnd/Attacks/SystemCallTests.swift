@@ -8,7 +8,7 @@ import Testing
 /// How the agent accesses a person's files, as the kernel sees it: `strace` of one job of each action.
 ///
 /// A *use* opens, reads or changes; a *look* (stat, access, readlink, statfs, a watch, opening a folder) does not, and
-/// its result is a hint. A use below a place goes by descriptor: one name in an open folder, or `openat2` with
+/// its result is a hint. A use below a place is by descriptor: one name in an open folder, or `openat2` with
 /// `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS`. Looks by path are allowed on the watcher's thread, and for files that
 /// have not been opened yet. The places' own roots may be opened by their paths.
 @Suite("System calls on files in places")

@@ -33,7 +33,7 @@ struct HangingVaultTests {
         return (steward, try await StoppingDisk.mounted(steward, at: "disk"))
     }
 
-    /// Runs a command, and ends it if it does not end by itself.
+    /// Runs a command, and kills it if it does not exit.
     private func ask(_ steward: AgentFixture, _ words: [String]) throws -> ProgramResult {
         try steward.shell(["/usr/bin/timeout", "120", AgentFixture.binary] + words)
     }

@@ -58,7 +58,7 @@ struct ImportIntoVaultTests {
         try await steward.start()
         #expect(try steward.past("comics/Heron 1.cbz").count == 1)
         try steward.vault(["unlock"], password: Self.password).check()
-        // The agent may continue by itself before it is asked.
+        // The agent may continue before it is asked to.
         try await steward.until("it is taken back") {
             _ = try steward.run(["undo", job])
             return try steward.past("comics/Heron 1.cbz").first?["state"].text == "undone"

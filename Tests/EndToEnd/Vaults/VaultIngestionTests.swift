@@ -98,7 +98,7 @@ struct VaultIngestionTests {
         let folder = "/proc/\(process)/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, name in
             let path = "\(folder)/\(name)"
-            // It may have been closed meanwhile.
+            // It may already be closed.
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path),
                 target.hasPrefix("/memfd:")
             else { return sum }

@@ -58,7 +58,7 @@ import Testing
         var editors: [Buffer]
         var known = NoteSight(tokens: [], lines: [])
         var memory = NoteMemory()
-        /// Blocks held by somebody else's version that was looked at and that the note is based on.
+        /// Blocks of another writer's version that was read and that the note is based on.
         var held: Set<String> = []
         /// Blocks that somebody once removed: they may stay out if they came back with another's buffer.
         var removed: Set<String> = []

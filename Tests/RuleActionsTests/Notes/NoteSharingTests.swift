@@ -110,7 +110,7 @@ import Testing
         Thread.detachNewThread {
             try? ledger.writeBlocking { _ in
                 isHeld.signal()
-                // With a timeout: if the test has failed meanwhile, everything that waits for the ledger has to finish.
+                // With a timeout: if the test has failed by then, everything that waits for the ledger has to finish.
                 _ = hold.wait(timeout: .now() + 180)
             }
         }

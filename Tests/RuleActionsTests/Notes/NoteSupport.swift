@@ -63,7 +63,7 @@ final class LedgerHold: Sendable {
                     guard try condition(transaction) else { return false }
                     hasBegun.withLock { $0 = true }
                     isHeld.signal()
-                    // With a timeout: if the test has failed meanwhile, everything that waits for the ledger has to
+                    // With a timeout: if the test has failed by then, everything that waits for the ledger has to
                     // finish.
                     _ = isOver.wait(timeout: .now() + 180)
                     return true

@@ -208,7 +208,7 @@ import Testing
         try await waitUntil("it is under way") { sender.sent.count == 1 }
         #expect(try await state("a.0") == .sending)
         await courier.stop(timeout: 0.05)
-        // On a slow disk, the shutdown leaves it to finish before the ledger has been told.
+        // On a slow disk, the shutdown lets it finish before the ledger is informed.
         try await until("a.0", .waiting)
         try await add("b.0")
         #expect(sender.sent.count == 1, "nothing is begun any more")

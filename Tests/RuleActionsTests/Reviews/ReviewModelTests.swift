@@ -169,7 +169,7 @@ import Testing
         try write(scene.scene.path("dropbox/Idea 1.md"), Scene.draft + "\nMore of it.\n")
         try await world.run(Scene.entry, on: Scene.file, step: "other.0")
         #expect(try scene.server.requests.count == 6 && scene.sidecar.contains("No findings, 3 skipped."))
-        // And the quick pass alone.
+        // And only the quick pass.
         try await world.run("review", on: Scene.file, step: "third.0")
         #expect(try scene.sidecar.contains("No findings, 3 skipped."))
     }

@@ -146,7 +146,7 @@ struct SchedulerWorld {
         happened(scheduler.tick(now))
     }
 
-    // MARK: What the scheduler has asked for
+    // MARK: Requests of the scheduler
 
     /// Carries out one of the pending effects.
     mutating func goOn() {
@@ -214,7 +214,7 @@ struct SchedulerWorld {
             rows[number].state = .waiting
             return .heldUp(by: [Self.ids[self.number(number)]])
         case 4 where rows.count < 12:
-            // Behind jobs that arrived meanwhile.
+            // Behind jobs that arrived in between.
             rows.append(Row(file: rows[number].file, isLate: true))
             return .over(then: [job(rows.count - 1)])
         default: return .over(then: [])

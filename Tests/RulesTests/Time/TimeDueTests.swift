@@ -232,7 +232,7 @@ struct TimeDueTests {
             let to = intent.file.parent.appending(name: Array("made.txt".utf8))
             guard rename(intent.file.text, to.text) == 0 else { throw Fault.system("rename", to) }
             let file = try Descriptor(to)
-            // Young again, so that it will become older than an hour once more.
+            // Young again, so that it becomes older than an hour a second time.
             try time.setModified("inbox/made.txt", time.clock.now)
             return Receipt(
                 "made",

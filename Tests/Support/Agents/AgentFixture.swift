@@ -206,7 +206,7 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     /// Waits until nothing is settling, being judged or at work.
     package func wait() throws { if ask("wait") == nil { try run(["wait"]).check() } }
 
-    /// The same for agents whose work may keep growing; false if the agent does not come to rest.
+    /// The same for agents whose work may keep growing; false if the agent does not become idle.
     package func rest() throws -> Bool {
         try shell(wrapper + ["/usr/bin/timeout", "300", Self.binary, "wait"]).status == 0
     }
