@@ -69,7 +69,7 @@ struct LogQueueTests {
                 guard Int(words[2]) == next else { throw TestFailure("not \(next): \(line)") }
                 next += 1
             } else {
-                #expect(line.contains(#/lines? of the log (was|were) lost here, as nobody read them in time$/#))
+                #expect(line.contains(#/lines? of the log (was|were) lost here, because nobody read them in time$/#))
                 lost += Int(words[1]) ?? 0
                 next += Int(words[1]) ?? 0
             }

@@ -221,7 +221,7 @@ struct CaptureReaderTests {
         arguments: [#"{"text":"one","text":"two"}"#, #"{"text":"a","t\u0065xt":"b"}"#])
     func keyTwice(json: String) {
         let fault = #expect(throws: Fault.self) { try read("a.json", json) }
-        #expect(fault?.message.contains("the key \"text\" stands here a second time") == true)
+        #expect(fault?.message.contains("the key \"text\" is repeated here") == true)
     }
 
     @Test("Colons and quotes in an object's texts are not keys") func colons() throws {

@@ -196,8 +196,8 @@ struct NoteRowTests {
         #expect(try await ledger.read { try $0.staged().count } == 0)
     }
 
-    @Test("What a step has noted is forgotten with its job, and a note's with nothing")
-    func forgotten() async throws {
+    @Test("A step's rows are deleted with its job; those of a note's own writes stay")
+    func forgottenUnnamed() async throws {
         let steps = ["b1.0", "b1.10 back", "b.0", "b10.0", "a.0", "c.0", "/n.md/x"]
         try await ledger.write { transaction in
             _ = try transaction.addJob(Sample.job("b1"), steps: Sample.steps("b1"))

@@ -107,7 +107,7 @@ package actor FolderSettler {
 
     private func settle(_ path: BytePath) async {
         var seen: ContentHash?
-        var timeout = 0.0
+        var backoff = 0.0
         while !Task.isCancelled, let entry = entries[path] {
             let finding = await look(path, seen, entry.settle)
             guard !Task.isCancelled, let now = entries[path] else { return }
@@ -126,8 +126,8 @@ package actor FolderSettler {
                         case .again: break
                         }
                     }
-                    timeout = min(Self.longestWait, max(0.2, timeout * 2))
-                    wait = timeout
+                    backoff = min(Self.longestWait, max(0.2, backoff * 2))
+                    wait = backoff
                 } else {
                     // There were events since the look: look again.
                     wait = entry.settle
@@ -144,12 +144,12 @@ package actor FolderSettler {
             case .busy(let reason, let digest):
                 seen = digest
                 entries[path]?.waitingFor = reason
-                timeout = min(Self.longestWait, max(0.1, timeout * 2))
-                wait = timeout
+                backoff = min(Self.longestWait, max(0.1, backoff * 2))
+                wait = backoff
             case .unknown:
                 entries[path]?.waitingFor = .readable
-                timeout = min(Self.longestWait, max(1, timeout * 2))
-                wait = timeout
+                backoff = min(Self.longestWait, max(1, backoff * 2))
+                wait = backoff
             }
             // Cancellation only ends the wait early.
             try? await Task.sleep(for: .milliseconds(Int(wait * 1_000)))

@@ -13,7 +13,7 @@ package actor Settler {
     private var sleeper: Task<Void, Never>?
     private var sleepsUntil = Int64.max
     private var results = SettledQueue()
-    private var seenFiles = ObservedFiles()
+    private var pendingNames = PendingNames()
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter = 0
     private var lastTurn = 0
@@ -162,7 +162,7 @@ package actor Settler {
     /// Drops everything pending for a root that is no longer watched.
     package func forget(root: String) {
         for (key, entry) in entries where key.root == root {
-            seenFiles.set(key, entry.seen, nil)
+            pendingNames.set(key, entry.seen, nil)
             entries[key] = nil
             deadlines.remove(key)
         }
@@ -188,7 +188,7 @@ package actor Settler {
         for file in results.acknowledge() {
             let key = Key(file)
             if entries[key] == nil, case .whole(_, _, let status, _) = file {
-                seenFiles.set(key, status.fingerprint, nil)
+                pendingNames.set(key, status.fingerprint, nil)
             }
         }
     }
@@ -217,7 +217,7 @@ package actor Settler {
     ///
     /// - Parameter soon: leave out files that wait for another process.
     package func name(of file: Fingerprint, in root: String, soon: Bool = false) -> BytePath? {
-        guard let name = seenFiles.name(of: file, in: root) else { return nil }
+        guard let name = pendingNames.name(of: file, in: root) else { return nil }
         return soon && entries[Key(root: root, path: name)]?.waitsForOthers == true ? nil : name
     }
 
@@ -370,7 +370,7 @@ package actor Settler {
                 wait = entry.settle + Self.renameGrace
             }
         }
-        seenFiles.set(key, before, entry.seen)
+        pendingNames.set(key, before, entry.seen)
         entries[key] = entry
         held += (entry.waitsForOthers ? 1 : 0) - (wasHeld ? 1 : 0)
         if held > 0 { tellOfRoom() }
@@ -385,7 +385,7 @@ package actor Settler {
             settled(Double(WatchLoop.now() - entry.since) / 1e9)
             seen = status.fingerprint
         }
-        seenFiles.set(key, entry?.seen, seen)
+        pendingNames.set(key, entry?.seen, seen)
         deadlines.remove(key)
         // Give back the memory of a burst: a dictionary never shrinks on its own.
         if entries.isEmpty { entries = [:] }

@@ -94,7 +94,7 @@ struct ComicCommandTests {
         #expect(unread.output.contains("\nnot read  \(home.appending("in/pipe.cbz")) is not a file"))
         let missing = try comics("inspect", "in/none.cbz", "in/deep/good.cbz")
         #expect(missing.status == 1)
-        #expect(missing.output.contains("not read  \(home.appending("in/none.cbz")) is not there"))
+        #expect(missing.output.contains("not read  \(home.appending("in/none.cbz")) does not exist"))
         #expect(missing.output.contains("1 accepted, 0 refused, 1 not read"))
         // The same for other commands: a pipe, or a file in place of a folder, is not mistaken for something else.
         let pipe = try comics("page", "in/pipe.cbz", "1", "-o", "y")

@@ -81,7 +81,7 @@ extension CaptureStore {
         }
     }
 
-    /// KeyedQueue a failure into one of this picture alone, so that the others still get thumbnails.
+    /// Turns a failure into one of this picture alone, so that the others still get thumbnails.
     private static func ofOnePicture<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()

@@ -27,14 +27,13 @@ final class HandedFile {
     private static let blockLength = Int64(ArchiveQuestion.mostBytes)
     private static let mostBlocks = 3
 
-    /// - Returns: nil if the descriptor is neither.
+    /// - Returns: nil if there is no such descriptor.
     init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.descriptor = descriptor
         isAsked = status.st_mode & S_IFMT == S_IFSOCK
         guard isAsked else {
-            guard status.st_mode & S_IFMT == S_IFREG else { return nil }
             size = Int64(status.st_size)
             return
         }

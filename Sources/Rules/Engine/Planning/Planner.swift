@@ -23,7 +23,7 @@ extension PlannedJob: Equatable {
     }
 }
 
-/// KeyedQueue observations into jobs: asks the rules, fixes all values that templates will need, and commits the
+/// Turns observations into jobs: asks the rules, fixes all values that templates will need, and commits the
 /// observation together with the jobs.
 package final class Planner: Sendable {
     /// Finds the anchored blocks in the bytes of a note. The engine itself knows no note format.

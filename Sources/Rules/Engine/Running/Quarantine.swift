@@ -47,7 +47,7 @@ package struct Quarantine: Sendable {
         guard let placed = placedIfAny(record) else {
             throw Fault(
                 .failed,
-                "the place `\(record.place)`, the file's place, is no longer in the configuration; put it back there, or "
+                "the file's place `\(record.place)` is no longer in the configuration; put it back there, or "
                     + "take the file out of \(record.stored.parent) yourself", path: record.stored)
         }
         return placed
@@ -125,7 +125,7 @@ package struct Quarantine: Sendable {
         if fits { return }
         throw Fault(
             .refused,
-            "quarantine is full: \(held) bytes are there and \(limit) may (`quarantine: { size: … }`); empty it with "
+            "quarantine is full: it holds \(held) of at most \(limit) bytes (`quarantine: { size: … }`); empty it with "
                 + "`steward quarantine drop`", path: source, code: Self.full)
     }
 

@@ -145,7 +145,7 @@ struct Scheduler {
     /// Seconds until the retry of a job that is held up by something other than a job.
     static let pause = 2.0
     /// Seconds until the next try after a failed read of the ledger.
-    static let timeout = 60.0
+    static let ledgerPause = 60.0
     /// Longest interval, in seconds, between checks whether a question has expired, as the wall clock may be set.
     static let longestAnswer = 3_600.0
 

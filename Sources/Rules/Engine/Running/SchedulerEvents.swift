@@ -105,7 +105,7 @@ extension Scheduler {
         case .open(let job): enqueue(job, isFirst: entry.holdsFile)
         case .waits(let what, let seconds): wait(id, what, seconds, now)
         case .nothing: remove(id)
-        case .failed: wait(id, .look, Self.timeout, now)
+        case .failed: wait(id, .look, Self.ledgerPause, now)
         }
         return settled()
     }
@@ -133,7 +133,7 @@ extension Scheduler {
 
     mutating func fetchFailed(_ now: Instant) -> [Effect] {
         fetchedSince = nil
-        nextLook = now.advanced(by: .seconds(Self.timeout))
+        nextLook = now.advanced(by: .seconds(Self.ledgerPause))
         return settled()
     }
 

@@ -180,7 +180,7 @@ struct PdfCheck {
             return
         }
         guard ["Syntax Error", "I/O Error", "Internal Error"].contains(where: { text.hasPrefix($0) }),
-            // Missing resources that the renderer does not need: the page cannot get better on this machine.
+            // Missing resources that the renderer can do without: the page is as good as it gets on this machine.
             !["font", "language pack", "profile"].contains(where: { text.lowercased().contains($0) })
         else { return }
         let complaint = BytePath.escape(line.prefix(200))

@@ -142,7 +142,7 @@ package struct ThumbnailWorker: Sendable {
     private static func words(_ size: ThumbnailSize) -> [String] { ["\(size.width)", "\(size.height)"] }
 
     /// How often a process may die on a picture before the rest are abandoned.
-    private static let timeout = 8
+    private static let mostDeaths = 8
 
     /// The operation on the pictures.
     fileprivate struct Work<Outcome> {
@@ -192,7 +192,7 @@ package struct ThumbnailWorker: Sendable {
             }
             let message = Self.message(outcome)
             deaths += 1
-            guard let begun = batch.begun, deaths <= Self.timeout else {
+            guard let begun = batch.begun, deaths <= Self.mostDeaths else {
                 for position in left { try receive(position, work.failed(message)) }
                 return
             }

@@ -15,7 +15,7 @@ extension ArchiveWorker {
     /// it.
     ///
     /// - Parameter size: bytes that are read, or written.
-    package static func timeout(for size: Int64) -> WorkerLimits {
+    package static func limits(for size: Int64) -> WorkerLimits {
         let seconds = 120 + UInt64(max(0, size)) >> 21
         return WorkerLimits(processorSeconds: seconds, solidProcessorSeconds: 5 * seconds)
     }

@@ -2,7 +2,7 @@ import DotLifeDomain
 import Foundation
 import Platform
 
-/// KeyedQueue a dropped file into a valid request: a note, a link, a photo or a dot.
+/// Turns a dropped file into a valid request: a note, a link, a photo or a dot.
 ///
 /// The content determines the kind; the name only distinguishes link files from notes. Pure except for
 /// ``read(_:arrival:)``.

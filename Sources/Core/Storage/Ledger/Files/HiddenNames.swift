@@ -210,8 +210,8 @@ package final class HiddenNames: Sendable {
         if let opened = try SealedText(key()).open(bytes) { return opened }
         throw Fault(
             .failed,
-            "the ledger's entry of a hidden file cannot be opened with \(file.map(\.description) ?? "its key"); put the "
-                + "key of then back, or import the file again", path: file)
+            "the ledger's entry of a hidden file cannot be opened with \(file.map(\.description) ?? "its key"); restore "
+                + "the earlier key, or import the file again", path: file)
     }
 
     /// Seals the bytes again in today's format.

@@ -1,4 +1,4 @@
-/// KeyedQueue findings into suggestions: wording, anchors, ids; skips those that are exempt, ignored, masked or overlapped.
+/// Turns findings into suggestions: wording, anchors, ids; skips those that are exempt, ignored, masked or overlapped.
 struct QuickReport {
     let draft: DraftText
     let mask: DraftMask

@@ -1,6 +1,6 @@
 import Platform
 
-/// KeyedQueue models' findings into suggestions: finds each quote in the draft, and drops those that are not there.
+/// Turns models' findings into suggestions: finds each quote in the draft, and drops those that are not there.
 struct FindingResolver: Sendable {
     private let draft: DraftText
     private let mask: DraftMask

@@ -24,7 +24,7 @@ package struct ArchiveServices: Sendable {
     /// - Throws: `Fault(.transient)` if the worker is missing for now.
     func worker(for size: Int64) throws -> ArchiveWorker {
         do {
-            return try ArchiveWorker(program: program, limits: ArchiveWorker.timeout(for: size))
+            return try ArchiveWorker(program: program, limits: ArchiveWorker.limits(for: size))
         } catch let fault as Fault {
             throw Fault(.transient, "no archive can be unpacked or packed: \(fault.message)", path: fault.path)
         }

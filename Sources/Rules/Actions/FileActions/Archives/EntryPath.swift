@@ -1,7 +1,7 @@
 import ComicArchive
 import Platform
 
-/// KeyedQueue an entry's name into a path to unpack to.
+/// Turns an entry's name into a path to unpack to.
 enum EntryPath {
     /// Maximum nesting depth of an entry.
     static let mostFolders = 32

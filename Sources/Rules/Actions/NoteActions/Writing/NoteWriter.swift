@@ -27,14 +27,14 @@ package final class NoteWriter: Sendable {
         }
     }
 
-    private typealias KeyedQueue = NoteTurns<NoteOperation, String?, LastDraft>
+    private typealias Turns = NoteTurns<NoteOperation, String?, LastDraft>
 
     let journal: EffectJournal
     let inWork: PathsInWork
     let inPlace: InPlaceFile
     let exchange: ExchangedNote
     private let timeout: EditorTimeout
-    private let turns = KeyedQueue(memory: LastDraft.init, mayKeep: \.isSmall)
+    private let turns = Turns(memory: LastDraft.init, mayKeep: \.isSmall)
     private let saved: SavedNotes
     let pool = BlockingPool("notes", threads: 4, perBulkhead: true)
     let log: Logger
@@ -75,7 +75,7 @@ package final class NoteWriter: Sendable {
         try await turns.enqueue(wish, on: note) { try await self.serve($0, $1, $2) }
     }
 
-    private func serve(_ note: BytePath, _ turns: [KeyedQueue.Turn], _ last: LastDraft) async throws {
+    private func serve(_ note: BytePath, _ turns: [Turns.Turn], _ last: LastDraft) async throws {
         try await pool.run { try journal.presence.require(note) }
         // Another turn may have ended a write that was open when these were requested.
         let written = try await endOpenWrites(of: note, looking: turns.compactMap(\.wish.request?.step))

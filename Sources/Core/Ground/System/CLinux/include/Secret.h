@@ -22,7 +22,7 @@ int steward_arm_clock_watch(int descriptor);
 /// Nanoseconds the machine has been suspended since boot.
 int64_t steward_time_suspended(void);
 
-/// KeyedQueue a terminal's echo off until ``steward_show_typing``; a signal that ends or stops the process first turns it on
+/// Turns a terminal's echo off until ``steward_show_typing``; a signal that ends or stops the process first turns it on
 /// again. One terminal at a time; not thread-safe. 0, or -1 with errno set.
 int steward_hide_typing(int terminal);
 int steward_show_typing(void);

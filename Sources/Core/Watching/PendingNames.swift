@@ -2,7 +2,7 @@ import Platform
 
 /// The last known name of each file that is settling, or has settled and not been fetched. For a file with several
 /// names, it knows one of the pending ones.
-struct ObservedFiles {
+struct PendingNames {
     private struct File: Hashable {
         let root: String
         let device: UInt64
