@@ -61,7 +61,7 @@ struct VaultVerifyTests {
         let vault = scene.path
         let drop = try only(vault.appending("drop"))
         try expect("the deposit \(drop.nameText)", scene) { try flip(drop, at: -40) }
-        try expect("is not as this host made it", scene) { try flip(drop, at: 150) }
+        try expect("differs from what this host made", scene) { try flip(drop, at: 150) }
         try expect("of this host is gone", scene) { try Durable.remove(drop) }
         let slots = try scene.vault("slots").check().output
         // The last of the sealed bytes: only the password could reveal that the slot no longer opens.

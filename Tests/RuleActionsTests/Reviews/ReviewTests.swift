@@ -169,7 +169,7 @@ import Testing
         try scene.home.write(Self.sidecar, "My own words on the idea, in order to remember.\n")
         let world = try scene.open()
         let fault = await #expect(throws: Fault.self) { try await world.run("review", on: "Idea 1.md") }
-        #expect(fault?.kind == .failed && fault?.message.contains("in the way") == true)
+        #expect(fault?.kind == .failed && fault?.message.contains("exists already") == true)
         // Alone, it is a draft like any other.
         try await world.run("review", on: "Idea 1.review.md")
         #expect(try scene.exists("dropbox/Idea 1.review.review.md"))
@@ -269,7 +269,7 @@ import Testing
         try scene.home.write("dropbox/Idea 1", ReviewSample.draft)
         let before = try scene.snapshot()
         let fault = await #expect(throws: Fault.self) { try await world.run("review", on: "Idea 1") }
-        #expect(fault?.kind == .failed && fault?.message.contains("in the way") == true)
+        #expect(fault?.kind == .failed && fault?.message.contains("exists already") == true)
         #expect(try scene.snapshot() == before)
     }
 

@@ -156,7 +156,7 @@ struct RunningInForceTests {
         try forge("UPDATE job SET file = replace(file, '\"inbox\"', '\"attic\"')")
         let bench = try await next(Self.first)
         let job = try await bench.onlyJob()
-        #expect(job.state == .parked && job.problem?.contains("its place `attic` is not in the configuration") == true)
+        #expect(job.state == .parked && job.problem?.contains("`attic` is no longer in the configuration") == true)
         #expect(script.lines.isEmpty)
     }
 
