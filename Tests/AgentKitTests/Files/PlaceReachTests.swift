@@ -70,7 +70,7 @@ struct PlaceReachTests {
         let told = try steward.logged("large.txt in dropbox is refused: it has 2000 bytes")
         #expect(told.map { [$0["place"].text, $0["path"].text] } == [["dropbox", "large.txt"]])
         let explained = try steward.run(["explain", steward.path("dropbox/large.txt").text]).check().output
-        #expect(explained.contains("more than the 1024 that dropbox takes"), "\(explained)")
+        #expect(explained.contains("more than the 1024 that dropbox accepts"), "\(explained)")
         try steward.drop("dropbox/large.txt", "now small")
         try await steward.until("it is taken") { try steward.notes().contains("<large.txt>") }
         #expect(try !steward.run(["status"]).check().output.contains("too large"))

@@ -49,10 +49,10 @@ struct HangingPlaceTests {
         try await steward.until("captures go on at once") { try noted(steward, "<a.txt>") }
         try await steward.until("it shows") {
             let hanging = try steward.status().hanging
-            return hanging.contains { $0.hasPrefix("the rule Far in dropbox: a file system does not answer") }
+            return hanging.contains { $0.hasPrefix("the rule Far in dropbox: a file system does not respond") }
                 && hanging.contains { $0.hasPrefix("the place server:") }
         }
-        #expect(try steward.log().contains("the place server: a file system does not answer"))
+        #expect(try steward.log().contains("the place server: a file system does not respond"))
         let doctor = try steward.run(["doctor"])
         #expect(doctor.status == 2)
         #expect(doctor.output.contains("place server: no response at \(steward.path("server"))"))
@@ -286,7 +286,7 @@ struct HangingPlaceTests {
         guard rename(place.text, aside.text) == 0 else { throw Fault.system("rename", place) }
         try await steward.until("both are told") {
             let lines = try steward.run(["health"]).output.split(separator: "\n")
-            return lines.contains { $0.hasPrefix("the place server: a file system does not answer") }
+            return lines.contains { $0.hasPrefix("the place server: a file system does not respond") }
                 && lines.contains { $0.hasPrefix("the place library is not there") }
         }
         let told = try steward.json(["health"], status: 2)["findings"].items

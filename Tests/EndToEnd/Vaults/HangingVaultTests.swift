@@ -57,7 +57,7 @@ struct HangingVaultTests {
         }
         #expect(try ask(steward, ["health"]).status == 2)
         try await steward.until("it shows") {
-            try ask(steward, ["status"]).output.contains("the vault main: a file system does not answer")
+            try ask(steward, ["status"]).output.contains("the vault main: a file system does not respond")
         }
         // Reported once, by the line that includes the time.
         #expect(try ask(steward, ["health"]).output.occurrences(of: "the vault main") == 1)
