@@ -31,7 +31,8 @@ package final class ThumbnailService: Sendable {
     ///   - content: the file's SHA-256 if the caller knows it; otherwise reading the file for it takes most of the
     ///     time.
     ///   - stated: the pages as the metadata describe them, which may name the cover.
-    /// - Throws: `ComicError`, `.reader(.pageLoadFailed)` if there is no such page; `Fault` if libvips is not installed.
+    /// - Throws: `ComicError`, `.reader(.pageLoadFailed)` if there is no such page; `Fault` if libvips is not installed,
+    ///   or a page of a folder cannot be read.
     package func thumbnail(
         of path: BytePath, page: ThumbnailKey.Page = .cover, size: ThumbnailSize = .cover, content: ContentHash? = nil,
         stated: [ComicPageInfo] = []
