@@ -5,7 +5,7 @@
 #   Tests/run.sh all again   all of them, and where they were, for eight minutes, those that work on files, as `.ci/run` does
 #   Tests/run.sh all all     all of them, and again where the first run was
 #   Tests/run.sh shuffled    all of them, by groups of suites in an order by chance, on one core
-#   Tests/run.sh only NAME   those whose names begin so: EndToEnd.WatchTests
+#   Tests/run.sh only NAME   those whose names begin so: EndToEnd.KillTests
 #
 # STEWARD_TEST_SEED repeats an order, and what the tests draw by chance: without it one is drawn, for the whole run.
 #

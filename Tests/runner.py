@@ -23,24 +23,25 @@ CORES = sorted(os.sched_getaffinity(0))
 PROCESSES = len(CORES) + 4
 # `again` starts no group after so many seconds. Each run has another order, and so another share of the tests.
 AGAIN_LIMIT = 480
-FILES = r"(A4Core|AgentKit|DotLife|Ledger|Platform|RuleActions|Rules|Watching)"
-# Groups of suites, each with its number of processes. A suite belongs to the first group that it matches. Suites that watch
-# folders run beside suites with few open files: libinotifytools cannot handle descriptors above 1,023.
+FILES = r"(A4Core|AgentKit|DotLife|Ledger|Platform|RuleActions|Rules)"
+# Groups of suites, each with its number of processes. A suite belongs to the first group that it matches.
 GROUPS = {
     "attacks": (r"EndToEnd\.(SwapCampaign|PowerCut|SwappedFolder|BecomesPipe|SparseFile|SystemCall|ForeignFile|Unit)Tests", 1),
     # Their tests run one after the other, for minutes: beside others of their process they would also start late.
     "editors": (r"EndToEnd\.EditorTests", 1),
+    # By itself: libinotifytools cannot handle descriptors above 1,023.
     "watching": (r"WatchingTests\.", 1),
-    "agents": (r"EndToEnd\.", len(CORES) + 1),
-    # Agents in the tests' own process, which no other test there should keep from its threads.
-    "files": (r"AgentKitTests\.", 1),
+    # Each process has an agent for each core, and one more.
+    "agents": (r"EndToEnd\.", 3),
+    # Agents in the tests' own process.
+    "inside": (r"AgentKitTests\.", 1),
     "model": (r"TKCoreTests\.ProviderRealModel", 1),
     "comics": (r"Comic(Archive|Vault)Tests\.", 1),
     "drafts": (r"(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife|RonAppSdk)", 1),
     "rules": (r"", 1),
 }
 # The longest start first.
-ORDER = ["attacks", "editors", "rules", "agents", "watching", "files", "comics", "drafts", "model"]
+ORDER = ["attacks", "editors", "rules", "agents", "watching", "inside", "comics", "drafts", "model"]
 CLEAR = "\x1b[K" if sys.stdout.isatty() else ""
 
 

@@ -206,7 +206,7 @@ struct SetupTests {
         let (read, _) = Configuration.load(directories)
         let findings = try await Examination(configuration: try #require(read), directories: directories).findings()
         #expect(findings.first { $0.subject == "place missing" }?.isWell == false)
-        #expect(findings.first { $0.subject == "place missing" }?.remedy?.contains("make it") == true)
+        #expect(findings.first { $0.subject == "place missing" }?.remedy?.contains("create it") == true)
         #expect(findings.first { $0.subject == "place there" }?.isWell == true)
     }
 }

@@ -103,7 +103,7 @@ struct ControlTimeoutTests {
         try writer.waitWithoutTimeout { _ in }
         try writer.setTimeout(1)
         let error = await #expect(throws: Fault.self) { try await sending().value.get() }
-        #expect(error?.message.contains("went away") == true)
+        #expect(error?.message.contains("did not read in time") == true)
         withExtendedLifetime(reader) {}
     }
 

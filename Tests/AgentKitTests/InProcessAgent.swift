@@ -32,8 +32,6 @@ private final class InProcessAgent: InnerAgent {
 
     private let running = Mutex<Running?>(nil)
     private let isEnded = Mutex(true)
-    /// Never closed: a late line of an agent must not reach a file of another test.
-    private static let logs = Mutex<[Descriptor]>([])
 
     var isRunning: Bool { isEnded.withLock { !$0 } }
 
@@ -44,8 +42,7 @@ private final class InProcessAgent: InnerAgent {
         guard let configuration = loaded else { throw TestFailure("\(diagnostics)") }
         let file = try Descriptor(
             fixture.home.path.appending("agent.log"), O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
-        let lines = LogQueue(LogOutput(file.raw, journal: nil))
-        Self.logs.withLock { $0.append(file) }
+        let lines = LogQueue(LogOutput(file.raw, journal: nil, keeping: file))
         let format = LogFormat(json: configuration.logsJSON)
         let log = Logger(label: "steward") { _ in
             StewardLogHandler(level: configuration.logLevel, format: format, queue: lines)
@@ -78,7 +75,14 @@ private final class InProcessAgent: InnerAgent {
         try await running.task.value
     }
 
-    func cancel() { running.withLock { $0 }?.task.cancel() }
+    func cancel(then end: @escaping @Sendable () -> Void) {
+        guard let task = running.withLock({ $0?.task }) else { return end() }
+        task.cancel()
+        Task {
+            _ = await task.result
+            end()
+        }
+    }
 }
 
 /// Runs each test on threads of its own, where it may block: an agent beside it needs those of the cooperative pool.

@@ -166,13 +166,13 @@ struct CaptureReaderTests {
     @Test(
         "An invalid object is rejected, with the key at fault",
         arguments: [
-            ("{", "is no JSON"), ("[]", "no object with `kind`, `moment`, `text`, `time`, `url`"),
+            ("{", "cannot be read as JSON"), ("[]", "no object with `kind`, `moment`, `text`, `time`, `url`"),
             ("\"x\"", "no object"),
             (#"{"tiem": "09:30", "text": "x"}"#, "key `tiem` is unknown"), (#"{"text": 5}"#, "`text` must be a text"),
             (#"{"text": "x", "url": "a.org"}"#, "both `text` and `url`"), (#"{"text": " "}"#, "The note is empty"),
             (#"{"time": "soon"}"#, "`time` is soon"), (#"{"moment": "later"}"#, "`moment` is later"),
             (#"{"kind": "photo"}"#, "drop the picture"), (#"{"kind": "note"}"#, "its `kind` is note, and it is a dot"),
-            (String(repeating: "[", count: 100_000), "is no JSON"),
+            (String(repeating: "[", count: 100_000), "cannot be read as JSON"),
         ])
     func wrongObjects(text: String, reason: String) {
         let fault = #expect(throws: Fault.self) { try read("a.json", text) }

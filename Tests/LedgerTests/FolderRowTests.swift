@@ -8,7 +8,7 @@ import Testing
 
     init() throws { ledger = try Ledger.inMemory() }
 
-    private static let entry = JobRecord.FileLocation(place: "p", path: "a")
+    private static let location = JobRecord.FileLocation(place: "p", path: "a")
 
     private static func file(_ path: BytePath, _ inode: UInt64) -> FileRecord {
         FileRecord(
@@ -104,7 +104,7 @@ import Testing
             if let parked { try transaction.update(parked) }
         }
         #expect(
-            try await ledger.read { try $0.jobs(in: [.ready, .parked], within: Self.entry).map(\.id) } == ["0", "1"])
-        #expect(try await ledger.read { try $0.jobs(in: [.ready], within: Self.entry).map(\.id) } == ["0"])
+            try await ledger.read { try $0.jobs(in: [.ready, .parked], within: Self.location).map(\.id) } == ["0", "1"])
+        #expect(try await ledger.read { try $0.jobs(in: [.ready], within: Self.location).map(\.id) } == ["0"])
     }
 }

@@ -164,7 +164,7 @@ extension PortableSQLTests {
     private static let hash = Sample.hash("abc")
     private static let text = KeptText(hash: Sample.hash("text"), text: "text", use: .perform)
     private static let block = KeptBlockRecord(note: "/n.md", step: "j.0", token: "a", request: "{}")
-    private static let entry = JobRecord.FileLocation(place: "inbox", path: "a.txt")
+    private static let location = JobRecord.FileLocation(place: "inbox", path: "a.txt")
     private static let identity = FolderIdentity(device: 1, inode: 2, fileSystem: 3, isMount: false)
     private static let event = DeliveryRecord(
         id: "j.0", job: "j", target: "hub", path: "", event: "e", key: "k", hash: Sample.hash("body"), size: 4)
@@ -210,9 +210,9 @@ extension PortableSQLTests {
             job.isBacklog = true
             _ = try transaction.addJob(job, steps: [])
         },
-        { _ = try $0.bringForward(jobsAt: entry) }, { _ = try $0.waitingJobs() }, { _ = try $0.begunJobs() },
+        { _ = try $0.bringForward(jobsAt: location) }, { _ = try $0.waitingJobs() }, { _ = try $0.begunJobs() },
         { _ = try $0.jobs(of: "inbox", "a.txt") }, { _ = try $0.jobCounts() }, { _ = try $0.oldestOpenJob() },
-        { try $0.setFile(of: Sample.job("j")) }, { _ = try $0.jobs(in: [.ready], within: entry) },
+        { try $0.setFile(of: Sample.job("j")) }, { _ = try $0.jobs(in: [.ready], within: location) },
         { try $0.setIntent(Sample.steps("j")[0], "{}", texts: [text]) }, { _ = try $0.texts(ofJob: "j") },
         { _ = try $0.steps(of: "j") },
         { try $0.setReceipt(Sample.steps("j")[0], "{}") },

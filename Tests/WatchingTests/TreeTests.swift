@@ -18,7 +18,7 @@ extension WatchingTests {
         }
 
         /// Waits for the second half of a rename long enough for a loaded machine.
-        private var timeouts: WatchOptions {
+        private var longWait: WatchOptions {
             var options = WatchOptions()
             options.renameWait = 120
             return options
@@ -107,7 +107,7 @@ extension WatchingTests {
 
         @Test("A folder renamed within the root keeps its watches") func folderRenamedWithin() async throws {
             try folder.write("in/old/a/b.txt", "x")
-            let observer = try Observer([root], timeouts)
+            let observer = try Observer([root], longWait)
             try await observer.firstLook()
             let before = observer.source.status().watches
             try rename(root.path.appending("old"), root.path.appending("new"))
@@ -135,7 +135,7 @@ extension WatchingTests {
             try folder.write("in/d/x.txt", "x")
             try folder.write("other/c.txt", "x")
             try folder.write("out/e/x.txt", "x")
-            let observer = try Observer([root, other], timeouts)
+            let observer = try Observer([root, other], longWait)
             try await observer.firstLook()
             observer.forget()
             let inside = root.path
@@ -211,7 +211,7 @@ extension WatchingTests {
             let other = WatchRoot(name: "other", path: folder.path.appending("other"))
             try makeFolder(other.path)
             try folder.write("in/d/x.txt", "x")
-            let observer = try Observer([root, other], timeouts)
+            let observer = try Observer([root, other], longWait)
             try await observer.firstLook()
             try rename(root.path.appending("d"), other.path.appending("e"))
             try await eventually("the rename is told") {

@@ -5,10 +5,17 @@ import Platform
 import TestSupport
 import Testing
 
-/// A person's answers in a sidecar, and their effects, through the built binary.
+/// A person's answers in a sidecar, and their effects.
 @Suite("Answers to a review", .ownThreads)
 struct ReviewAnswerTests {
-    static let rule = EditorTests.Reviews.rule
+    static let rule = """
+        - rule: Review
+          in: drafts
+          on: [arrived, changed]
+          settle: 300ms
+          do:
+            - review
+        """
     static let before = "We met in order to talk.\n\nThen we went home.\n"
     static let after = "We met to talk.\n\nThen we went home.\n"
 

@@ -92,10 +92,10 @@ import Testing
 
     @Test("A worker that hangs is killed") func workerHangsKilled() async throws {
         let path = try folder.write("a.cbr", "x")
-        let timeouts = WorkerLimits(timeout: 1)
+        let limits = WorkerLimits(timeout: 1)
         for script in ["sleep 1000", "exec 4>&-; sleep 1000", "while sleep 0.1; do cat \(path) >&4; done"] {
             do {
-                let verdict = try await judge(path, by: try fake(script), timeouts)
+                let verdict = try await judge(path, by: try fake(script), limits)
                 #expect(["worker-limit", "worker-nonsense"].contains(verdict.word), "\(script): \(verdict.word)")
             } catch let fault as Fault {
                 // It might as well be a slow disk.

@@ -187,9 +187,9 @@ struct ControlSocketTests {
         }
         let socket = steward.home.path.appending("run/control.sock")
         // It has sent everything and now waits for the answer.
-        let timeouts = try SocketCaller(socket)
-        timeouts.say(Array("{\"command\":\"wait\"}".utf8))
-        timeouts.finish()
+        let waiting = try SocketCaller(socket)
+        waiting.say(Array("{\"command\":\"wait\"}".utf8))
+        waiting.finish()
         var many: [SocketCaller] = []
         // A few more than there is room for: an earlier caller may still hold its slot for a moment.
         for _ in 0..<140 {
@@ -202,7 +202,7 @@ struct ControlSocketTests {
         try await steward.until("there is room") { try steward.run(["status"]).status == 0 }
         guard isAtWork else { return }
         try steward.home.write("go", "")
-        let answer = try await BlockingPool("answer").run { timeouts.answer() }
+        let answer = try await BlockingPool("answer").run { waiting.answer() }
         #expect(try !Answer(parsing: answer)["answer"]["quietSince"].text.isEmpty)
         try await steward.stop()
     }

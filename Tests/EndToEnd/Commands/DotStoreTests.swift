@@ -72,7 +72,7 @@ struct DotStoreTests: DotCommands {
         let added = try answer("add", "dot", "--attach", "song.txt")
         try Durable.remove(BytePath(added["files"].items[0]["path"].text))
         let lost = try dots("check", "--repair")
-        #expect(lost.status == 2 && lost.output.contains("is gone"), "\(lost.output)")
+        #expect(lost.status == 2 && lost.output.contains("is missing"), "\(lost.output)")
         #expect(try FileStatus.of(photos) != nil)
     }
 

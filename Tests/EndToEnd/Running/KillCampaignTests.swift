@@ -102,7 +102,7 @@ private final class Run {
         let process = try await steward.launch()
         steward.variables["STEWARD_FAULT"] = nil
         try await steward.until("all is done", seconds: 300) {
-            try !process.isRunning || (steward.ask("wait") != nil && states().keys.contains(action.outcome))
+            !process.isRunning || (steward.ask("wait") != nil && states().keys.contains(action.outcome))
         }
         guard !process.isRunning else { return false }
         guard process.terminationReason == .uncaughtSignal, process.terminationStatus == SIGKILL else {
@@ -111,9 +111,10 @@ private final class Run {
         return true
     }
 
-    private func states() throws -> [String: Int] {
-        guard let reply = steward.ask("status") else { return [:] }
-        let jobs = try Answer(parsing: reply)["answer"]["jobs"]
+    private func states() -> [String: Int] {
+        // The kill may cut an answer off.
+        guard let reply = steward.ask("status"), let answer = try? Answer(parsing: reply) else { return [:] }
+        let jobs = answer["answer"]["jobs"]
         return Dictionary(uniqueKeysWithValues: jobs.keys.map { ($0, Int(jobs[$0].number ?? 0)) }).filter {
             $0.value > 0
         }
@@ -130,7 +131,7 @@ private final class Run {
             try FileStatus.of(store) == nil
             ? "" : steward.shell(["sqlite3", store.text, "SELECT noteText FROM experience ORDER BY 1"]).output
         let events = try steward.json(["outbox"]).items.count
-        return Ending(files: files, jobs: try states(), captures: captures, events: events)
+        return Ending(files: files, jobs: states(), captures: captures, events: events)
     }
 
     /// Every file and folder below, with its content.

@@ -183,13 +183,13 @@ import Testing
         try await append("one", 0)
         var options = ActionWorld.Options()
         options.noteTimeouts.editor = 60
-        let timeouts = try scene.open(options)
+        let waiting = try scene.open(options)
         let lock = try scene.home.write("notes/.inbox.md.swp", "b0VIM")
-        let appended = Task { try await append("two", 1, timeouts) }
+        let appended = Task { try await append("two", 1, waiting) }
         let held = try text + "typed by hand\n"
         try scene.home.write("notes/inbox.md", held)
         try await waitUntil("the save is seen") {
-            try timeouts.ledger.readBlocking { try $0.keptBlocks(note).contains { $0.holder != nil } }
+            try waiting.ledger.readBlocking { try $0.keptBlocks(note).contains { $0.holder != nil } }
         }
         try scene.home.write("notes/inbox.md", NoteAppendTests.start + "typed by hand\n")
         try Durable.remove(lock)

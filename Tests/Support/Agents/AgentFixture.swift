@@ -3,7 +3,8 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// A separate home for the built `steward`, and the agent in it: everything goes through the binary, as for a user.
+/// A separate home, and the agent in it: the built `steward`, or one in the tests' own process. Frequent questions go to
+/// its socket, all other commands through the binary, as for a user.
 ///
 /// Nothing here sleeps for a result: `wait()` asks the agent until nothing is pending, `until` polls a condition.
 package final class AgentFixture: @unchecked Sendable {  // `agent` is only touched by the test's own task
@@ -74,9 +75,14 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
     private static let file: BytePath = ".config/steward/steward.yaml"
 
     deinit {
-        inner?.cancel()
         if let agent, agent.isRunning { kill(agent.processIdentifier, SIGKILL) }
-        if hasSlot { AgentSlots.shared.give() }
+        let (home, hasSlot) = (home, hasSlot)
+        // An agent in this process ends later; it keeps its home and its slot until then.
+        let end: @Sendable () -> Void = {
+            withExtendedLifetime(home) {}
+            if hasSlot { AgentSlots.shared.give() }
+        }
+        if let inner { inner.cancel(then: end) } else { end() }
     }
 
     /// The program that was built beside the tests.
@@ -285,7 +291,9 @@ package protocol InnerAgent: Sendable {
     func stop() async throws
 
     /// Has it end without waiting for that.
-    func cancel()
+    ///
+    /// - Parameter end: called when it has ended.
+    func cancel(then end: @escaping @Sendable () -> Void)
 }
 
 /// A failure that a test cannot continue after.

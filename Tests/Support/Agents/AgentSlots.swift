@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Limits how many fixtures have an agent at the same time, to one more than there are cores: fifty agents on two of
-/// them would make every wait a long one.
+/// Limits how many fixtures of this process have an agent at the same time, to one more than there are cores: fifty
+/// agents on two of them would make every wait a long one.
 final class AgentSlots: Sendable {
     static let shared = AgentSlots(count: ProcessInfo.processInfo.activeProcessorCount + 1)
 

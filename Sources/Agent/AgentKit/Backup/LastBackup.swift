@@ -13,7 +13,7 @@ package struct LastBackup: Codable, Sendable, Equatable {
     static let name: BytePath = "last-backup.json"
 
     /// Days after which to warn; a weekly backup that is one day late is fine.
-    static let timeout = 8
+    static let warningAge = 8
 
     /// Its age in whole days; negative if the clock was ahead.
     func days(at now: Timestamp) -> Int { Int((now.seconds - time.seconds) / 86_400) }

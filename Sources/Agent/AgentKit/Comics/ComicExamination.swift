@@ -47,9 +47,8 @@ package struct ComicExamination: Sendable {
             return Examination.Finding("PDF", "drawn by poppler's tools, locked down")
         } catch {
             return Examination.Finding(
-                "PDF", explain(error), remedy: "PDF comics are refused until then, all others are read")
+                "PDF", explain(error), remedy: "fix that; PDF comics are refused until then, all others are read")
         }
-
     }
 
     private func solidArchives() -> Examination.Finding {

@@ -21,9 +21,13 @@ package struct LogLine: Sendable {
 package struct LogOutput: Sendable {
     let descriptor: Int32
     let journal: JournalSocket?
+    private let file: Descriptor?
 
-    package init(_ descriptor: Int32 = STDERR_FILENO, journal: JournalSocket? = .system) {
-        (self.descriptor, self.journal) = (descriptor, journal)
+    /// - Parameter file: what owns the descriptor, if it is not the process: it stays open as long as this exists.
+    package init(
+        _ descriptor: Int32 = STDERR_FILENO, journal: JournalSocket? = .system, keeping file: Descriptor? = nil
+    ) {
+        (self.descriptor, self.journal, self.file) = (descriptor, journal, file)
     }
 
     /// Writes a line. Blocks while the reader is stalled.

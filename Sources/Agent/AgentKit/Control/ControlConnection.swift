@@ -52,7 +52,7 @@ final class ControlConnection: Sendable {
     func peer() throws -> SocketPeer { try SocketPeer(of: descriptor) }
 
     /// The peer has disconnected.
-    private static let away = Fault(.failed, "the connection was closed")
+    private static let away = Fault(.failed, "the other side closed the connection, or did not read in time")
     /// The answer cannot be decoded.
     static let foreign = Fault(
         .failed, "the agent's answer is invalid; check whether it is of this version, and restart it")

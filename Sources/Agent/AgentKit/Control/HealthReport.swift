@@ -55,7 +55,7 @@ package struct HealthReport: Codable, Sendable, Equatable {
         find("outbox", dead + held, "\(dead) events were given up and \(held) are held behind them: `steward outbox`")
         let missing = status.missingBlocks.count
         find("blocks", missing, "\(missing) blocks are missing from notes: `steward blocks list`")
-        if let last = status.lastBackup, last.days(at: now) >= LastBackup.timeout {
+        if let last = status.lastBackup, last.days(at: now) >= LastBackup.warningAge {
             find("backup", 1, last.warning(at: now))
         }
         self.findings = findings

@@ -62,7 +62,7 @@ extension Examination {
                     remedy: "run `steward restore`, which finishes it")
             ]
         } catch {
-            return [Finding("state directory", "it cannot be looked into with your rights: \(explain(error))")]
+            return [Finding("state directory", "it cannot be read with your permissions: \(explain(error))")]
         }
     }
 
@@ -172,7 +172,7 @@ extension Examination {
                     remedy: "put a backup in its place (`steward restore`) before a start begins an empty one")
             ]
         } catch {
-            return [Finding("database ledger.sqlite", "it cannot be seen with your rights: \(explain(error))")]
+            return [Finding("database ledger.sqlite", "it cannot be read with your permissions: \(explain(error))")]
         }
     }
 

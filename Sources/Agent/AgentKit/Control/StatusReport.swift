@@ -257,7 +257,7 @@ package struct StatusReport: Codable, Sendable {
         for place in places {
             let state =
                 if isHanging(.place(place.name)) {
-                    "does not answer"
+                    "does not respond"
                 } else if let other = place.usedBy {
                     "in use by \(other)"
                 } else if place.isPresent {

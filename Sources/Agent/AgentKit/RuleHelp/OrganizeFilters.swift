@@ -187,7 +187,7 @@ struct OrganizeFilters {
             let cased = isAnyCase ? globs.compactMap(OrganizePatterns.anyCase) : globs
             guard cased.count == globs.count else {
                 throw OrganizeLoss(
-                    position, "a case-insensitive name can only contain the letters a to z here")
+                    position, "a case-insensitive name with `[`, or with letters other than a to z, cannot be imported")
             }
             lines.append("stem: \(YamlText.list(cased))")
         }

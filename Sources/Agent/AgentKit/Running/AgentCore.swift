@@ -79,7 +79,9 @@ package final class AgentCore: Sendable {
             run: configuration.run, programFolders: Self.programFolders(directories),
             homeTrash: directories.trash, vaults: vaults,
             reviews: ReviewTools(
-                folder: directories.state.appending("reviews"), told: ModelMeter.telling(metrics)),
+                folder: directories.state.appending("reviews"),
+                environment: ProcessInfo.processInfo.environment.merging(["HOME": directories.home.text]) { $1 },
+                told: ModelMeter.telling(metrics)),
             publishing: PublishServices(outbox: outbox, targets: configuration.publish),
             notify: configuration.notify)
         registry = StandardActions.registry(services)

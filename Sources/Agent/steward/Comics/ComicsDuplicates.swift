@@ -42,7 +42,7 @@ struct ComicsDuplicates: AsyncParsableCommand {
                 try Consent.require(
                     "Put \(review.copies == 1 ? "the copy" : "\(review.copies) copies") into the trash?", yes: yes,
                     json: options.json, otherwise: "nothing was removed",
-                    hint: "say --yes to remove the copies, or --dry-run to see them")
+                    hint: "use --yes to remove the copies, or --dry-run to see them")
                 review = await operations.removeCopies(review, meter)
                 if !options.json { Output.lines(review.removalLines) }
             }

@@ -6,7 +6,7 @@ import Platform
 
 /// Confirmation of an irreversible operation.
 enum Consent {
-    static let usual = "say --yes if you mean it"
+    static let usual = "use --yes if you mean it"
 
     /// - Returns: true for `y` and `yes`; false for everything else, including end of input.
     static func ask(_ question: String) -> Bool {

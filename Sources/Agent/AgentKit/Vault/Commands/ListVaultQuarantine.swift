@@ -59,7 +59,7 @@ package struct VaultQuarantineListing: Codable, Sendable {
                 switch deposit.origin {
                 case "own": "made by this host"
                 case "changed": "not as this host made it"
-                default: "made by another host"
+                default: "not made by this host"
                 }
             out.append("deposit  \(deposit.id)  \(ComicText.bytes(deposit.size))  \(what)")
             if let problem = deposit.problem { out.append("         \(problem)") }

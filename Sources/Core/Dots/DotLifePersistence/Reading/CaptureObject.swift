@@ -56,7 +56,8 @@ struct CaptureObject {
             whole = try JSON(parsing: Array(text.utf8))
         } catch {
             throw Fault(
-                .refused, "it is called .json and cannot be read as JSON (\(shown(error.message))); as a note call it .txt")
+                .refused,
+                "it is called .json and cannot be read as JSON (\(shown(error.message))); as a note call it .txt")
         }
         guard case .object(let members) = whole else {
             throw Fault(.refused, "its JSON is no object with \(listed)")

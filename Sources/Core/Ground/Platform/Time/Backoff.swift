@@ -46,6 +46,11 @@ package struct Backoff: Sendable {
         return Self.delay(delay, asked: asked, jitter: jitter, using: &generator)
     }
 
+    /// The same in seconds.
+    package mutating func seconds(failures: Int, asked: Double? = nil) -> Double {
+        delay(failures: failures, asked: asked.map { .seconds($0) }) / .seconds(1)
+    }
+
     /// The rule for every retry: after our own delay, but never sooner than the other side asked for (`Retry-After`).
     /// Jitter then only lengthens it, so that not everyone who was asked comes back at once.
     package static func delay(
@@ -53,10 +58,5 @@ package struct Backoff: Sendable {
     ) -> Duration {
         let shortest = asked == nil ? 1 - jitter : 1
         return max(own, asked ?? .zero) * Double.random(in: shortest...(1 + jitter), using: &generator)
-    }
-
-    /// The same in seconds.
-    package mutating func seconds(failures: Int, asked: Double? = nil) -> Double {
-        delay(failures: failures, asked: asked.map { .seconds($0) }) / .seconds(1)
     }
 }

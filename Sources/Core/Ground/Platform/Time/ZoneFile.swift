@@ -29,7 +29,7 @@ final class ZoneFile: Sendable {
 
     private static let all = Mutex<[String: ZoneFile]>([:])
     /// Seconds until the file is checked again.
-    private static let timeout = 60
+    private static let interval = 60
     /// In bytes; the largest file of the database has some four thousand.
     private static let limit = 1 << 20
 
@@ -59,7 +59,7 @@ final class ZoneFile: Sendable {
     func rules() -> ZoneRules {
         state.withLock { state in
             let now = clock()
-            guard now - state.looked >= Self.timeout else { return state.rules }
+            guard now - state.looked >= Self.interval else { return state.rules }
             state.looked = now
             if Self.version(path) != state.version, let (rules, version) = Self.read(path) {
                 (state.rules, state.version) = (rules, version)

@@ -36,7 +36,8 @@ struct ExchangedNote {
         let age = Timestamp.now().seconds - Double(status.fingerprint.modified) / 1e9
         guard age >= quietFor else {
             throw Fault(
-                .transient, "\(note) has just been written and cannot be leased; waiting until it has been unchanged for a while",
+                .transient,
+                "\(note) has just been written and cannot be leased; waiting until it has been unchanged for a while",
                 path: note)
         }
         let before = try file.readAll()
