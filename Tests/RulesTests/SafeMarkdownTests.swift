@@ -171,6 +171,13 @@ struct SafeMarkdownTests {
         }
     }
 
+    @Test("A value that closes the template's angle brackets itself is text, all of it")
+    func addressThenText() throws {
+        #expect(try render("<{{ v }}>", ["v": "http://e/a%b"], as: .block) == "<http://e/a%25b>")
+        let note = try render("<{{ v }}>", ["v": "http://e/p.png>|<% x"], as: .block)
+        #expect(note.hasPrefix("\\<http://e/p.png\\>") && !note.contains("<%"), "\(note)")
+    }
+
     @Test("A value in a heading is one line")
     func heading() throws {
         let arguments = Arguments(

@@ -74,7 +74,7 @@ struct DotCommandTests: DotCommands {
             try refusal("week", "--scale", "hours").contains(
                 "`steward dots week` has no grid of hours; it has days, weeks, months, and `steward dots today` has hours"
             ))
-        #expect(try refusal("today", "--scale", "minutes").contains("there are hours, days, weeks, months"))
+        #expect(try refusal("today", "--scale", "minutes").contains("use hours, days, weeks, months"))
         #expect(try refusal("today", "--zoom", "up").contains("use `--zoom in` or `--zoom out`"))
         #expect(
             try refusal("today", "--date", "2026-02-30").contains(
@@ -126,7 +126,7 @@ struct DotCommandTests: DotCommands {
         try dots("today", "--svg", "pictures/").check()
         #expect(try FileStatus.of(home.appending("pictures/dots-2026-03-05-hours.svg")) != nil)
         #expect(try refusal("week", "--svg", "-", "--json").contains("standard output takes one of"))
-        #expect(try refusal("week", "--theme", "pink").contains("there are automatic, light, dark"))
+        #expect(try refusal("week", "--theme", "pink").contains("use automatic, light, dark"))
     }
 
     @Test(

@@ -219,7 +219,7 @@ package struct SafeMarkdown {
     private func shown(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
         guard kind == .line else {
             // Within the template's angle brackets, a web address needs no escaping.
-            if out.last == "<", !isEscaped(at: out.count - 1), MarkdownLink.webAddress(["<"] + source + [">"]) != nil {
+            if out.last == "<", !isEscaped(at: out.count - 1), Self.isWebAddress(source) {
                 return MarkdownLink.percented(source)
             }
             return MarkdownPunctuation.escaped(source)
@@ -272,9 +272,14 @@ package struct SafeMarkdown {
     /// Keeps a value from making a tag with the template's `<`; a web address still becomes a link.
     private mutating func disarmTag(before source: [Unicode.Scalar]) {
         guard out.last == "<", !isEscaped(at: out.count - 1), source.first.map(Self.beginsTag) == true,
-            MarkdownLink.webAddress(["<"] + source + [">"]) == nil
+            !Self.isWebAddress(source)
         else { return }
         out.insert("\\", at: out.count - 1)
+    }
+
+    /// Whether all of it is one web address: what follows a `>` of its own would be outside of the template's brackets.
+    private static func isWebAddress(_ source: [Unicode.Scalar]) -> Bool {
+        !source.contains(">") && MarkdownLink.webAddress(["<"] + source + [">"]) != nil
     }
 
     private enum Opening {
