@@ -80,12 +80,11 @@ prove: ## run all tests twice in one folder, and again in random order on one co
 	Tests/run.sh all all
 	Tests/run.sh shuffled
 
-campaign: ## 50 power cuts, 1,000 kills, and 10,000 swaps of files, folders and targets against each action; needs root
+campaign: ## for the night: power cuts, kills, and 10,000 swaps of files and folders against each action; needs root
 	$(PACKAGES) build test
 	$(SWIFT) build $(CHECKED) --build-tests
-	STEWARD_TEST_WHOLE=1 Tests/run.sh only EndToEnd.PowerCutTests
-	STEWARD_TEST_WHOLE=1 Tests/run.sh only EndToEnd.KillCampaignTests
-	STEWARD_TEST_WHOLE=1 Tests/run.sh only EndToEnd.SwapCampaignTests
+	for suite in PowerCut KillCampaign EffectCampaign PublishCampaign SwapCampaign; do \
+	    STEWARD_TEST_WHOLE=1 Tests/run.sh only EndToEnd.$${suite}Tests || exit; done
 
 bench: ## run the benchmarks
 	Benchmarks/run.sh

@@ -234,7 +234,7 @@ import Testing
         let text = "- rule: R\n  in: other\n  in: notes\n  do: [trash]\n  do: [trash]\n  zzzzzzzz: 1\n"
         #expect(
             complaints(text).map { $0.prefix(44) } == [
-                "3:3 the key `in` is repeated; the first is ", "5:3 the key `do` is repeated; the first is ",
+                "3:3 the key `in` is repeated; the first is o", "5:3 the key `do` is repeated; the first is o",
                 "6:3 unknown key `zzzzzzzz` in a rule; known:",
             ])
     }

@@ -5,12 +5,12 @@ import Testing
 
 /// Two users: files, folders and targets are exchanged for links at full speed while each action is running.
 ///
-/// 300 exchanges of each kind; 10,000 with `STEWARD_TEST_WHOLE=1` (`make campaign`). `Tests/Campaigns/README.md` says
+/// 50 exchanges of each kind; 10,000 with `STEWARD_TEST_WHOLE=1` (`make campaign`). `Tests/Campaigns/README.md` says
 /// how to read the table.
 @Suite(
     "The race campaign", .serialized, .enabled(if: TestUser.areBothHere, Comment(rawValue: TestUser.comment)))
 struct SwapCampaignTests {
-    private static let swaps = Thoroughness.isWhole ? 10_000 : 300
+    private static let swaps = Thoroughness.isWhole ? 10_000 : 50
 
     @Test(
         "Whatever is swapped for a link, nothing of the victim's is read, moved or written",
