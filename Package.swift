@@ -145,6 +145,8 @@ let package = Package(
 
         core("Platform", in: "Ground", ["CLinux", "COpenSSL", deque, heap]),
         core("OwnFiles", in: "Ground", ["Platform"]),
+        // Not in Platform, which the worker uses as well: it loads nothing of Foundation.
+        core("JSONText", in: "Ground", ["Platform"]),
         core("HTTPKit", in: "Ground", [http, nio, nioPosix, nioHTTP, nioTLS]),
 
         core("Sandbox", in: "Sandbox", ["CLinux", "Platform"]),
@@ -153,8 +155,8 @@ let package = Package(
             dependencies: ["Sandbox", "OwnFiles", "Platform", "CArchive", "CLinux", "CTag", "CTextCat", "CXml"],
             path: "Sources/Core/Sandbox/steward-worker", swiftSettings: strict, linkerSettings: slim),
 
-        core("SQLiteFile", in: "Storage", ["OwnFiles", "Platform", grdb]),
-        core("Ledger", in: "Storage", ["OwnFiles", "Platform", "SQLiteFile", grdb]),
+        core("SQLiteFile", in: "Storage", ["JSONText", "OwnFiles", "Platform", grdb]),
+        core("Ledger", in: "Storage", ["JSONText", "OwnFiles", "Platform", "SQLiteFile", grdb]),
         .target(
             name: "Watching",
             dependencies: [
@@ -171,19 +173,19 @@ let package = Package(
         core("ComicVault", in: "Vault", ["CLinux", "COpenSSL", "OwnFiles", "Platform"]),
         core(
             "TKCore", in: "TK",
-            ["HTTPKit", "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, nioTLS],
+            ["HTTPKit", "JSONText", "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, nioTLS],
             resources: [.copy("Resources")]),
         core(
             "RonAppSdkSwift", in: "RON", ["HTTPKit", "Platform", nio, nioTLS, log, metrics, toml]),
         core("RonHummingbird", in: "RON", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),
 
         .target(
-            name: "Rules", dependencies: ["Ledger", "Platform", deque, yams, log, metrics],
+            name: "Rules", dependencies: ["JSONText", "Ledger", "Platform", deque, yams, log, metrics],
             path: "Sources/Rules/Engine", swiftSettings: strict),
-        actions("FileActions", ["ComicArchive", "ComicVault", "Ledger", "Sandbox"]),
+        actions("FileActions", ["ComicArchive", "ComicVault", "JSONText", "Ledger", "Sandbox"]),
         actions(
             "NoteActions",
-            ["A4CoreSwift", "DotLifeDomain", "DotLifePersistence", "FileActions", "Ledger", "TKCore", log]),
+            ["A4CoreSwift", "DotLifeDomain", "DotLifePersistence", "FileActions", "JSONText", "Ledger", "TKCore", log]),
         actions(
             "RuleActions",
             ["ComicVault", "FileActions", "Ledger", "NoteActions", "RonAppSdkSwift", log]),
@@ -191,7 +193,7 @@ let package = Package(
         .target(
             name: "AgentKit",
             dependencies: [
-                "RuleActions", "FileActions", "NoteActions", "Rules", "Watching", "Ledger", "OwnFiles",
+                "RuleActions", "FileActions", "NoteActions", "Rules", "Watching", "JSONText", "Ledger", "OwnFiles",
                 "Platform", "A4CoreSwift", "CLinux", "ComicArchive", "ComicVault", "DotLifeDomain",
                 "DotLifePersistence",
                 "RonAppSdkSwift", "SQLiteFile", "Sandbox", "TKCore", yams, log, metrics, nio, nioPosix, nioHTTP,
@@ -201,7 +203,7 @@ let package = Package(
         .executableTarget(
             name: "steward",
             dependencies: [
-                "AgentKit", "TKCommands", "ComicArchive", "ComicVault", "Rules",
+                "AgentKit", "TKCommands", "ComicArchive", "ComicVault", "JSONText", "Rules",
                 "Ledger", "OwnFiles", "Platform", arguments, log, lifecycle, signals,
             ],
             path: "Sources/Agent/steward",
@@ -217,7 +219,8 @@ let package = Package(
         .executableTarget(
             name: "ron-mock-plane",
             dependencies: [
-                "OwnFiles", "Platform", hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, nioHTTP, nioTLS,
+                "JSONText", "OwnFiles", "Platform", hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio,
+                nioHTTP, nioTLS,
                 arguments, log, lifecycle, signals,
             ],
             path: "Sources/Agent/ron-mock-plane", swiftSettings: strict),
@@ -231,7 +234,7 @@ let package = Package(
             name: "ComicTestSupport",
             dependencies: ["ComicArchive", "OwnFiles", "Platform", "CArchive", "TestSupport"],
             path: "Tests/ComicSupport", swiftSettings: strict),
-        suite("PlatformTests", ["Platform", "CLinux"]),
+        suite("PlatformTests", ["JSONText", "Platform", "CLinux"]),
         suite("LedgerTests", ["Ledger", "Platform", "SQLiteFile", grdb]),
         suite("WatchingTests", ["Watching", "Platform"]),
         suite("A4CoreSwiftTests", ["A4CoreSwift"]),

@@ -20,8 +20,9 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/Core/Ground/System/CLinux"),
         core("Platform", in: "Ground", ["CLinux", "COpenSSL", deque, heap]),
         core("OwnFiles", in: "Ground", ["Platform"]),
+        core("JSONText", in: "Ground", ["Platform"]),
         core("Sandbox", in: "Sandbox", ["CLinux", "Platform"]),
-        core("SQLiteFile", in: "Storage", ["OwnFiles", "Platform", grdb]),
+        core("SQLiteFile", in: "Storage", ["JSONText", "OwnFiles", "Platform", grdb]),
         core("DotLifeDomain", in: "Dots", ["Platform"]),
         core(
             "DotLifePersistence", in: "Dots", ["DotLifeDomain", "OwnFiles", "Platform", "SQLiteFile", "Sandbox", grdb]),

@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import Foundation
 import Glibc
+import JSONText
 import Ledger
 import Logging
 import Platform

@@ -1,6 +1,7 @@
 import ComicVault
 import Foundation
 import Glibc
+import JSONText
 import OwnFiles
 import Platform
 import SQLiteFile

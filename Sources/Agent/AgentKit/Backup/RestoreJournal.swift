@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONText
 import Ledger
 import OwnFiles
 import Platform

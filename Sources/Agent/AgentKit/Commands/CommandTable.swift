@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// The commands that an agent answers, by name on the wire.

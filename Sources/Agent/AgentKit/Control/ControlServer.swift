@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Glibc
+import JSONText
 import Logging
 import OwnFiles
 import Platform

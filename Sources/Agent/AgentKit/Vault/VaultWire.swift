@@ -1,6 +1,7 @@
 import ComicVault
 import Foundation
 import Glibc
+import JSONText
 import Platform
 
 /// Frames on the control socket after a vault request: a byte for the type, four bytes for the length, then the

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import JSONText
 import NIOCore
 import Platform
 import Synchronization

@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import ComicArchive
 import Glibc
+import JSONText
 import Platform
 import TKCommands
 

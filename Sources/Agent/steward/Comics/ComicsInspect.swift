@@ -1,6 +1,7 @@
 import AgentKit
 import ArgumentParser
 import ComicArchive
+import JSONText
 import Platform
 import TKCommands
 

@@ -2,6 +2,7 @@ import AgentKit
 import ArgumentParser
 import Foundation
 import Glibc
+import JSONText
 import OwnFiles
 import Platform
 import TKCommands

@@ -1,5 +1,6 @@
 import AgentKit
 import ArgumentParser
+import JSONText
 import OwnFiles
 import Platform
 import Rules

@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// The rules that a file has matched as an arrival, in any of its judgements.

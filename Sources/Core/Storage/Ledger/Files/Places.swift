@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// What the ledger knows about a place's folder.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// A file's attributes as rules last saw them (docs/design/matching.md).

@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// Up to when time was observed to pass, across restarts.

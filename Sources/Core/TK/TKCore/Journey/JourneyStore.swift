@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import JSONText
 import Platform
 import SQLiteFile
 

@@ -1,3 +1,4 @@
+import JSONText
 import Platform
 
 /// One finding of the quick pass with the user's answer.

@@ -1,6 +1,7 @@
 import ComicArchive
 import ComicVault
 import Foundation
+import JSONText
 import Platform
 import Synchronization
 

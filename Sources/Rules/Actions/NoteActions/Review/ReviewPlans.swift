@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import Platform
 
 /// The plans that steps make from answers. They are durable before anything is written, so that a crash repeats the

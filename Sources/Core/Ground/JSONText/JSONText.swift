@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Platform
 
 /// The project's JSON encoding: members in the order of their names, so that equal values give equal texts, and slashes
 /// unescaped. For a custom member order, use ``JSON``.
