@@ -20,7 +20,7 @@ LOGS = pathlib.Path(".build/tests")
 SEED = os.environ["STEWARD_TEST_SEED"]
 CORES = sorted(os.sched_getaffinity(0))
 # A process has a thread for tests on each core, and a test that waits for a program keeps one: so there are more processes.
-PROCESSES = len(CORES) + 4
+PROCESSES = len(CORES) + 3
 # `again` starts no group after so many seconds. Each run has another order, and so another share of the tests.
 AGAIN_LIMIT = 480
 FILES = r"(A4Core|AgentKit|DotLife|Ledger|Platform|RuleActions|Rules)"
