@@ -37,7 +37,8 @@ struct BurstTests {
 
     @Test("Arrivals come before the jobs of thousands of existing files, which are never all in memory")
     func beforeBacklog() async throws {
-        let steward = try AgentFixture.inside()
+        // The program, which shares its threads with no other test: thousands of files take a while.
+        let steward = try AgentFixture()
         let count = 4_000
         try steward.rule(
             """
@@ -126,7 +127,8 @@ struct BurstTests {
 
     @Test("Results of a new rule for a place's first files are not mistaken for others of them")
     func ownProducts() async throws {
-        let steward = try AgentFixture.inside()
+        // The program, which shares its threads with no other test: thousands of files take a while.
+        let steward = try AgentFixture()
         try steward.rule("- { rule: None, in: dropbox, where: { extension: none }, do: trash }")
         let count = 700
         for number in 0..<count { try steward.drop(BytePath("dropbox/a\(number).txt"), "x\(number)") }
