@@ -53,14 +53,10 @@ extension Examination {
     private func interruptedRestore() -> [Finding] {
         let state = directories.state
         do {
-            guard try FileStatus.of(RestoreJournal.file(state)) != nil, StateLock.holder(of: state) == nil else {
+            guard let found = try StateLock.interruptedRestore(into: state), StateLock.holder(of: state) == nil else {
                 return []
             }
-            return [
-                Finding(
-                    "state directory", "a restore into \(state) was interrupted, and only part of it is there",
-                    remedy: "run `steward restore`, which finishes it")
-            ]
+            return [Finding("state directory", found.trouble, remedy: found.remedy)]
         } catch {
             return [Finding("state directory", "it cannot be read with your permissions: \(explain(error))")]
         }

@@ -25,14 +25,20 @@ package final class StateLock: Sendable {
                     + "stop it first, or give this one a separate state directory and runtime directory "
                     + "(STEWARD_STATE, STEWARD_RUNTIME)", path: directory)
         }
-        if try !restores && FileStatus.of(directory.appending(Self.restoring)) != nil {
-            throw Fault(
-                .usage,
-                "a restore into \(directory) was interrupted, and only part of it is there; run `steward restore`, which finishes "
-                    + "it, then try this again", path: directory)
+        if !restores, let (trouble, remedy) = try Self.interruptedRestore(into: directory) {
+            throw Fault(.usage, "\(trouble); \(remedy)", path: directory)
         }
         try file.truncate(to: 0)
         try file.write(Array("\(getpid())\n".utf8), at: 0)
+    }
+
+    /// What is wrong if a restore into the directory has begun and is not complete; nil if none has.
+    package static func interruptedRestore(into directory: BytePath) throws -> (trouble: String, remedy: String)? {
+        guard try FileStatus.of(directory.appending(restoring)) != nil else { return nil }
+        return (
+            "a restore into \(directory) was interrupted, and only part of it is there",
+            "run `steward restore`, which finishes it"
+        )
     }
 
     /// Frees the directory even if a thread of this process never ends: a call on a file system that does not answer
