@@ -27,7 +27,9 @@ FILES = r"(A4Core|AgentKit|DotLife|Ledger|Platform|RuleActions|Rules)"
 # Groups of suites, each with its number of processes. A suite belongs to the first group that it matches.
 GROUPS = {
     "attacks": (r"EndToEnd\.(SwapCampaign|PowerCut|SwappedFolder|BecomesPipe|SparseFile|SystemCall|ForeignFile|Unit)Tests", 1),
-    # Their tests run one after the other, for minutes: beside others of their process they would also start late.
+    # Their tests take minutes, one after the other or because they start hundreds of processes: others of their process
+    # would wait for them.
+    "crashes": (r"RuleActionsTests\.ActionCrashTests", 1),
     "editors": (r"EndToEnd\.EditorTests", 1),
     # By itself: libinotifytools cannot handle descriptors above 1,023.
     "watching": (r"WatchingTests\.", 1),
@@ -41,7 +43,7 @@ GROUPS = {
     "rules": (r"", 1),
 }
 # The longest start first.
-ORDER = ["attacks", "editors", "rules", "agents", "watching", "inside", "comics", "drafts", "model"]
+ORDER = ["attacks", "crashes", "editors", "rules", "agents", "watching", "inside", "comics", "drafts", "model"]
 CLEAR = "\x1b[K" if sys.stdout.isatty() else ""
 
 
