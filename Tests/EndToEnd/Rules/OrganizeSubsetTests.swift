@@ -65,9 +65,11 @@ private struct RandomRule {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// None has a letter and its accent as two characters: Steward compares them as one (docs/organize.md), organize as
+    /// two.
     private static let names = [
         "report.txt", "Report.TXT", "report.tar.gz", "r.txt", "report", "keep.txt", "keep.kdbx", "secrets.kdbx",
-        "thumbs.db", "desktop.ini", ".localized", ".hidden.txt", "now.md", "é.txt", "e\u{301}.txt", "a{x}.txt",
+        "thumbs.db", "desktop.ini", ".localized", ".hidden.txt", "now.md", "é.txt", "a{x}.txt",
         "x.report", "line\nend.txt", "reee.txt",
     ]
     private static let folders = [
