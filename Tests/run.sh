@@ -2,7 +2,7 @@
 # Runs the tests that `swift build --build-tests` has built, apart from what the machine happens to hold.
 #
 #   Tests/run.sh             all of them, as `make test` does
-#   Tests/run.sh all again   all of them, and where they were, for eight minutes, those that work on files, as `.ci/run` does
+#   Tests/run.sh all again   all of them, and where they were, for some minutes, those that work on files, as `.ci/run` does
 #   Tests/run.sh all all     all of them, and again where the first run was
 #   Tests/run.sh shuffled    all of them, by groups of suites in an order by chance, on one core
 #   Tests/run.sh only NAME   those whose names begin so: EndToEnd.KillTests

@@ -22,7 +22,7 @@ CORES = sorted(os.sched_getaffinity(0))
 # A process has a thread for tests on each core, and a test that waits for a program keeps one: so there are more processes.
 PROCESSES = len(CORES) + 3
 # `again` starts no group after so many seconds. Each run has another order, and so another share of the tests.
-AGAIN_LIMIT = 480
+AGAIN_LIMIT = 120
 FILES = r"(A4Core|AgentKit|DotLife|Ledger|Platform|RuleActions|Rules)"
 # Groups of suites, each with its number of processes. A suite belongs to the first group that it matches.
 GROUPS = {
