@@ -48,6 +48,7 @@ struct NewcomerTests {
             (["suggest", "draft.md", "--story-type", "brdprd"], 1, "`brd_prd`"),
             (["suggest", "draft.md", "--provider", "antropic"], 1, "`anthropic`"),
             (["suggest", "draft.md", "--quick", "--ignore", "wrody"], 1, "`wordy`"),
+            (["suggest", "draft.md", "--quick", "--rule", "pasive"], 64, "`passive`"),
             (["story-types", "show", "blog"], 1, "`blog_personal` or `blog_professional`"),
             (["roles", "show", "copywritr"], 1, "`copywriter`"),
             (["config", "set", "fallbak", "any"], 1, "`fallback`"),
@@ -158,6 +159,18 @@ struct NewcomerTests {
 
     @Test("A draft whose name is not UTF-8 is read, changed and exported")
     func rawNames() throws {
+    @Test("Weak words and passives are reported if they are asked for")
+    func strictStyle() throws {
+        let cases: [([String], String)] = [
+            ([], "It is a very old house.\n"), (["--strict-style"], "It is an old house.\n"),
+            (["--rule", "weak-words"], "It is an old house.\n"), (["--rule", "passive"], "It is a very old house.\n"),
+        ]
+        for (flags, expected) in cases {
+            let result = try fixture.tk(["pipe", "--quick", "--text", "It is a very old house.\n"] + flags)
+            #expect(result.output == expected, "\(flags): \(result.errors)")
+        }
+    }
+
         let result = try fixture.shell(
             """
             name=$(printf 'a\\377.md'); cp draft.md "$name" || exit 9

@@ -59,6 +59,18 @@ struct ReviewArguments: ParsableArguments {
             valueName: "rules"))
     var ignore: String?
 
+    @Flag(
+        name: .long,
+        help: "Also report weak words and passives, which the quick pass leaves alone otherwise.")
+    var strictStyle = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Rules to switch on by name, separated by commas: \(QuickPass.strictRules.sorted().joined(separator: ", ")).",
+            valueName: "rules"))
+    var rule: String?
+
     @Flag(name: .long, help: "Run only the quick pass: no model is asked, nothing leaves this machine.")
     var quick = false
 
@@ -75,6 +87,7 @@ struct ReviewArguments: ParsableArguments {
         if let maxSuggestions, maxSuggestions < 1 { throw ValidationError("--max-suggestions is 1 or more") }
         _ = try chosenCategories()
         _ = try selection()
+        _ = try strictRules()
     }
 
     func selection() throws -> LineSelection? {
@@ -90,6 +103,19 @@ struct ReviewArguments: ParsableArguments {
         let known = SuggestionCategory.allCases.map(\.rawValue)
         if let wrong = names.first(where: { !known.contains($0) }) {
             throw ValidationError("there is no category `\(wrong)`; \(NearMiss.hint(for: wrong, among: known))")
+        }
+        return Set(names)
+    }
+
+    /// The rules that the user switched on.
+    ///
+    /// - Throws: `ValidationError` for a rule that is always on, or unknown.
+    func strictRules() throws -> Set<String> {
+        if strictStyle { return QuickPass.strictRules }
+        let names = Self.list(rule)
+        let known = QuickPass.strictRules.sorted()
+        if let wrong = names.first(where: { !known.contains($0) }) {
+            throw ValidationError("--rule does not take `\(wrong)`; \(NearMiss.hint(for: wrong, among: known))")
         }
         return Set(names)
     }

@@ -10,6 +10,7 @@ struct Reviewing: Sendable {
     let answers: RuleAnswerStore
     private let quick: QuickPass?
     private let ignoredRules: Set<String>
+    private let strictRules: Set<String>
     private let engine: SuggestionEngine?
     private let options: ReviewOptions
     private let filter: SuggestionFilter
@@ -54,6 +55,7 @@ struct Reviewing: Sendable {
         let ignored = try Self.ignored(arguments, configuration, quick)
         let muted = quick == nil ? [] : wiring.mutedRules().subtracting(ignored)
         ignoredRules = ignored.union(muted)
+        strictRules = try arguments.strictRules()
         setting = ReviewSetting(
             advisors: advisors, storyType: storyType, stage: arguments.stage, prices: prices, mutedRules: muted)
         engine = try access.map { SuggestionEngine(model: $0, prompts: try wiring.prompts()) }
@@ -121,7 +123,9 @@ struct Reviewing: Sendable {
         let hints =
             quick.map {
                 $0.suggestions(
-                    for: draft, settings: .init(roles: setting.advisors.map(\.id), ignoredRules: ignoredRules))
+                    for: draft,
+                    settings: .init(
+                        roles: setting.advisors.map(\.id), ignoredRules: ignoredRules, strictRules: strictRules))
             } ?? []
         var reviewed = ReviewedDraft(name: name, draft: draft, suggestions: [])
         if draft.syntax == .unknown {

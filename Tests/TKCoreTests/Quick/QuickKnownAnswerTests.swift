@@ -13,7 +13,7 @@ struct QuickKnownAnswerTests {
     init() throws { pass = try quickPass() }
 
     private func rules(_ text: String) -> Set<String> {
-        Set(pass.suggestions(for: DraftText(text)).compactMap(\.rule))
+        Set(pass.suggestions(for: DraftText(text), settings: .init(strictRules: QuickPass.strictRules)).compactMap(\.rule))
     }
 
     /// proselint's check, our rules, and what we leave out on purpose.

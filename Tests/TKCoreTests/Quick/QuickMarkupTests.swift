@@ -11,7 +11,7 @@ struct QuickMarkupTests {
     init() throws { pass = try quickPass() }
 
     private func lines(_ text: String) -> [String] {
-        pass.suggestions(for: DraftText(text)).map {
+        pass.suggestions(for: DraftText(text), settings: .init(strictRules: QuickPass.strictRules)).map {
             "\($0.rule ?? "?"): \($0.originalText)" + ($0.hasReplacement ? " -> \($0.suggestedText)" : "")
         }
     }
@@ -67,7 +67,7 @@ struct QuickMarkupTests {
         for text in texts {
             let marked = text.components(separatedBy: "\n\n").map { marking($0, &generator) }.joined(separator: "\n\n")
             let draft = DraftText(marked)
-            let found = pass.suggestions(for: draft)
+            let found = pass.suggestions(for: draft, settings: .init(strictRules: QuickPass.strictRules))
             let result = SuggestionApplier.apply(found, to: draft)
             findings += found.count
             applied += result.appliedCount

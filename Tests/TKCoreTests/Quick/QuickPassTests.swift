@@ -15,12 +15,16 @@ struct QuickPassTests {
 
     init() throws { pass = try quickPass() }
 
-    private func found(_ text: String, _ settings: QuickPass.Settings = .init()) -> [Suggestion] {
+    private func found(
+        _ text: String, _ settings: QuickPass.Settings = .init(strictRules: QuickPass.strictRules)
+    ) -> [Suggestion] {
         pass.suggestions(for: DraftText(text), settings: settings)
     }
 
     /// `rule: quote -> replacement`, one per finding.
-    private func lines(_ text: String, _ settings: QuickPass.Settings = .init()) -> [String] {
+    private func lines(
+        _ text: String, _ settings: QuickPass.Settings = .init(strictRules: QuickPass.strictRules)
+    ) -> [String] {
         found(text, settings).map {
             "\($0.rule ?? "?"): \($0.originalText)" + ($0.hasReplacement ? " -> \($0.suggestedText)" : "")
         }
@@ -123,6 +127,18 @@ struct QuickPassTests {
         let text = String(repeating: "The file was opened. It was then read. ", count: 6)
         #expect(found(text).filter { $0.rule == "passive-density" }.count == 1)
         #expect(found(text + String(repeating: "We like it. They do too. ", count: 20)).isEmpty)
+    }
+
+    @Test("Rules about matters of taste are off, and each is on by its name")
+    func strict() {
+        let text = String(repeating: "It is a very old house, and was built by us. ", count: 12)
+        func rules(_ strict: Set<String>) -> Set<String> {
+            Set(found(text, .init(strictRules: strict)).compactMap(\.rule))
+        }
+        #expect(rules([]) == [])
+        for rule in QuickPass.strictRules { #expect(rules([rule]) == [rule]) }
+        #expect(rules(QuickPass.strictRules) == QuickPass.strictRules)
+        #expect(QuickPass.strictRules.isSubset(of: pass.rules.map(\.id)))
     }
 
     @Test("A role adds its own rules, and only its own")

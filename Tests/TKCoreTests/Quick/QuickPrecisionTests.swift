@@ -11,7 +11,9 @@ struct QuickPrecisionTests {
 
     /// `rule: quote -> replacement`, one per finding.
     private func lines(_ text: String, _ syntax: DraftSyntax = .markdown) -> [String] {
-        pass.suggestions(for: DraftText(text, syntax: syntax)).map {
+        pass.suggestions(
+            for: DraftText(text, syntax: syntax), settings: .init(strictRules: QuickPass.strictRules)
+        ).map {
             "\($0.rule ?? "?"): \($0.originalText)" + ($0.hasReplacement ? " -> \($0.suggestedText)" : "")
         }
     }

@@ -9,15 +9,29 @@ public struct QuickPass: Sendable {
         public var roles: [String]
         /// Rules switched off by the user, or muted by the user's answers (``RuleAnswers/mutedRules(_:)``).
         public var ignoredRules: Set<String>
+        /// Those of ``QuickPass/strictRules`` that apply.
+        public var strictRules: Set<String>
         /// The limit for a long sentence, in words: between semicolons, colons or dashes; half as many again for the
         /// whole sentence. In a story, both are half as much again.
         public var longSentence: Int
 
-        /// Default: the rules for every draft, sentences of more than 40 words.
-        public init(roles: [String] = [], ignoredRules: Set<String> = [], longSentence: Int = 40) {
+        /// Default: the rules for every draft, none of the strict ones, sentences of more than 40 words.
+        public init(
+            roles: [String] = [], ignoredRules: Set<String> = [], strictRules: Set<String> = [], longSentence: Int = 40
+        ) {
             (self.roles, self.ignoredRules, self.longSentence) = (roles, ignoredRules, longSentence)
+            self.strictRules = strictRules
+        }
+
+        /// Whether findings of a rule are reported.
+        func wants(_ rule: String) -> Bool {
+            !ignoredRules.contains(rule) && (!QuickPass.strictRules.contains(rule) || strictRules.contains(rule))
         }
     }
+
+    /// Rules about matters of taste, off unless ``Settings/strictRules`` names them: most of their findings are in
+    /// sentences that a good editor would leave alone.
+    public static let strictRules: Set<String> = ["passive", "passive-density", "weak-words"]
 
     let lexicon: QuickLexicon
 

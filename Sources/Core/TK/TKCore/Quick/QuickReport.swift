@@ -16,7 +16,7 @@ struct QuickReport {
             let finding = sparingMarkup(found)
             let words = wording(of: finding)
             let isWanted =
-                !settings.ignoredRules.contains(words.rule)
+                settings.wants(words.rule)
                 && !mask.isExempt(finding.range, rule: words.rule)
                 && draft.graphemeRange(around: finding.range) == finding.range
             if isWanted { kept.append((finding, words)) }
