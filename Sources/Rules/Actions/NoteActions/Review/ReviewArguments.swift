@@ -11,7 +11,7 @@ extension ReviewSettings {
         self.init(
             passes: try Self.passes(arguments), advisors: try Self.names("advisors", arguments),
             storyType: arguments.has("story-type") ? try arguments.literal("story-type") : nil, ignored: ignored,
-            longSentence: try arguments.int("long-sentence"))
+            strictStyle: try arguments.bool("strict-style"), longSentence: try arguments.int("long-sentence"))
         // Load the data files only if there is something to check.
         if let storyType {
             let usual = try Self.faulting("story-type") { try tools.advisors(of: storyType) }

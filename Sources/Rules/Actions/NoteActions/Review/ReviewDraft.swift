@@ -44,7 +44,10 @@ struct ReviewDraft: ExternalAction {
                 "the kind of text (`tk story-types list`): its advisors where none are named, and what its readers expect"
             ),
             ParameterSpec(
-                "ignore", .templateList, "rules that are left out, by the names that findings show: `[passive]`"),
+                "ignore", .templateList, "rules that are left out, by the names that findings show: `[wordy]`"),
+            ParameterSpec(
+                "strict-style", .boolean, default: "false",
+                "whether weak words and passives are findings as well, which are matters of taste"),
             ParameterSpec(
                 "long-sentence", .integer(10...1000), default: "40", "a sentence with more words is called long"),
         ],
@@ -60,7 +63,7 @@ struct ReviewDraft: ExternalAction {
                 "review.trouble",
                 "why a pass that asks a model gave nothing, or the draft is no text; empty where all is well"),
         ],
-        example: "review: { advisors: [technical_writer], ignore: [passive] }")
+        example: "review: { advisors: [technical_writer], ignore: [wordy] }")
 
     let settings: ReviewSettings
     let services: ReviewServices
@@ -217,6 +220,7 @@ struct ReviewDraft: ExternalAction {
                 for: draft,
                 settings: QuickPass.Settings(
                     roles: settings.advisors, ignoredRules: muted.union(settings.ignored),
+                    strictRules: settings.strictStyle == true ? QuickPass.strictRules : [],
                     longSentence: settings.longSentence))
         }
     }

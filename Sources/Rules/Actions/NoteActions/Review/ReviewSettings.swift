@@ -21,19 +21,22 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
     package var model: String?
     /// Disabled rules.
     package var ignored: [String]
+    /// Whether the rules of ``QuickPass/strictRules`` apply; nil in what an older version stored, as false.
+    package var strictStyle: Bool?
     /// A sentence with more words counts as long.
     package var longSentence: Int
     /// Increased when the passes change what they look for.
-    package var edition = 1
+    package var edition = 2
 
     package init(
         passes: [Pass] = [.quick], advisors: [String] = [], storyType: String? = nil, ignored: [String] = [],
-        longSentence: Int = 40
+        strictStyle: Bool = false, longSentence: Int = 40
     ) {
         self.passes = passes
         self.advisors = advisors
         self.storyType = storyType
         self.ignored = ignored.sorted()
+        self.strictStyle = strictStyle
         self.longSentence = longSentence
     }
 
@@ -43,7 +46,7 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
     package var hash: ContentHash {
         let parts = [
             passes.map(\.rawValue), advisors, ignored, ["\(longSentence)", "\(edition)"], [storyType ?? ""],
-            [model ?? ""],
+            [model ?? ""], strictStyle == true ? ["strict"] : [],
         ]
         return ContentHash(of: Array(parts.map { $0.joined(separator: ",") }.joined(separator: ";").utf8))
     }
