@@ -27,6 +27,8 @@ struct PhraseRule: Decodable, Sendable {
     var leading: [String]?
     /// Those of ``phrases`` that count only after an article or “be”: before a verb, “really” means “in truth”.
     var describing: [String]?
+    /// Those of ``phrases`` that are findings only where the words around them allow the replacement.
+    var frames: [Frame: [String]]?
     /// Longer phrases that are fine although they contain one of ``phrases``.
     var allow: [String]?
     /// Lower-case phrases with their replacements: empty for a removal, null for general advice.

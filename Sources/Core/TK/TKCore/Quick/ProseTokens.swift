@@ -56,6 +56,17 @@ struct ProseTokens {
         close(at: tokens.last?.end ?? block.upperBound, isTerminated: false)
     }
 
+    /// Whether a sentence begins with a token.
+    func opensSentence(_ token: Int) -> Bool {
+        // The sentences are in order: the first one that reaches beyond the token holds it.
+        var (low, high) = (0, sentences.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sentences[middle].tokens.upperBound > token { high = middle } else { low = middle + 1 }
+        }
+        return low < sentences.count && sentences[low].tokens.lowerBound == token
+    }
+
     private mutating func word(
         from start: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: Range<Int>, _ lexicon: QuickLexicon,
         isDirect: Bool

@@ -17,6 +17,8 @@ struct QuickLexicon: Sendable {
         var leads = false
         /// See ``PhraseRule/describing``.
         var describes = false
+        /// See ``PhraseRule/frames``.
+        var frame: PhraseRule.Frame?
     }
 
     /// Properties of a word, as bits.
@@ -83,6 +85,8 @@ struct QuickLexicon: Sendable {
         self.roles = roles
         self.passive = passive
         for (number, rule) in all.enumerated() {
+            var frames: [String: PhraseRule.Frame] = [:]
+            for (frame, phrases) in rule.frames ?? [:] { for phrase in phrases { frames[phrase] = frame } }
             for (phrase, replacement) in rule.phrases {
                 add(
                     phrase,
@@ -90,7 +94,7 @@ struct QuickLexicon: Sendable {
                         rule: number, replacement: replacement, isAllowed: false,
                         standsApart: rule.apart?.contains(phrase) ?? false,
                         leads: rule.leading?.contains(phrase) ?? false,
-                        describes: rule.describing?.contains(phrase) ?? false))
+                        describes: rule.describing?.contains(phrase) ?? false, frame: frames[phrase]))
             }
             for phrase in rule.allow ?? [] { add(phrase, Entry(rule: number, replacement: nil, isAllowed: true)) }
         }

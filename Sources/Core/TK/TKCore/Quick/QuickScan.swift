@@ -139,6 +139,19 @@ struct QuickScan {
         if rule.crowds ?? false, before?.hash == first.hash { return }
         if entry.describes, before.map({ lexicon.kind($0.word).isDisjoint(with: [.article, .be]) }) ?? true { return }
         if entry.leads, directly.map({ isFunction($0) }) ?? true { return }
+        let around = PhraseSurroundings(
+            lexicon: lexicon, prose: prose, text: text, phrase: tokens,
+            opensClause: follows([",", "("], tokens.lowerBound, text),
+            commaBehind: last.end < text.count && text[last.end] == ",",
+            opensSentence: prose.opensSentence(tokens.lowerBound))
+        let fits = entry.frame.map(around.fit) ?? true
+        guard fits || entry.frame?.leavesRemark ?? true else { return }
+        // “PIN number” is one word too many; a pin of a circuit has a number.
+        if let short = entry.replacement?.prefix(2), short.count == 2, short.allSatisfy(\.isUppercase),
+            text[first.start..<first.end].contains(where: \.properties.isLowercase)
+        {
+            return
+        }
         var finding = Finding(rule: .phrase(entry.rule), range: first.start..<last.end)
         if rule.crowds ?? false {
             finding.isForNarrative = Self.crowd.contains(tokens.lowerBound - lastOf[entry.rule])
@@ -174,7 +187,7 @@ struct QuickScan {
             finding.replacement = fitting
             fitArticle(&finding, before: tokens.lowerBound, text)
         }
-        if finding.replacement != nil, let caution = caution(rule, tokens, text, finding) {
+        if finding.replacement != nil, let caution = fits ? caution(rule, tokens, text, finding) : Self.unfit {
             finding.caution = caution
             if rule.crowds ?? false { finding.isForNarrative = false }
             finding.isRemark = true
@@ -204,8 +217,14 @@ struct QuickScan {
             return "“{quote}” and a verb in -ing are a long way to say “to” and the verb itself."
         }
         // Next to a number or a limit it means “nearly”.
-        if finding.isRemoval, followsComma(tokens.lowerBound, text) {
+        if finding.isRemoval, follows([","], tokens.lowerBound, text) {
             return "“{quote}” can go, and the comma in front of it."
+        }
+        if finding.isRemoval,
+            !prose.opensSentence(tokens.lowerBound) || !isFunction(prose.tokens[tokens.upperBound])
+                || prose.tokens[tokens.upperBound].isTechnical
+        {
+            return "“{quote}” adds nothing here: say it without."
         }
         guard finding.replacement?.lowercased() == "about" else { return nil }
         let before = tokens.lowerBound > 0 ? prose.tokens[tokens.lowerBound - 1] : nil
@@ -216,9 +235,14 @@ struct QuickScan {
         return "“{quote}” is wordy, but “about” would be read as “nearly” here: find another way to say it."
     }
 
-    private func followsComma(_ token: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>) -> Bool {
+    private static let unfit =
+        "“{quote}” is a long way to say “{replacement}”, but here other words have to change with it."
+
+    private func follows(
+        _ marks: [Unicode.Scalar], _ token: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>
+    ) -> Bool {
         guard token > 0 else { return false }
-        return text[prose.tokens[token - 1].end..<prose.tokens[token].start].contains(",")
+        return text[prose.tokens[token - 1].end..<prose.tokens[token].start].contains(where: marks.contains)
     }
 
     /// Whether it is a function word.

@@ -1,0 +1,48 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@testable import TKCore
+
+/// Sentences of real documentation with the words that a good editor would put into them, judged one by one.
+@Suite("The quick pass: sentences")
+struct QuickSentenceTests {
+    private let pass: QuickPass
+
+    init() throws { pass = try quickPass() }
+
+    @Test("Two hundred sentences get the right proposal, or none")
+    func table() throws {
+        let path = Checkout.root.appending("Tests/Fixtures/tk/quick-sentences.tsv").text
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+            .filter { !$0.hasPrefix("#") }
+        #expect(lines.count == 200)
+        for line in lines {
+            let fields = line.split(separator: "\t").map(String.init)
+            try #require(fields.count == 3, "\(line)")
+            let proposals = pass.suggestions(for: DraftText(fields[0])).filter(\.hasReplacement)
+            let expected = fields[2] == "-" ? [] : ["\(fields[1]): \(fields[2])"]
+            #expect(proposals.map { "\($0.rule ?? "?"): \($0.suggestedText)" } == expected, "\(fields[0])")
+        }
+    }
+
+    @Test(
+        "Words that would be damaged keep a remark at most",
+        arguments: [
+            ("This is required in order to be part of it.", []),
+            ("We make a decision of whether it fits.", ["make a decision"]),
+            ("It fails with the exception of type Error.", []), ("It runs for a period of time.", []),
+            ("They are idle during a large number of hours is wrong.", ["a large number of"]),
+            ("Users do have the ability to read.", []), ("It results in the absence of a file.", []),
+            ("The fix was due to the fact that it failed.", []), ("This circuit has pin number 4.", []),
+            ("It has two or more unique names.", []), ("He had come to the conclusion that it works.", []),
+            ("We make use of it easier.", []),
+            ("Although it should be noted that it works, we wait.", ["it should be noted that"]),
+        ])
+    func damage(text: String, quotes: [String]) {
+        let found = pass.suggestions(for: DraftText(text))
+        #expect(found.map(\.originalText) == quotes)
+        #expect(!found.contains { $0.hasReplacement })
+    }
+}
