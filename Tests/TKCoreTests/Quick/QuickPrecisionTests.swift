@@ -41,7 +41,9 @@ struct QuickPrecisionTests {
         arguments: [
             "single  single lines between the cells", "always\n    always show in columns", "AND and OR join two rules",
             "use FROM from the list", "all\tAll events of it", "    Bind key key to a command of the table",
-            "make\nmake install", "The river runs down to the\nThe sea that waits for the\nThe ship",
+            "make\nmake install",
+            "it takes a display, Window window, and its name",
+            "The river runs down to the\nThe sea that waits for the\nThe ship",
         ])
     func columns(text: String) {
         #expect(lines(text, .plain) == [])

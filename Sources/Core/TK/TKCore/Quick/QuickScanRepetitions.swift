@@ -40,8 +40,9 @@ extension QuickScan {
             guard length > 1 || !tokens[index].isCapitalised || first.hash == Self.letterI else { return last }
         } else {
             // Names, emphasis and direct speech may repeat a word. In an indented manual as plain text one of the two
-            // may be a placeholder that has lost its italics.
-            guard block.kind == .paragraph, length >= 3, times == 2, !tokens[index].isCapitalised,
+            // may be a placeholder that has lost its italics. “Window window” is a type with its parameter.
+            guard !first.isCapitalised || prose.opensSentence(index - 1), block.kind == .paragraph, length >= 3,
+                times == 2, !tokens[index].isCapitalised,
                 !kind.contains(.repeatable), tokens[index].ending != .ly, !speech.contains(first.start),
                 !isPlain || indent(of: first.start, text, block) == 0
             else { return last }
