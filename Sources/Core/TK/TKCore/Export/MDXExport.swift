@@ -2,7 +2,8 @@
 enum MDXExport {
     static func markdown(_ draft: DraftText) -> String {
         let mask = DraftMask(draft)
-        let spans = MDXSpans.find(in: draft, isCode: fenced(draft))
+        var steps = 0
+        let spans = MDXSpans.find(in: draft, isCode: fenced(draft), &steps)
         var next = 0
         var text = String.UnicodeScalarView()
         for line in 0..<draft.lineCount {

@@ -3,7 +3,7 @@ extension MaskBuilder {
     mutating func maskAsciiDoc() {
         let lines = LineMask(draft: draft)
         var reader = AsciiDocLines(lines: lines, frontMatter: FrontMatter.lines(of: draft))
-        lines.run(&self, { reader.read($0, $1, $2) }, { AsciiDocLines.marks.spans(in: lines.scalars, $0) })
+        lines.run(&self, { reader.read($0, $1, $2) }, { AsciiDocLines.marks.spans(in: lines.scalars, $0, &$1) })
     }
 }
 
@@ -87,7 +87,7 @@ private struct AsciiDocLines {
     private mutating func words(_ text: Range<Int>, _ line: String) -> LineMask.Line? {
         if line.hasPrefix("//") { return .kept(.code) }
         if line.hasPrefix(":"), line.contains(/^:!?[\w-]+!?:( |$)/) { return .kept(.frontMatter) }
-        if line.contains(/^\w+::\S*\[.*\]$/) || ["+", "'''", "---", "***", "<<<"].contains(line) {
+        if line.hasSuffix("]") && line.contains(/^\w+::\S*\[/) || ["+", "'''", "---", "***", "<<<"].contains(line) {
             return .kept(.structure)
         }
         if line.contains(/^(=+|#+) \S/), let space = lines.scalars[text].firstIndex(of: " ") {
@@ -115,13 +115,13 @@ private struct AsciiDocLines {
             .init(open: "(((", close: ")))", kind: .structure),
             .init(open: "{", close: "}", kind: .template, isTight: false),
         ],
-        other: { index, scalars, range in
+        other: { index, scalars, range, brackets in
             if scalars[index] == ":", index + 1 < range.upperBound, scalars[index + 1] == ":",
                 index + 2 == range.upperBound || scalars[index + 2].properties.isWhitespace
             {
                 return LineMask.Span(range: index..<index + 2, kind: .structure)
             }
-            guard scalars[index] == "[", let end = MarkScan.endOfBrackets(index, scalars, range) else { return nil }
+            guard scalars[index] == "[", let end = brackets.end(of: index, scalars) else { return nil }
             if index + 1 < end, scalars[index + 1] == "." || scalars[index + 1] == "#" || scalars[index + 1] == "%" {
                 return LineMask.Span(range: index..<end, kind: .structure)
             }

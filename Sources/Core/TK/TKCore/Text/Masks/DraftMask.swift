@@ -62,8 +62,12 @@ public struct DraftMask: Sendable {
     /// From `<!-- tk: off -->`, `<!-- tk: on -->` and `<!-- tk: ignore RULE -->`.
     public let exemptions: [Exemption]
     private let kinds: [Kind]
+    /// The text without a rule, by the rule; by nil where none applies. In order, without overlaps.
+    private let exempted: [String?: [Range<Int>]]
     /// The lines of the document's top-level blocks, counted from 0; empty if the syntax has no such blocks.
     let topLevel: [ClosedRange<Int>]
+    /// The work beyond a single reading: the scalars that were examined in search of closing marks.
+    let steps: Int
     /// Whether there are any brackets, and so perhaps the label of a reference link.
     let hasBrackets: Bool
 
@@ -82,8 +86,10 @@ public struct DraftMask: Sendable {
         scalars = builder.maskedScalars()
         blocks = builder.blocks.filter { !$0.range.isEmpty }
         exemptions = builder.exemptions()
+        exempted = Self.joined(exemptions)
         kinds = builder.kinds
         topLevel = builder.topLevel
+        steps = builder.steps
         hasBrackets = draft.scalars.contains("[")
     }
 
@@ -121,10 +127,33 @@ public struct DraftMask: Sendable {
 
     /// Whether the author has exempted a range from a rule, or from every finding if `rule` is nil.
     public func isExempt(_ range: Range<Int>, rule: String? = nil) -> Bool {
-        exemptions.contains { exemption in
-            guard exemption.range.overlaps(range) || exemption.range.contains(range.lowerBound) else { return false }
-            guard let rules = exemption.rules else { return true }
-            return rule.map(rules.contains) ?? false
+        isExempt(range, under: nil) || rule.map { isExempt(range, under: $0) } ?? false
+    }
+
+    private func isExempt(_ range: Range<Int>, under rule: String?) -> Bool {
+        guard let ranges = exempted[rule] else { return false }
+        // The first that does not end before the range.
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
         }
+        return low < ranges.count && (ranges[low].overlaps(range) || ranges[low].contains(range.lowerBound))
+    }
+
+    private static func joined(_ exemptions: [Exemption]) -> [String?: [Range<Int>]] {
+        var joined: [String?: [Range<Int>]] = [:]
+        for exemption in exemptions {
+            for rule in exemption.rules?.map(Optional.some) ?? [nil] {
+                if let last = joined[rule]?.last, exemption.range.lowerBound <= last.upperBound {
+                    joined[rule]?.removeLast()
+                    let end = max(last.upperBound, exemption.range.upperBound)
+                    joined[rule]?.append(last.lowerBound..<end)
+                } else {
+                    joined[rule, default: []].append(exemption.range)
+                }
+            }
+        }
+        return joined
     }
 }

@@ -5,19 +5,25 @@ struct InlineMasker {
     let syntax: DraftSyntax
     let range: Range<Int>
     private var index: Int
-    /// Lengths of backtick runs without a closing run after a position, so that hostile text does not cost quadratic
-    /// time.
-    private var missingRuns: Set<Int> = []
+    /// The start of the last run of backticks of each length, once needed: a search for a closing run that does not
+    /// exist would cost quadratic time in hostile text.
+    private var lastRuns: [Int: Int]?
     private var missingClosers: Set<String> = []
+    /// Elements that are not closed after a position.
+    private var missingElements: Set<String> = []
+    private var brackets: BracketPairs
+    private var steps = 0
 
     init(syntax: DraftSyntax, range: Range<Int>) {
         self.syntax = syntax
         self.range = range
         index = range.lowerBound
+        brackets = BracketPairs(range)
     }
 
     mutating func run(_ builder: inout MaskBuilder) {
         let scalars = builder.scalars
+        defer { builder.steps += steps + brackets.steps }
         while index < range.upperBound {
             let scalar = scalars[index]
             // Fast path: letters and spaces are by far the most common.
@@ -85,6 +91,7 @@ struct InlineMasker {
         let name = closing.description
         if missingClosers.contains(name) { return nil }
         var position = start
+        defer { steps += position - start }
         while position < range.upperBound {
             if starts(with: closing, scalars, at: position) { return position + closing.utf8CodeUnitCount }
             position += 1
@@ -112,12 +119,17 @@ struct InlineMasker {
         let scalars = builder.scalars
         let length = run(of: "`", at: index, scalars)
         let inside = index + length
-        guard !missingRuns.contains(length) else {
+        if lastRuns == nil {
+            lastRuns = findRuns(scalars)
+            steps += range.count
+        }
+        guard let last = lastRuns?[length], last >= inside else {
             index = inside
             return
         }
         var position = inside
-        while position < range.upperBound {
+        defer { steps += position - inside }
+        while position <= last {
             guard scalars[position] == "`" else {
                 position += 1
                 continue
@@ -126,8 +138,22 @@ struct InlineMasker {
             position += closing
             if closing == length { return mask(position, .code, &builder) }
         }
-        missingRuns.insert(length)
         index = inside
+    }
+
+    private func findRuns(_ scalars: [Unicode.Scalar]) -> [Int: Int] {
+        var runs: [Int: Int] = [:]
+        var position = index
+        while position < range.upperBound {
+            guard scalars[position] == "`" else {
+                position += 1
+                continue
+            }
+            let length = run(of: "`", at: position, scalars)
+            runs[length] = position
+            position += length
+        }
+        return runs
     }
 
     private func run(of scalar: Unicode.Scalar, at start: Int, _ scalars: [Unicode.Scalar]) -> Int {
@@ -148,8 +174,15 @@ struct InlineMasker {
         let isAddress =
             scalars[index..<end].contains { $0 == ":" || $0 == "@" }
             && !scalars[index..<end].contains { $0 == " " || $0 == "=" }
-        if !isAddress, let close = Tags.closingOfCode(index, tagEnd: end, in: scalars, range) {
-            return mask(close, .code, &builder)
+        if !isAddress, let name = Tags.codeElement(index, tagEnd: end, in: scalars, range),
+            !missingElements.contains(name)
+        {
+            let closing = Tags.closing(of: name, from: end, in: scalars, range)
+            steps += (closing ?? range.upperBound) - end
+            if let close = closing {
+                return mask(close, .code, &builder)
+            }
+            missingElements.insert(name)
         }
         mask(end, isAddress && first != "/" ? .link : .html, &builder)
     }
@@ -192,7 +225,7 @@ struct InlineMasker {
     /// CriticMarkup, Liquid, shortcodes and attributes.
     private mutating func maskBraces(_ builder: inout MaskBuilder) {
         let scalars = builder.scalars
-        if syntax == .mdx, let end = MarkScan.endOfBrackets(index, scalars, range) {
+        if syntax == .mdx, let end = brackets.end(of: index, scalars) {
             return mask(end, .template, &builder)
         }
         guard index + 2 < range.upperBound else { return }

@@ -171,14 +171,18 @@ enum Tags {
         return nil
     }
 
-    /// The end of the closing tag of `<code>` and similar; nil for other elements and if it is not closed.
-    static func closingOfCode(_ start: Int, tagEnd: Int, in scalars: [Unicode.Scalar], _ range: Range<Int>) -> Int? {
+    /// The name of an element such as `<code>` whose tag starts at `start`; nil for other elements and without content.
+    static func codeElement(_ start: Int, tagEnd: Int, in scalars: [Unicode.Scalar], _ range: Range<Int>) -> String? {
         let name = self.name(at: start + 1, in: scalars, range)
-        guard codeElements.contains(name), scalars[tagEnd - 2] != "/" else { return nil }
-        var index = tagEnd
-        // Longer elements do not occur within a paragraph, and each failed search costs as much.
-        let limit = min(range.upperBound, tagEnd + 4_000)
-        while index + 1 < limit {
+        return codeElements.contains(name) && scalars[tagEnd - 2] != "/" ? name : nil
+    }
+
+    /// The end of an element's closing tag; nil if it is not closed.
+    static func closing(
+        of name: String, from start: Int, in scalars: [Unicode.Scalar], _ range: Range<Int>
+    ) -> Int? {
+        var index = start
+        while index + 1 < range.upperBound {
             if scalars[index] == "<", scalars[index + 1] == "/", self.name(at: index + 2, in: scalars, range) == name,
                 let end = end(of: index, in: scalars, range)
             {

@@ -5,6 +5,7 @@ extension MaskBuilder {
         var scan = LatexScan(scalars: scalars)
         scan.run()
         let body = scan.body
+        steps += scan.steps
         paint(0..<scalars.count, .code)
         paint(body, .prose)
         var inline = InlineMasker(syntax: .plain, range: body)
@@ -44,13 +45,19 @@ private struct LatexScan {
     /// The start of each heading or list item.
     private(set) var parts: [Int: DraftMask.Block.Kind] = [:]
     private var index = 0
+    private var brackets: BracketPairs
+    private var searched = 0
+    /// The scalars that were examined in search of closing marks.
+    var steps: Int { searched + brackets.steps }
 
     init(scalars: [Unicode.Scalar]) {
         self.scalars = scalars
         body = 0..<scalars.count
+        brackets = BracketPairs(body)
         if let begin = find("\\begin{document}", from: 0) { body = begin + 16..<scalars.count }
         if let end = find("\\end{document}", from: body.lowerBound) { body = body.lowerBound..<end }
         index = body.lowerBound
+        brackets = BracketPairs(body)
     }
 
     private static let listings: Set<String> = [
@@ -64,7 +71,7 @@ private struct LatexScan {
     ]
     /// Commands whose last argument is the author's prose.
     private static let prose: Set<String> = [
-        "emph", "textbf", "textit", "textsl", "textsc", "textrm", "textsf", "texttt", "underline", "footnote",
+        "emph", "textbf", "textit", "textsl", "textsc", "textrm", "textsf", "underline", "footnote",
         "footnotetext",
         "enquote", "mbox", "text", "caption", "item", "title", "thanks", "marginpar", "uline", "hl", "textquote",
         "textup",
@@ -159,14 +166,14 @@ private struct LatexScan {
         var left = most
         while index < body.upperBound, scalars[index] == "[" || (scalars[index] == "{" && left > 0) {
             if scalars[index] == "{" { left -= 1 }
-            guard let end = MarkScan.endOfBrackets(index, scalars, body, limit: 4_000) else { return }
+            guard let end = brackets.end(of: index, scalars, limit: 4_000) else { return }
             index = end
         }
     }
 
     /// Reads `{name}`.
     private mutating func argument() -> String? {
-        guard index < body.upperBound, scalars[index] == "{", let end = MarkScan.endOfBrackets(index, scalars, body)
+        guard index < body.upperBound, scalars[index] == "{", let end = brackets.end(of: index, scalars)
         else {
             return nil
         }
@@ -181,9 +188,10 @@ private struct LatexScan {
         return String(view)
     }
 
-    private func find(_ text: String, from start: Int) -> Int? {
+    private mutating func find(_ text: String, from start: Int) -> Int? {
         let wanted = Array(text.unicodeScalars)
         var position = start
+        defer { searched += position - start }
         while position + wanted.count <= scalars.count {
             if scalars[position] == wanted[0], scalars[position..<position + wanted.count].elementsEqual(wanted) {
                 return position

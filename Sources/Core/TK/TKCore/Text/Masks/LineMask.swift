@@ -26,10 +26,10 @@ struct LineMask {
     /// - Parameters:
     ///   - read: classifies a line, without trailing white space, given its default kind; called once for each, in
     ///     order.
-    ///   - marks: the marks in a block of words, in order.
+    ///   - marks: the marks in a block of words, in order; adds what it examines to the steps.
     func run(
         _ builder: inout MaskBuilder, _ read: (_ line: Int, _ text: Range<Int>, _ usual: Line) -> Line,
-        _ marks: (Range<Int>) -> [Span]
+        _ marks: (Range<Int>, _ steps: inout Int) -> [Span]
     ) {
         var block: (range: Range<Int>, kind: DraftMask.Block.Kind, lines: [Range<Int>])?
         func close(_ builder: inout MaskBuilder) {
@@ -45,7 +45,7 @@ struct LineMask {
             builder.blocks.append(DraftMask.Block(kind: found.kind, range: found.range))
             var inline = InlineMasker(syntax: .plain, range: found.range)
             inline.run(&builder)
-            for span in marks(found.range) { builder.paint(span.range, span.kind) }
+            for span in marks(found.range, &builder.steps) { builder.paint(span.range, span.kind) }
         }
         for line in 1...max(1, draft.lineCount) {
             var text = draft.textRange(ofLine: line)
@@ -126,18 +126,22 @@ struct MarkScan: Sendable {
     }
 
     let pairs: [Pair]
-    /// Reads any other mark at a position: its end and its kind.
-    var other: @Sendable (_ index: Int, _ scalars: [Unicode.Scalar], _ range: Range<Int>) -> LineMask.Span? = {
-        _, _, _ in nil
-    }
+    /// Reads any other mark at a position, not before the end of the one before: its range and its kind.
+    var other:
+        @Sendable (_ index: Int, _ scalars: [Unicode.Scalar], _ range: Range<Int>, _ brackets: inout BracketPairs) ->
+            LineMask.Span? = { _, _, _, _ in nil }
 
     /// The marks in a range, without overlaps. In linear time: an unclosed mark is searched for once.
-    func spans(in scalars: [Unicode.Scalar], _ range: Range<Int>) -> [LineMask.Span] {
+    ///
+    /// - Parameter steps: grows by the scalars that are examined in search of closing marks.
+    func spans(in scalars: [Unicode.Scalar], _ range: Range<Int>, _ steps: inout Int) -> [LineMask.Span] {
+        var brackets = BracketPairs(range)
+        defer { steps += brackets.steps }
         var found: [LineMask.Span] = []
         var unclosed: Set<Int> = []
         var index = range.lowerBound
         next: while index < range.upperBound {
-            if let span = other(index, scalars, range) {
+            if let span = other(index, scalars, range, &brackets) {
                 found.append(span)
                 index = max(index + 1, span.range.upperBound)
                 continue
@@ -147,7 +151,9 @@ struct MarkScan: Sendable {
             {
                 let inside = index + pair.open.unicodeScalars.count
                 if pair.isTight, !Self.opens(index, inside, scalars, range) { continue }
-                guard let end = Self.end(of: pair, from: inside, scalars, range) else {
+                let closing = Self.end(of: pair, from: inside, scalars, range)
+                steps += (closing ?? range.upperBound) - index
+                guard let end = closing else {
                     unclosed.insert(number)
                     continue
                 }
@@ -180,30 +186,6 @@ struct MarkScan: Sendable {
                 let closes =
                     !scalars[index - 1].properties.isWhitespace && (end == range.upperBound || !isWord(scalars[end]))
                 if !pair.isTight || closes { return end }
-            }
-            index += 1
-        }
-        return nil
-    }
-
-    /// The end of the brackets that open at an index, including nested ones; nil if they do not close within this many
-    /// scalars: without a limit, many unclosed brackets would take quadratic time.
-    static func endOfBrackets(
-        _ open: Int, _ scalars: [Unicode.Scalar], _ range: Range<Int>, limit: Int = 1_000
-    ) -> Int? {
-        let mark = scalars[open]
-        let closing: Unicode.Scalar = mark == "[" ? "]" : mark == "{" ? "}" : mark == "(" ? ")" : ">"
-        var depth = 0
-        var index = open
-        while index < min(range.upperBound, open + limit) {
-            if scalars[index] == "\\" {
-                index += 2
-                continue
-            }
-            if scalars[index] == mark { depth += 1 }
-            if scalars[index] == closing {
-                depth -= 1
-                if depth == 0 { return index + 1 }
             }
             index += 1
         }

@@ -1,19 +1,25 @@
 /// MDX's additions to Markdown in separate lines: imports, exports, elements over several lines, expressions.
 enum MDXSpans {
-    /// - Parameter isCode: by line, counted from 0.
-    static func find(in draft: DraftText, isCode: [Bool]) -> [LineSpans] {
+    /// - Parameters:
+    ///   - isCode: by line, counted from 0.
+    ///   - steps: grows by the scalars that are examined in search of closing marks.
+    static func find(in draft: DraftText, isCode: [Bool], _ steps: inout Int) -> [LineSpans] {
         var spans: [LineSpans] = []
+        var brackets = BracketPairs(0..<draft.count)
+        defer { steps += brackets.steps }
         var line = 0
         while line < draft.lineCount {
             defer { line += 1 }
-            guard !isCode[line], let (kind, last) = span(from: line, draft) else { continue }
+            guard !isCode[line], let (kind, last) = span(from: line, draft, &brackets) else { continue }
             spans.append(LineSpans(lines: line...last, kind: kind))
             line = last
         }
         return spans
     }
 
-    private static func span(from line: Int, _ draft: DraftText) -> (DraftMask.Kind, Int)? {
+    private static func span(
+        from line: Int, _ draft: DraftText, _ brackets: inout BracketPairs
+    ) -> (DraftMask.Kind, Int)? {
         let text = draft.textRange(ofLine: line + 1)
         let words = draft.scalars[text]
         if words.starts(with: "import ".unicodeScalars) || words.starts(with: "export ".unicodeScalars) {
@@ -22,13 +28,12 @@ enum MDXSpans {
             return (.code, last)
         }
         guard let start = words.firstIndex(where: { $0 != " " && $0 != "\t" }) else { return nil }
-        let whole = start..<draft.count
         switch draft.scalars[start] {
         case "{":
-            return MarkScan.endOfBrackets(start, draft.scalars, whole, limit: 4_000).flatMap { last(behind: $0, draft) }
+            return brackets.end(of: start, draft.scalars, limit: 4_000).flatMap { last(behind: $0, draft) }
                 .map { (.template, $0) }
         case "<":
-            return endOfTag(start, draft.scalars).flatMap { last(behind: $0, draft) }.map { (.html, $0) }
+            return endOfTag(start, draft.scalars, &brackets).flatMap { last(behind: $0, draft) }.map { (.html, $0) }
         default: return nil
         }
     }
@@ -45,7 +50,9 @@ enum MDXSpans {
     }
 
     /// After the `>` of an element's opening or closing tag; braces and quotation marks may contain others.
-    private static func endOfTag(_ start: Int, _ scalars: [Unicode.Scalar]) -> Int? {
+    private static func endOfTag(
+        _ start: Int, _ scalars: [Unicode.Scalar], _ brackets: inout BracketPairs
+    ) -> Int? {
         guard start + 1 < scalars.count else { return nil }
         let first = scalars[start + 1]
         guard first.properties.isAlphabetic || first == "/" || first == ">" else { return nil }
@@ -58,7 +65,7 @@ enum MDXSpans {
             } else if scalar == "\"" || scalar == "'" {
                 quote = scalar
             } else if scalar == "{" {
-                guard let end = MarkScan.endOfBrackets(index, scalars, index..<scalars.count) else { return nil }
+                guard let end = brackets.end(of: index, scalars) else { return nil }
                 index = end
                 continue
             } else if scalar == ">" {

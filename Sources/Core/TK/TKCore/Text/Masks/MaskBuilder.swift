@@ -7,6 +7,8 @@ struct MaskBuilder {
     /// The ranges of `<!-- … -->`, outside code.
     var comments: [Range<Int>] = []
     private(set) var topLevel: [ClosedRange<Int>] = []
+    /// The scalars that were examined in search of closing marks.
+    var steps = 0
 
     init(_ draft: DraftText) {
         self.draft = draft
@@ -48,8 +50,9 @@ struct MaskBuilder {
         // Math and templates that span several blocks would be read as Markdown: cmark gets blank lines instead.
         var spans = LineSpans.find(in: draft, isCode: isCode)
         if draft.syntax == .mdx {
-            let own = MDXSpans.find(in: draft, isCode: isCode)
-            spans += own.filter { span in !spans.contains { $0.lines.overlaps(span.lines) } }
+            var isTaken = Array(repeating: false, count: draft.lineCount + 1)
+            for line in spans.flatMap(\.lines) { isTaken[line] = true }
+            spans += MDXSpans.find(in: draft, isCode: isCode, &steps).filter { !$0.lines.contains { isTaken[$0] } }
         }
         if !spans.isEmpty {
             hidden += spans.map(\.lines)

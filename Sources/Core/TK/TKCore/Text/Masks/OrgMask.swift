@@ -3,7 +3,7 @@ extension MaskBuilder {
     mutating func maskOrg() {
         let lines = LineMask(draft: draft)
         var reader = OrgLines(lines: lines)
-        lines.run(&self, { reader.read($1, $2) }, { OrgLines.marks.spans(in: lines.scalars, $0) })
+        lines.run(&self, { reader.read($1, $2) }, { OrgLines.marks.spans(in: lines.scalars, $0, &$1) })
     }
 }
 
@@ -75,7 +75,7 @@ private struct OrgLines {
             .init(open: "\\(", close: "\\)", kind: .math), .init(open: "\\[", close: "\\]", kind: .math),
             .init(open: "$$", close: "$$", kind: .math), .init(open: "$", close: "$", kind: .math, isTight: true),
         ],
-        other: { index, scalars, range in
+        other: { index, scalars, range, brackets in
             switch scalars[index] {
             case "[", "<":
                 let inside = scalars[index + 1..<min(range.upperBound, index + 6)]
@@ -84,7 +84,7 @@ private struct OrgLines {
                 let isNote = inside.starts(with: "fn:".unicodeScalars)
                 let isBox =
                     inside.count >= 2 && " X-".unicodeScalars.contains(inside[index + 1]) && inside[index + 2] == "]"
-                guard isStamp || isNote || isBox, let end = MarkScan.endOfBrackets(index, scalars, range) else {
+                guard isStamp || isNote || isBox, let end = brackets.end(of: index, scalars) else {
                     return nil
                 }
                 return LineMask.Span(range: index..<end, kind: isBox ? .structure : .link)
@@ -92,11 +92,11 @@ private struct OrgLines {
                 var end = index + 1
                 while range.contains(end), scalars[end].isASCII, scalars[end].properties.isAlphabetic { end += 1 }
                 guard end > index + 1 else { return nil }
-                if range.contains(end), scalars[end] == "{" { end = MarkScan.endOfBrackets(end, scalars, range) ?? end }
+                if range.contains(end), scalars[end] == "{" { end = brackets.end(of: end, scalars) ?? end }
                 return LineMask.Span(range: index..<end, kind: .math)
             case "s" where scalars[index..<range.upperBound].starts(with: "src_".unicodeScalars):
                 guard let open = scalars[index..<range.upperBound].firstIndex(where: { $0 == "{" || $0 == " " }),
-                    scalars[open] == "{", let end = MarkScan.endOfBrackets(open, scalars, range)
+                    scalars[open] == "{", let end = brackets.end(of: open, scalars)
                 else { return nil }
                 return LineMask.Span(range: index..<end, kind: .code)
             default: return nil

@@ -4,7 +4,7 @@ extension MaskBuilder {
     mutating func maskRestructuredText() {
         let lines = LineMask(draft: draft)
         var reader = RestLines(lines: lines)
-        lines.run(&self, { reader.read($0, $1, $2) }, { RestLines.marks.spans(in: lines.scalars, $0) })
+        lines.run(&self, { reader.read($0, $1, $2) }, { RestLines.marks.spans(in: lines.scalars, $0, &$1) })
     }
 }
 
@@ -98,7 +98,7 @@ private struct RestLines {
             .init(open: "``", close: "``", kind: .code), .init(open: "`", close: "`", kind: .link),
             .init(open: "|", close: "|", kind: .template, isTight: true),
         ],
-        other: { index, scalars, range in
+        other: { index, scalars, range, brackets in
             func isWord(_ index: Int) -> Bool {
                 range.contains(index)
                     && (scalars[index].properties.isAlphabetic || scalars[index].properties.numericType != nil)
@@ -117,7 +117,7 @@ private struct RestLines {
                 }
                 return LineMask.Span(range: index..<end, kind: .link)
             case "[":
-                guard let end = MarkScan.endOfBrackets(index, scalars, range), range.contains(end), scalars[end] == "_"
+                guard let end = brackets.end(of: index, scalars), range.contains(end), scalars[end] == "_"
                 else { return nil }
                 return LineMask.Span(range: index..<end + 1, kind: .link)
             case "_":

@@ -44,7 +44,9 @@ extension DraftMask {
     private func isOutside(_ index: Int, _ scalars: [Unicode.Scalar]) -> Bool {
         switch scalars[index] {
         case "[", "]", "|": kind(at: index) != .prose
-        case "\n": scalars[..<index].last { $0 != "\r" } == "\n"
+        case "\n":
+            index > 0 && scalars[index - 1] == "\n"
+                || index > 1 && scalars[index - 1] == "\r" && scalars[index - 2] == "\n"
         default: false
         }
     }
