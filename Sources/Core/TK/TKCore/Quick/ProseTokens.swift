@@ -131,7 +131,8 @@ struct ProseTokens {
         var next = end
         while next < block.upperBound, text[next] == "-" || text[next] == "—" { next += 1 }
         let isDash = next > end && next < block.upperBound && text[next].properties.isUppercase
-        guard end == block.upperBound || isDash || Self.isSpace(text[end]) else { return index + 1 }
+        // Nor does any other mark before the same end.
+        guard end == block.upperBound || isDash || Self.isSpace(text[end]) else { return end }
         if !isDash { next = end }
         while next < block.upperBound, Self.isSpace(text[next]) { next += 1 }
         if text[index] == ".", next < block.upperBound {

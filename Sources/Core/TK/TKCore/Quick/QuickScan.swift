@@ -41,6 +41,8 @@ struct QuickScan {
     var language = QuickLexicon.english
     var prose = ProseTokens()
     var speech = QuotedSpeech()
+    /// The current block is verse.
+    private(set) var isVerse = false
 
     private var narrative = NarrativeMeasure()
     var sentenceCount = 0
@@ -68,6 +70,7 @@ struct QuickScan {
         for block in blocks {
             prose.read(text, block.range, lexicon)
             speech.read(text, block.range)
+            isVerse = BlockLines(text, block.range).isVerse
             language = languages.language(of: block.range, prose.tokens)
             if language == QuickLexicon.english { narrative.add(prose.tokens, lexicon) }
             findPhrases(text)

@@ -9,7 +9,7 @@ extension QuickScan {
             if tokens[index].hash == tokens[index - 1].hash, !tokens[index - 1].isTechnical {
                 index = repeatedWord(at: index, text, block)
             } else {
-                index = repeatedPhrase(at: index, text, block)
+                index = repeatedPhrase(at: index, text)
             }
         }
     }
@@ -33,7 +33,7 @@ extension QuickScan {
         // After a command, they are its arguments.
         let isArgument = index > 1 && first.followsDirectly && tokens[index - 2].isTechnical
         guard !isCompound, !isMentioned, !isArgument, times <= 3, isOneCase(first, tokens[index], text),
-            (index...last).allSatisfy({ flows(tokens[$0 - 1].end..<tokens[$0].start, text, block) })
+            (index...last).allSatisfy({ flows(tokens[$0 - 1].end..<tokens[$0].start, text) })
         else { return last }
         if kind.contains(.function) || (kind.contains(.repeatable) && times == 3 && first.hash == Self.that) {
             // Not a function word if it is a name (`The The`) or a letter.
@@ -44,7 +44,7 @@ extension QuickScan {
             guard !first.isCapitalised || prose.opensSentence(index - 1), block.kind == .paragraph, length >= 3,
                 times == 2, !tokens[index].isCapitalised,
                 !kind.contains(.repeatable), tokens[index].ending != .ly, !speech.contains(first.start),
-                !isPlain || indent(of: first.start, text, block) == 0
+                !isPlain || !isIndented(first.start)
             else { return last }
         }
         // “It it” may be meant as “it is”, and a repeated letter may be an example.
@@ -71,9 +71,7 @@ extension QuickScan {
 
     /// Whether the text continues across a gap. Wide gaps separate columns; a line of one or two words, or of verse, is
     /// not continued below.
-    private func flows(
-        _ gap: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: DraftMask.Block
-    ) -> Bool {
+    private func flows(_ gap: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>) -> Bool {
         guard let end = gap.first(where: { text[$0] == "\n" || text[$0] == "\r" }) else {
             let blanks = draft.scalars[gap].split { $0 != " " && $0 != "\t" }
             return blanks.allSatisfy { $0.count == 1 && $0.first != "\t" }
@@ -81,21 +79,17 @@ extension QuickScan {
         var start = end
         while start > 0, text[start - 1] != "\n", text[start - 1] != "\r" { start -= 1 }
         let words = text[start..<end].split(whereSeparator: { ProseTokens.isSpace($0) }).count
-        return words >= 3 && !BlockLines(text, block.range).isVerse
+        return words >= 3 && !isVerse
     }
 
-    private func indent(
-        of position: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: DraftMask.Block
-    ) -> Int {
-        var start = position
-        while start > 0, text[start - 1] != "\n", text[start - 1] != "\r" { start -= 1 }
-        return text[start..<position].prefix { $0 == " " || $0 == "\t" }.count
+    /// Whether a word's line is indented.
+    private func isIndented(_ position: Int) -> Bool {
+        let line = draft.textRange(ofLine: draft.line(at: position))
+        return draft.scalars[line].first.map { $0 == " " || $0 == "\t" } ?? false
     }
 
     /// Judges whether three or four words are repeated directly; returns the last token that was judged.
-    private mutating func repeatedPhrase(
-        at index: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: DraftMask.Block
-    ) -> Int {
+    private mutating func repeatedPhrase(at index: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>) -> Int {
         let tokens = prose.tokens
         for length in [4, 3] where index >= length && index + length <= tokens.count {
             guard tokens[index].hash == tokens[index - length].hash else { continue }
@@ -106,9 +100,9 @@ extension QuickScan {
             let isDirect = (index - length + 1..<index + length).allSatisfy {
                 tokens[$0].followsDirectly && !tokens[$0].isTechnical
             }
-            guard isEqual, isDirect, !isPlain || indent(of: tokens[index].start, text, block) == 0,
+            guard isEqual, isDirect, !isPlain || !isIndented(tokens[index].start),
                 !speech.contains(tokens[index].start),
-                flows(tokens[index - 1].end..<tokens[index].start, text, block)
+                flows(tokens[index - 1].end..<tokens[index].start, text)
             else { continue }
             let once = tokens[index - length].start..<tokens[index - 1].end
             // If one clause ends with the words that start the next, a comma is missing, and no word is superfluous.

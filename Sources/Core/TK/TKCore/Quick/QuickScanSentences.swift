@@ -1,6 +1,5 @@
 extension QuickScan {
     mutating func findLongSentences(_ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: DraftMask.Block) {
-        let isVerse = BlockLines(text, block.range).isVerse
         for sentence in prose.sentences {
             sentenceCount += 1
             guard !isVerse, sentence.isTerminated, sentence.tokens.count > settings.longSentence else { continue }
