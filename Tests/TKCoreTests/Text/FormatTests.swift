@@ -110,7 +110,7 @@ struct FormatTests {
 
     @Test(
         "Unclosed markup costs no more than other text", arguments: DraftSyntax.allCases,
-        ["[", "{", "\\a{", "`", "<A ", "[[", "$", "|", "::\n", "#+BEGIN_SRC\n", "\\begin{a}\n", "----\n", "a\n"])
+        ["[", "{", "\\a{", "`", "<A ", "[[", "$", "|", "::\n", "#+BEGIN_SRC\n", "\\begin{a}\n", "----\n", "a\n", "- "])
     func hostile(syntax: DraftSyntax, unit: String) {
         let draft = DraftText(String(repeating: unit, count: 12_000 / unit.utf8.count), syntax: syntax)
         #expect(DraftMask(draft).scalars.count == draft.count)
