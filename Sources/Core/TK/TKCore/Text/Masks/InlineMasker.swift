@@ -66,6 +66,7 @@ struct InlineMasker {
         case "&":
             if let end = entityEnd(scalars) { mask(end, .html, &builder) }
         case "$": maskMath(&builder)
+        case "%": maskComment(&builder)
         case "{": maskBraces(&builder)
         case "[", "!", "]": maskBrackets(scalar, &builder)
         case "*", "_", "~": maskEmphasis(scalar, &builder)
@@ -220,6 +221,17 @@ struct InlineMasker {
             }
             end += 1
         }
+    }
+
+    /// Obsidian's `%%…%%`.
+    private mutating func maskComment(_ builder: inout MaskBuilder) {
+        let scalars = builder.scalars
+        guard syntax == .markdown, starts(with: "%%", scalars) else { return }
+        guard let end = self.end(of: "%%", from: index + 2, scalars) else {
+            index += 2
+            return
+        }
+        mask(end, .html, &builder)
     }
 
     /// CriticMarkup, Liquid, shortcodes and attributes.

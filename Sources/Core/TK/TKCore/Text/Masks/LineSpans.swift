@@ -6,7 +6,8 @@ struct LineSpans {
     /// Longer stretches count as an unclosed opening.
     private static let limit = 400
 
-    /// Display math between lines `$$`, and the text between `{% highlight %}` or `{% raw %}` and its end.
+    /// Display math between lines `$$`, Obsidian's comments between lines `%%`, and the text between
+    /// `{% highlight %}` or `{% raw %}` and its end.
     static func find(in draft: DraftText, isCode: [Bool]) -> [LineSpans] {
         var spans: [LineSpans] = []
         var line = 0
@@ -33,19 +34,25 @@ struct LineSpans {
         var closing: String
 
         func isClosed(by line: String) -> Bool {
-            kind == .math ? line.hasSuffix("$$") : line.hasPrefix("{%") && line.contains(closing)
+            switch closing {
+            case "$$": line.hasSuffix(closing)
+            case "%%": line.contains(closing)
+            default: line.hasPrefix("{%") && line.contains(closing)
+            }
         }
     }
 
     private static func opening(_ draft: DraftText, _ line: Int) -> Opening? {
         let range = draft.textRange(ofLine: line + 1)
-        guard let first = draft.scalars[range].first(where: { $0 != " " && $0 != "\t" }), first == "$" || first == "{"
-        else {
-            return nil
-        }
+        guard let first = draft.scalars[range].first(where: { $0 != " " && $0 != "\t" }),
+            first == "$" || first == "{" || first == "%"
+        else { return nil }
         let text = trimmed(draft, line)
         if text == "$$" || (text.hasPrefix("$$") && !text.dropFirst(2).contains("$$")) {
             return Opening(kind: .math, closing: "$$")
+        }
+        if draft.syntax == .markdown, text.hasPrefix("%%"), !text.dropFirst(2).contains("%%") {
+            return Opening(kind: .html, closing: "%%")
         }
         guard text.hasPrefix("{%") else { return nil }
         for name in ["highlight", "raw", "mermaid", "codeblock"]
@@ -56,9 +63,14 @@ struct LineSpans {
     }
 
     private static func trimmed(_ draft: DraftText, _ line: Int) -> String {
-        var text = draft.scalars[draft.textRange(ofLine: line + 1)]
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return String(String.UnicodeScalarView(text))
+        var text = draft.textRange(ofLine: line + 1)
+        while let first = text.first, draft.scalars[first].isBlank { text.removeFirst() }
+        while let last = text.last, draft.scalars[last].isBlank { text.removeLast() }
+        return draft[text]
     }
+}
+
+extension Unicode.Scalar {
+    /// A space or a tab.
+    fileprivate var isBlank: Bool { self == " " || self == "\t" }
 }

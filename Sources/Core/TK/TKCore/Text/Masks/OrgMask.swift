@@ -13,6 +13,9 @@ private struct OrgLines {
     /// The line that closes the open block, in lower case, and the kind of its content.
     private var open: (end: String, kind: DraftMask.Kind)?
 
+    /// The states of a task that this file sets.
+    private var keywords: Set<String> = []
+
     init(lines: LineMask) { self.lines = lines }
 
     mutating func read(_ text: Range<Int>, _ usual: LineMask.Line) -> LineMask.Line {
@@ -41,11 +44,17 @@ private struct OrgLines {
             open = (":end:", .structure)
             return .kept(.structure)
         }
+        if lower.hasPrefix("#+begin:") { open = ("#+end:", .code) }
+        for key in ["#+todo:", "#+seq_todo:", "#+typ_todo:"] where lower.hasPrefix(key) {
+            // `WAIT(w@)` is the state `WAIT` with a key to choose it by.
+            let states = content.dropFirst(key.count).split { $0 == " " || $0 == "|" }
+            keywords.formUnion(states.map { String($0.prefix { $0 != "(" }) })
+        }
         if content.hasPrefix("#+") { return .kept(.frontMatter) }
         if content == "#" || content.hasPrefix("# ") || content == ":" || content.hasPrefix(": ") {
             return .kept(.code)
         }
-        if content.hasPrefix("|") || content.contains(/^-{5,}$/)
+        if content.hasPrefix("|") || content.hasPrefix("+-") || content.hasPrefix("%%(") || content.contains(/^-{5,}$/)
             || content.contains(/^(CLOCK|SCHEDULED|DEADLINE|CLOSED):/)
         {
             return .kept(.structure)
@@ -53,10 +62,10 @@ private struct OrgLines {
         if inside.lowerBound == text.lowerBound, content.contains(/^\*+\s/),
             let space = lines.scalars[inside].firstIndex(of: " ")
         {
-            var words = lines.trimmed(space..<inside.upperBound)
+            var words = withoutKeywords(lines.trimmed(space..<inside.upperBound))
             // `:tags:` at its end.
-            if content.contains(/\s:[\w@#%:]+:$/), let last = lines.scalars[words].lastIndex(of: " ") {
-                words = words.lowerBound..<last
+            if content.contains(/\s:[\w@#%:]+:$/) {
+                words = words.lowerBound..<(lines.scalars[words].lastIndex(of: " ") ?? words.lowerBound)
             }
             return .heading(words)
         }
@@ -64,6 +73,21 @@ private struct OrgLines {
             return .item(item)
         }
         return .prose(inside)
+    }
+
+    /// The states of a task that Org has unless a file sets others (`#+TODO:`), and a mark that excludes a subtree.
+    private static let keywords: Set<String> = ["TODO", "DONE", "COMMENT"]
+
+    /// A heading without its task's state, its priority (`[#A]`) and `COMMENT`.
+    private func withoutKeywords(_ heading: Range<Int>) -> Range<Int> {
+        var rest = heading
+        while true {
+            let first = rest.prefix { lines.scalars[$0] != " " && lines.scalars[$0] != "\t" }
+            let word = lines.text(first)
+            let isPriority = word.hasPrefix("[#") && word.hasSuffix("]")
+            guard isPriority || keywords.contains(word) || Self.keywords.contains(word) else { return rest }
+            rest = lines.trimmed(first.upperBound..<rest.upperBound)
+        }
     }
 
     static let marks = MarkScan(
@@ -95,9 +119,13 @@ private struct OrgLines {
                 if range.contains(end), scalars[end] == "{" { end = brackets.end(of: end, scalars) ?? end }
                 return LineMask.Span(range: index..<end, kind: .math)
             case "s" where scalars[index..<range.upperBound].starts(with: "src_".unicodeScalars):
-                guard let open = scalars[index..<range.upperBound].firstIndex(where: { $0 == "{" || $0 == " " }),
-                    scalars[open] == "{", let end = brackets.end(of: open, scalars)
-                else { return nil }
+                // `src_sh{…}`, `src_sh[:results output]{…}`
+                var open = index + 4
+                while range.contains(open), scalars[open].properties.isAlphabetic || scalars[open] == "-" { open += 1 }
+                if range.contains(open), scalars[open] == "[" { open = brackets.end(of: open, scalars) ?? open }
+                guard range.contains(open), scalars[open] == "{", let end = brackets.end(of: open, scalars) else {
+                    return nil
+                }
                 return LineMask.Span(range: index..<end, kind: .code)
             default: return nil
             }

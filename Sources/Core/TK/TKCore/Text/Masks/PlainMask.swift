@@ -1,7 +1,50 @@
 extension MaskBuilder {
-    /// Plain text: blank lines and list marks separate paragraphs; lines of columns, of code and of a terminal are not
-    /// prose, and only addresses are masked.
+    /// Plain text: blank lines and list marks separate paragraphs; lines of columns and of drawn tables, of code and of
+    /// a terminal are not prose, and only addresses are masked.
     mutating func maskPlain() {
+        var isFenced = false
+        var paragraph: [PlainLine] = []
+        for line in 1...max(1, draft.lineCount) {
+            var text = draft.textRange(ofLine: line)
+            let start = text.lowerBound
+            while let first = text.first, scalars[first].properties.isWhitespace { text.removeFirst() }
+            while let last = text.last, scalars[last].properties.isWhitespace { text.removeLast() }
+            if text.isEmpty {
+                maskParagraph(paragraph)
+                paragraph = []
+                continue
+            }
+            let isFence = scalars[text].starts(with: "```".unicodeScalars)
+            if isFence { isFenced.toggle() }
+            let isKept = isFence || isFenced || isDrawn(text) || isCode(text, indent: text.lowerBound - start)
+            paragraph.append(
+                PlainLine(
+                    text: text, isKept: isKept, isWide: hasColumns(text),
+                    column: secondColumn(text).map { $0 - start }))
+        }
+        maskParagraph(paragraph)
+    }
+
+    private struct PlainLine {
+        var text: Range<Int>
+        /// Code, a fence, or part of a drawn table.
+        var isKept: Bool
+        /// A wide gap separates its columns.
+        var isWide: Bool
+        /// Where the words behind its only gap begin.
+        var column: Int?
+    }
+
+    /// Masks lines without a blank one among them. If many of them have columns, the others are cells as well.
+    private mutating func maskParagraph(_ lines: [PlainLine]) {
+        var lines = lines
+        for index in lines.indices.dropFirst() {
+            guard let column = lines[index].column, column == lines[index - 1].column else { continue }
+            lines[index].isWide = true
+            lines[index - 1].isWide = true
+        }
+        let wide = lines.count(where: \.isWide)
+        let isTable = wide >= 2 && wide * 3 >= lines.count
         var block: Range<Int>?
         func close(_ builder: inout MaskBuilder) {
             guard let range = block else { return }
@@ -11,22 +54,47 @@ extension MaskBuilder {
             inline.run(&builder)
             block = nil
         }
-        var isFenced = false
-        for line in 1...max(1, draft.lineCount) {
-            var text = draft.textRange(ofLine: line)
-            let start = text.lowerBound
-            while let first = text.first, scalars[first].properties.isWhitespace { text.removeFirst() }
-            if text.isEmpty || startsItem(text) { close(&self) }
-            let isFence = scalars[text].starts(with: "```".unicodeScalars)
-            if isFence { isFenced.toggle() }
-            if isFence || isFenced || hasColumns(text) || isCode(text, indent: text.lowerBound - start) {
+        for line in lines {
+            if startsItem(line.text) { close(&self) }
+            if isTable || line.isKept || line.isWide {
                 close(&self)
-                paint(text, .code)
-            } else if !text.isEmpty {
-                block = (block?.lowerBound ?? text.lowerBound)..<text.upperBound
+                paint(line.text, .code)
+            } else {
+                block = (block?.lowerBound ?? line.text.lowerBound)..<line.text.upperBound
             }
         }
         close(&self)
+    }
+
+    /// A border or a row of a table drawn with `+---+` and `|`, or with characters for drawing boxes.
+    private func isDrawn(_ line: Range<Int>) -> Bool {
+        let words = scalars[line]
+        if words.contains(where: { (0x2500...0x259F).contains($0.value) }) { return true }
+        switch (words.first, words.last) {
+        case ("+", "+"), ("|", "|"): return words.count > 1
+        case ("|", _), (_, "|"): return words.count { $0 == "|" } > 1
+        default: return false
+        }
+    }
+
+    /// Where the words behind a gap of two or more spaces begin; nil if there are more gaps, as in justified text. A
+    /// gap after a sentence is none.
+    private func secondColumn(_ line: Range<Int>) -> Int? {
+        var found: Int?
+        var spaces = 0
+        var before: Unicode.Scalar = "."
+        for index in line {
+            if scalars[index] == " " {
+                spaces += 1
+                continue
+            }
+            if spaces >= 2, !".?!:".unicodeScalars.contains(before) {
+                guard found == nil else { return nil }
+                found = index
+            }
+            (spaces, before) = (0, scalars[index])
+        }
+        return found
     }
 
     private func startsItem(_ line: Range<Int>) -> Bool {
@@ -55,9 +123,12 @@ extension MaskBuilder {
         for prompt in ["$ ", ">>> ", "#!/", "#include "] where words.starts(with: prompt.unicodeScalars) { return true }
         guard indent >= 2, let last = words.last else { return false }
         if last == "{" || last == "}" || last == ";" && words.contains("=") { return true }
-        return [" = ", " == ", "()", "->", "=>", "&&", "||", " --", "</", "/*", "::"].contains { mark in
-            let mark = Array(mark.unicodeScalars)
-            return words.indices.dropLast(mark.count - 1).contains { words[$0..<$0 + mark.count].elementsEqual(mark) }
+        let marks = Self.codeMarks
+        return words.indices.contains { index in
+            marks.contains { $0[0] == words[index] && words[index...].starts(with: $0) }
         }
     }
+
+    private static let codeMarks = [" = ", " == ", "()", "->", "=>", "&&", "||", " --", "</", "/*", "::"]
+        .map { Array($0.unicodeScalars) }
 }
