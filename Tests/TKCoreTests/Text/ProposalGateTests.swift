@@ -124,6 +124,24 @@ struct ProposalGateTests {
         Case(name: "a comment of Obsidian's", text: "One is here.\n", quote: "is", replacement: "is %%so%%"),
         Case(name: "emphasis that comes", text: "One is here.\n", quote: "is", replacement: "*is*"),
         Case(name: "a half of a pair", text: "One ` here.\n", quote: "here", replacement: "`here"),
+        Case(name: "a space of no width", text: "One is here.\n", quote: "is", replacement: "i\u{200B}s"),
+        Case(name: "a letter that nobody sees", text: "One is here.\n", quote: "is", replacement: "is\u{3164}"),
+        Case(name: "an unseen line end", text: "One is here.\n", quote: "is", replacement: "is\u{2028}so"),
+        Case(
+            name: "emphasis that goes", text: "It is *very good* here.\n", quote: "*very good* here",
+            replacement: "good here"),
+        Case(
+            name: "emphasis that moves", text: "It is *very* good here.\n", quote: "*very* good",
+            replacement: "very *good*"),
+        Case(name: "half of emphasis", text: "It is *very* good.\n", quote: "*very* good", replacement: "good*"),
+        Case(name: "half a strike", text: "It ~~was here~~ is.\n", quote: "was here~~ is", replacement: "was"),
+        Case(name: "a heading's level", text: "## One here\n\nText.\n", quote: "## One", replacement: "# One"),
+        Case(
+            name: "a rule that goes", text: "One.\n\n- - -\n\nTwo.\n", quote: "One.\n\n- - -\n\nTwo.",
+            replacement: "One. Two."),
+        Case(
+            name: "an item that goes", text: "- One here\n- Two there\n", quote: "One here\n- Two there",
+            replacement: "One and two"),
     ]
 
     static let admitted = [

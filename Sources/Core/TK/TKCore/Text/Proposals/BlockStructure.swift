@@ -36,7 +36,7 @@ struct BlockStructure: Equatable {
     }
 }
 
-/// The ASCII punctuation that no proposal may add: all except ordinary prose punctuation.
+/// What no proposal may add: characters that nobody sees, and ASCII punctuation except that of ordinary prose.
 enum AddedMarks {
     private static let ofProse = Set(".,;:?!'\"()-/".unicodeScalars)
 
@@ -53,11 +53,24 @@ enum AddedMarks {
             let isLetterOrDigit = scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
             // A percentage.
             let isPerCent = scalar == "%" && ("0"..."9").contains(last)
+            if scalar.isUnseen { counts[scalar, default: 0] += 1 }
             if (0x21..<0x7F).contains(scalar.value), !isLetterOrDigit, !ofProse.contains(scalar), !isPerCent {
                 counts[scalar, default: 0] += 1
             }
             if scalar != " " { last = scalar }
         }
         return counts
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it has no width or ends a line unseen: zero-width spaces and joiners, marks of direction, controls.
+    var isUnseen: Bool {
+        if properties.isDefaultIgnorableCodePoint { return true }
+        switch properties.generalCategory {
+        case .format, .lineSeparator, .paragraphSeparator: return true
+        case .control: return self != "\n" && self != "\r" && self != "\t"
+        default: return false
+        }
     }
 }

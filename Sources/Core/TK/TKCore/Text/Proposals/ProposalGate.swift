@@ -3,8 +3,8 @@ import Foundation
 /// The gate for every proposal from any source, before it is shown and again before it is applied: words may replace
 /// words, and everything else must stay (docs/design/draft-anchors.md, "What a proposal may change").
 ///
-/// The text's CommonMark blocks must stay the same, in every format, and no character may be added other than prose
-/// punctuation. Also kept are code, link targets, front matter, attributes, anchors, HTML, math, templates, footnote
+/// The text's CommonMark blocks must stay the same, in every format, and so must the emphasis of the words that stay. No
+/// mark may be added other than prose punctuation, and nothing unseen. Also kept are code, link targets, front matter, attributes, anchors, HTML, math, templates, footnote
 /// marks, table pipes, and the marks that delimit these. They are compared before and after, so that a proposal may
 /// contain existing code, but may neither drop nor add any, nor turn words into it.
 ///
@@ -15,7 +15,7 @@ public struct ProposalGate: Sendable {
     private let mask: DraftMask
     /// The names by which this draft's links refer to its headings.
     private let fragments: Set<String>
-    /// The headings that are targets of such links.
+    /// The headings, in order, if there are such links.
     private let headings: [Range<Int>]
 
     /// - Parameter mask: of this draft, if available.
@@ -44,11 +44,13 @@ public struct ProposalGate: Sendable {
             return kept
         }
         if AddedMarks.are(in: replacement.unicodeScalars, since: draft.scalars[range]) { return Self.marks }
+        if EmphasisMarks(before.string).differ(from: EmphasisMarks(after.string)) { return Self.emphasis }
         let version = draft[0..<range.lowerBound] + replacement + draft[range.upperBound..<draft.count]
         return BlockStructure(draft.string) == BlockStructure(version) ? nil : Self.blocks
     }
 
     private static let marks = "marks that are no punctuation of prose"
+    private static let emphasis = "the emphasis of words that stay"
     private static let blocks = "the blocks of the text: a paragraph, a heading, a list or the like"
 
     /// The protected parts that a whole new version of the draft would change; nil if it changes only words.
@@ -59,6 +61,7 @@ public struct ProposalGate: Sendable {
             return kept
         }
         if AddedMarks.are(in: after.scalars, since: draft.scalars) { return Self.marks }
+        if EmphasisMarks(draft.string).differ(from: EmphasisMarks(version)) { return Self.emphasis }
         return BlockStructure(draft.string) == BlockStructure(version) ? nil : Self.blocks
     }
 
@@ -87,9 +90,11 @@ public struct ProposalGate: Sendable {
         let isAtStart = range.lowerBound == 0 || "\n\r".unicodeScalars.contains(draft.scalars[range.lowerBound - 1])
         let isAtEnd = range.upperBound == draft.count || "\n\r".unicodeScalars.contains(draft.scalars[range.upperBound])
         guard let first = scalars.first else { return !isAtStart && !isAtEnd && isOpen(range) }
-        guard first.properties.isAlphabetic || (first == " " && !isAtStart && isOpen(range)) else { return false }
+        guard (first.properties.isAlphabetic && !first.isUnseen) || (first == " " && !isAtStart && isOpen(range)) else {
+            return false
+        }
         for (index, scalar) in scalars.enumerated() {
-            if scalar.properties.isAlphabetic { continue }
+            if scalar.properties.isAlphabetic, !scalar.isUnseen { continue }
             switch scalar {
             case " ", ",", ";", "'", "\u{2019}", "“", "”", "–", "—": continue
             case "-", ".", "0"..."9":
@@ -116,7 +121,13 @@ public struct ProposalGate: Sendable {
 
     /// Whether a range is in a heading that is the target of a link in this draft.
     private func isHeading(_ range: Range<Int>) -> Bool {
-        headings.contains { $0.overlaps(range) }
+        // The first that does not end before the range.
+        var (low, high) = (0, headings.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if headings[middle].upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
+        }
+        return low < headings.count && headings[low].overlaps(range)
     }
 
     // MARK: Masking again
@@ -222,7 +233,7 @@ struct KeptMarks {
         for index in scalars.indices where scalars[index] == "#" && index > 0 {
             guard ["(", "<", ":"].contains(scalars[index - 1]) else { continue }
             let name = scalars[(index + 1)...].prefix {
-                !$0.properties.isWhitespace && !")>[\"".unicodeScalars.contains($0)
+                !$0.properties.isWhitespace && !")>[\"#".unicodeScalars.contains($0)
             }
             if !name.isEmpty { found.insert(String(String.UnicodeScalarView(name)).lowercased()) }
         }
