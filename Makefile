@@ -85,6 +85,7 @@ campaign: ## for the night: power cuts, kills, and 10,000 swaps of files and fol
 	$(SWIFT) build $(CHECKED) --build-tests
 	for suite in PowerCut KillCampaign EffectCampaign PublishCampaign SwapCampaign; do \
 	    STEWARD_TEST_WHOLE=1 Tests/run.sh only EndToEnd.$${suite}Tests || exit; done
+	STEWARD_TEST_WHOLE=1 Tests/run.sh only TKCoreTests.OtherParserTests
 
 bench: ## run the benchmarks
 	Benchmarks/run.sh
