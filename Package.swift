@@ -140,6 +140,7 @@ let package = Package(
             name: "CTextCat", path: "Sources/Core/Ground/System/CTextCat", pkgConfig: "libexttextcat",
             providers: [.apt(["libexttextcat-dev"])]),
         .target(name: "CTag", path: "Sources/Core/Ground/System/CTag", linkerSettings: [.linkedLibrary("tag")]),
+        .target(name: "CHunspell", path: "Sources/Core/Ground/System/CHunspell"),
         .target(name: "CLinux", path: "Sources/Core/Ground/System/CLinux"),
         .target(name: "CCommit", path: "Sources/Core/Ground/System/CCommit", cSettings: commit),
 
@@ -173,7 +174,7 @@ let package = Package(
         core("ComicVault", in: "Vault", ["CLinux", "COpenSSL", "OwnFiles", "Platform"]),
         core(
             "TKCore", in: "TK",
-            ["HTTPKit", "JSONText", "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", grdb, nioTLS],
+            ["HTTPKit", "JSONText", "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", "CHunspell", grdb, nioTLS],
             resources: [.copy("Resources")]),
         core(
             "RonAppSdkSwift", in: "RON", ["HTTPKit", "Platform", nio, nioTLS, log, metrics, toml]),
