@@ -2,7 +2,17 @@
 enum StatedLanguage {
     /// From `lang: fr` or `language: fr-CA` in the front matter, `:lang: fr` in AsciiDoc, `#+LANGUAGE: fr` in Org: its
     /// code, in lower case and without a region. Nil if there is none.
-    static func find(in draft: DraftText) -> String? {
+    static func find(in draft: DraftText) -> String? { stated(in: draft)?.code }
+
+    /// The region of the stated language, in upper case: `CA` of `fr-CA`. Nil if there is none.
+    static func region(in draft: DraftText) -> String? {
+        guard let rest = stated(in: draft)?.rest, rest.first == "-" || rest.first == "_" else { return nil }
+        let region = rest.dropFirst().prefix { $0.isLetter }
+        return region.count == 2 ? region.uppercased() : nil
+    }
+
+    /// - Returns: the code, and what follows it in its line.
+    private static func stated(in draft: DraftText) -> (code: String, rest: Substring)? {
         let last: Int
         switch draft.syntax {
         case .asciidoc, .org: last = min(draft.lineCount - 1, 60)
@@ -16,9 +26,10 @@ enum StatedLanguage {
             guard let name = ["language", "lang", "locale"].first(where: key.hasPrefix) else { continue }
             let rest = key.dropFirst(name.count).drop { $0 == " " }
             guard rest.first == ":" || rest.first == "=" else { continue }
-            let value = rest.drop { !$0.isLetter }.prefix { $0.isLetter }
-            if let code = names[String(value)] { return code }
-            if (2...3).contains(value.count) { return String(value) }
+            let value = rest.drop { !$0.isLetter }
+            let word = value.prefix { $0.isLetter }
+            if let code = names[String(word)] { return (code, value.dropFirst(word.count)) }
+            if (2...3).contains(word.count) { return (String(word), value.dropFirst(word.count)) }
         }
         return nil
     }
