@@ -43,7 +43,8 @@ if [[ ${STEWARD_TEST_APART:-} != yes ]]; then
             true
     )
     unset TMPDIR CREDENTIALS_DIRECTORY STATE_DIRECTORY RUNTIME_DIRECTORY NOTIFY_SOCKET
-    export HOME=$apart/home LANG=C.UTF-8 STEWARD_TEST_APART=yes
+    # Without folders of dictionaries there is no spelling: the machine may have any.
+    export HOME=$apart/home LANG=C.UTF-8 DICPATH= STEWARD_TEST_APART=yes
     mounts='mount --bind "$0" /tmp && { ! mountpoint --quiet /dev/shm || mount -t tmpfs steward-tests /dev/shm; }'
     if [[ $(id -u) == 0 ]] && unshare --mount --propagation private sh -c "$mounts" "$apart/tmp" 2>/dev/null; then
         # A checkout below /tmp stays where it is.

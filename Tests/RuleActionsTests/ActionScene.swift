@@ -189,7 +189,9 @@ struct ActionWorld: Sendable {
             homeTrash: home.appending("trash"), vaults: options.vaults,
             reviews: ReviewTools(
                 folder: state.appending("reviews"),
-                environment: ["HOME": home.text, "OLLAMA_HOST": "http://127.0.0.1:1"].merging(options.models) { $1 },
+                environment: ["HOME": home.text, "OLLAMA_HOST": "http://127.0.0.1:1", "DICPATH": ""].merging(
+                    options.models
+                ) { $1 },
                 timeout: options.modelTimeout),
             publishing: PublishServices(outbox: outbox, targets: try options.targets ?? [Self.hub()]),
             unpacker: try options.unpacker ?? builtWorker().program, reader: Built.program("steward-worker"),

@@ -32,6 +32,8 @@ final class CommandFixture: Sendable {
         all["TMPDIR"] = home.path.text
         // An unused port: a real server on this machine must not answer.
         all["OLLAMA_HOST"] = "http://127.0.0.1:1"
+        // No spelling: findings must not depend on the dictionaries of this machine.
+        all["DICPATH"] = ""
         return all.merging(variables) { $1 }
     }
 

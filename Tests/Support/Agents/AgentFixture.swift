@@ -98,6 +98,8 @@ package final class AgentFixture: @unchecked Sendable {  // `agent` is only touc
         // A socket's path has a limit of a hundred bytes; a test's folder may be longer.
         all["STEWARD_RUNTIME"] = home.path.appending("run").text
         all["TERM"] = "xterm"
+        // No spelling: findings must not depend on the dictionaries of this machine.
+        all["DICPATH"] = ""
         return all
     }
 
