@@ -1,7 +1,8 @@
 /// Finds problems without a model: passives with their agent, weak and wordy phrases, repeated words, very long
-/// sentences, and rules of particular roles.
+/// sentences, rules of particular roles, and words that no dictionary knows.
 ///
-/// Made once from the bundle's data, then shared: it holds nothing of a draft. Uses one core and never blocks.
+/// Made once from the bundle's data, then shared: it holds nothing of a draft. Uses one core; only the first use of
+/// a dictionary blocks.
 public struct QuickPass: Sendable {
     /// The settings of a pass.
     public struct Settings: Sendable, Hashable {
@@ -14,6 +15,8 @@ public struct QuickPass: Sendable {
         /// The limit for a long sentence, in words: between semicolons, colons or dashes; half as many again for the
         /// whole sentence. In a story, both are half as much again.
         public var longSentence: Int
+        /// Words that count as correct in this draft, such as those of its project.
+        public var knownWords: Set<String> = []
 
         /// Default: the rules for every draft, none of the strict ones, sentences of more than 40 words.
         public init(
@@ -34,13 +37,21 @@ public struct QuickPass: Sendable {
     public static let strictRules: Set<String> = ["passive", "passive-density", "weak-words"]
 
     let lexicon: QuickLexicon
+    /// Nil: spelling is not checked, and the findings do not depend on this machine's dictionaries.
+    package let spelling: Spelling?
 
     /// Reads the rules from the bundle. Blocks briefly.
     ///
     /// - Throws: `Fault` that names the missing file.
     public init() throws { try self.init(resources: TKResources.locate()) }
 
-    package init(resources: TKResources) throws { lexicon = try QuickLexicon(resources) }
+    /// - Parameter spelling: turns on the rule `spelling`.
+    package init(resources: TKResources, spelling: Spelling? = nil) throws {
+        lexicon = try QuickLexicon(resources)
+        self.spelling = spelling
+    }
+
+    private static let spellingRule = "spelling"
 
     /// The rules, in display order.
     public var rules: [QuickRule] {
@@ -49,6 +60,7 @@ public struct QuickPass: Sendable {
             QuickRule(id: "passive-density", title: "Passives in many sentences", category: "clarity"),
             QuickRule(id: "long-sentence", title: "Long sentences", category: "clarity"),
             QuickRule(id: "repeated-word", title: "Words that stand twice", category: "grammar"),
+            QuickRule(id: Self.spellingRule, title: "Words in no dictionary", category: "grammar"),
         ]
         return own
             + zip(lexicon.rules, lexicon.roles).map { rule, role in
@@ -62,8 +74,10 @@ public struct QuickPass: Sendable {
     ) -> [Suggestion] {
         let mask = mask ?? DraftMask(draft)
         let languages = DraftLanguages(draft, mask, lexicon)
+        let speller = settings.ignoredRules.contains(Self.spellingRule) ? nil : spelling
         var scan = QuickScan(
-            draft, lexicon: lexicon, settings: settings, blocks: mask.blocks, languages: languages)
+            draft, lexicon: lexicon, settings: settings, blocks: mask.blocks, languages: languages,
+            spelling: speller.map { SpellingScan(draft, mask, $0, words: settings.knownWords) })
         mask.scalars.withUnsafeBufferPointer { scan.run($0) }
         var report = QuickReport(draft: draft, mask: mask, lexicon: lexicon)
         return report.suggestions(from: scan.findings, settings: settings)

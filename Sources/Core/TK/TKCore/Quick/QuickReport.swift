@@ -132,6 +132,10 @@ struct QuickReport {
             return Wording(
                 rule: "repeated-word", type: .fix, category: "grammar", priority: 1, confidence: 0.9,
                 message: "“\(oneLine(finding.detail))” stands here twice.")
+        case .spelling:
+            return Wording(
+                rule: "spelling", type: .fix, category: "grammar", priority: 2,
+                confidence: finding.replacement == nil ? 0.5 : 0.8, message: finding.caution ?? "")
         }
     }
 

@@ -4,7 +4,7 @@ struct QuickScan {
     struct Finding {
         enum Rule: Equatable {
             case phrase(Int)
-            case passive, passiveDensity, longSentence, repeatedWord
+            case passive, passiveDensity, longSentence, repeatedWord, spelling
         }
 
         var rule: Rule
@@ -35,6 +35,8 @@ struct QuickScan {
     /// The draft is plain text, where code and placeholders look like words.
     var isPlain: Bool { draft.syntax == .plain }
     private let languages: DraftLanguages
+    /// Nil: spelling is not checked.
+    private var spelling: SpellingScan?
     var findings: [Finding] = []
 
     // The current block's language.
@@ -57,8 +59,9 @@ struct QuickScan {
 
     init(
         _ draft: DraftText, lexicon: QuickLexicon, settings: QuickPass.Settings, blocks: [DraftMask.Block],
-        languages: DraftLanguages
+        languages: DraftLanguages, spelling: SpellingScan? = nil
     ) {
+        self.spelling = spelling
         (self.draft, self.languages, self.lexicon) = (draft, languages, lexicon)
         (self.settings, self.blocks) = (settings, blocks)
         isActive = lexicon.roles.map { role in role.map(settings.roles.contains) ?? true }
@@ -72,6 +75,7 @@ struct QuickScan {
             speech.read(text, block.range)
             isVerse = BlockLines(text, block.range).isVerse
             language = languages.language(of: block.range, prose.tokens)
+            spelling?.read(text, block, language, prose, speech)
             if language == QuickLexicon.english { narrative.add(prose.tokens, lexicon) }
             findPhrases(text)
             if lexicon.knowsRepetitions(in: language) { findRepeatedWords(text, block) }
@@ -80,6 +84,7 @@ struct QuickScan {
                 findLongSentences(text, block)
             }
         }
+        findings += spelling?.findings() ?? []
         if narrative.isNarrative { findings.removeAll { !$0.isForNarrative } }
         let isDense =
             passiveCount >= lexicon.passive.minimumPassives

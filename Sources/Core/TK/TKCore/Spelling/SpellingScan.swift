@@ -1,0 +1,241 @@
+import Foundation
+
+/// Collects the words of a draft that no dictionary knows. Names, code and other people's words are left alone.
+struct SpellingScan {
+    private struct Place {
+        var word: String
+        var range: Range<Int>
+        var language: String
+        /// At a sentence's start every word is capitalised, names as well.
+        var isCapitalised: Bool
+    }
+
+    private let draft: DraftText
+    private let mask: DraftMask
+    private let spelling: Spelling
+    private let region: String?
+    private var checkers: [String: LanguageChecker?] = [:]
+    /// By language.
+    private var wordCounts: [String: Int] = [:]
+    /// By language and word.
+    private var verdicts: [String: [String: Bool]] = [:]
+    private var unknown: [Place] = []
+    /// In lower case: names, and words that are parts of technical ones.
+    private var known: Set<String>
+
+    /// From this many times on, an unknown word is reported once: it is a term, or the author's own spelling.
+    private static let often = 3
+    /// The number of words for which proposals are looked for.
+    private static let mostProposals = 40
+
+    /// - Parameter words: correct in this draft, besides the user's own words.
+    init(_ draft: DraftText, _ mask: DraftMask, _ spelling: Spelling, words: Set<String>) {
+        (self.draft, self.mask, self.spelling) = (draft, mask, spelling)
+        region = StatedLanguage.region(in: draft)
+        known = Set(words.union(spelling.words()).flatMap { [$0, $0.lowercased()] })
+    }
+
+    // MARK: Looking
+
+    mutating func read(
+        _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: DraftMask.Block, _ language: String,
+        _ prose: ProseTokens, _ speech: QuotedSpeech
+    ) {
+        wordCounts[language, default: 0] += prose.tokens.count
+        guard language != LanguageTable.unknown, let checker = checker(language) else { return }
+        let starts = Set(prose.sentences.map(\.tokens.lowerBound))
+        var index = 0
+        while index < prose.tokens.count {
+            let first = index
+            let start = prose.tokens[first].start
+            var end = prose.tokens[first].end
+            var isTechnical = prose.tokens[first].isTechnical
+            index += 1
+            // Soft hyphens and combining marks stand inside a word.
+            while end < block.range.upperBound, Self.joins(text[end]) {
+                end += 1
+                if index < prose.tokens.count, prose.tokens[index].start == end {
+                    end = prose.tokens[index].end
+                    isTechnical = isTechnical || prose.tokens[index].isTechnical
+                    index += 1
+                }
+            }
+            let word = Self.plain(text[start..<end])
+            let isCapitalised = text[start].properties.isUppercase
+            if isTechnical || Self.hasInnerCapital(word) {
+                known.formUnion(PlainWords.of(word))
+                continue
+            }
+            let startsSentence = starts.contains(first) && block.kind == .paragraph
+            if isCapitalised, !startsSentence {
+                if block.kind == .paragraph { known.insert(word.lowercased()) }
+                continue
+            }
+            let endsSentence = index == prose.tokens.count || starts.contains(index)
+            let isAbbreviation = !endsSentence && text[end] == "." && end - start <= 4
+            guard word.count > 1, !isAbbreviation, !speech.contains(start),
+                !isQuoted(start..<end, text, block.range), !isPart(start..<end)
+            else { continue }
+            check(word, start..<end, text, checker, isCapitalised: isCapitalised)
+        }
+    }
+
+    private mutating func checker(_ language: String) -> LanguageChecker? {
+        if let known = checkers[language] { return known }
+        let found = spelling.checker(language, region: region)
+        checkers[language] = .some(found)
+        return found
+    }
+
+    /// Checks a word, and if it is unknown, each part between hyphens.
+    private mutating func check(
+        _ word: String, _ range: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ checker: LanguageChecker,
+        isCapitalised: Bool
+    ) {
+        if isCorrect(word, checker) { return }
+        var start = range.lowerBound
+        while start < range.upperBound {
+            var end = start
+            while end < range.upperBound, !Self.isHyphen(text[end]) { end += 1 }
+            let part = Self.plain(text[start..<end])
+            // In `un-`, `ex-` and the like the rest of the word counts.
+            let isPrefix = end < range.upperBound && part.count <= 4
+            let isName = start > range.lowerBound && text[start].properties.isUppercase
+            if part.count > 1, !isPrefix, !isName, !isCorrect(part, checker) {
+                unknown.append(
+                    Place(
+                        word: part, range: start..<end, language: checker.language,
+                        isCapitalised: isCapitalised && start == range.lowerBound))
+            }
+            start = end + 1
+        }
+    }
+
+    private mutating func isCorrect(_ word: String, _ checker: LanguageChecker) -> Bool {
+        if let known = verdicts[checker.language]?[word] { return known }
+        let verdict = checker.isCorrect(word)
+        verdicts[checker.language, default: [:]][word] = verdict
+        return verdict
+    }
+
+    /// Whether it stands alone in single quotation marks or guillemets: a word that is spoken about.
+    private func isQuoted(
+        _ range: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: Range<Int>
+    ) -> Bool {
+        guard range.lowerBound > block.lowerBound, range.upperBound < block.upperBound else { return false }
+        return "'‘‚‹`".unicodeScalars.contains(text[range.lowerBound - 1])
+            && "'’‘›`".unicodeScalars.contains(text[range.upperBound])
+    }
+
+    /// Whether marks or code touch the word, as in `code`s or *un*known: then it is only a part.
+    private func isPart(_ range: Range<Int>) -> Bool {
+        func isJoined(_ index: Int, _ step: Int) -> Bool {
+            var index = index
+            while draft.scalars.indices.contains(index), mask.kind(at: index) == .markup { index += step }
+            guard draft.scalars.indices.contains(index) else { return false }
+            let scalar = draft.scalars[index]
+            if mask.kind(at: index) == .structure { return false }
+            return mask.kind(at: index).isKept
+                ? !ProseTokens.isSpace(scalar) : abs(index - range.lowerBound) > 1 && ProseTokens.isLetter(scalar)
+        }
+        return isJoined(range.lowerBound - 1, -1) || isJoined(range.upperBound, 1)
+    }
+
+    // MARK: Telling
+
+    /// What was found, by position. Also notes a missing dictionary for the language of most words.
+    func findings() -> [QuickScan.Finding] {
+        let usual = wordCounts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+        if let usual, let checker = checkers[usual], checker == nil {
+            spelling.noteMissing(usual, region: region)
+        }
+        let code = unknown.isEmpty ? [] : codeWords()
+        let places = unknown.filter { place in
+            let lower = place.word.lowercased()
+            let stem = String(lower.prefix { $0 != "'" })
+            return ![lower, stem].contains { known.contains($0) || code.contains($0) }
+        }
+        let counts = places.reduce(into: [String: Int]()) { $0[$1.word.lowercased(), default: 0] += 1 }
+        var seen: Set<String> = []
+        var proposed = 0
+        return places.compactMap { place in
+            let key = place.word.lowercased()
+            let count = counts[key] ?? 1
+            let isFirst = seen.insert(key).inserted
+            if !isFirst, count >= Self.often { return nil }
+            if isFirst { proposed += 1 }
+            let proposals =
+                proposed <= Self.mostProposals
+                ? checkers[place.language].flatMap { $0 }?.proposals(place.isCapitalised ? key : place.word) ?? [] : []
+            let right = proposals.first.flatMap { isSlip(key, for: $0.lowercased()) ? $0 : nil }
+            // Else it is more likely a name.
+            if place.isCapitalised, right == nil { return nil }
+            let fitting = place.isCapitalised ? right.map { $0.prefix(1).uppercased() + $0.dropFirst() } : right
+            let isTypographic = draft.scalars[place.range].contains("\u{2019}")
+            return QuickScan.Finding(
+                rule: .spelling, range: place.range,
+                replacement: isTypographic ? fitting?.replacing("'", with: "\u{2019}") : fitting,
+                caution: Self.message(place.word, proposals, right: right, count: count), detail: place.word)
+        }
+    }
+
+    private static func message(_ word: String, _ proposals: [String], right: String?, count: Int) -> String {
+        var message = "“\(word)” is in no dictionary"
+        if count >= often { message += ", and stands here \(count) times" }
+        if right != nil { return message + "." }
+        let shown = proposals.prefix(3).map { "“\($0)”" }.joined(separator: ", ")
+        return message + (shown.isEmpty ? "." : "; similar: \(shown).")
+    }
+
+    /// The words inside code, links and the like: in prose they name the same things.
+    private func codeWords() -> Set<String> {
+        var words: Set<String> = []
+        var word = String.UnicodeScalarView()
+        for (index, scalar) in draft.scalars.enumerated() {
+            if mask.kind(at: index).isKept, ProseTokens.isLetter(scalar) {
+                word.append(scalar)
+            } else if !word.isEmpty {
+                words.insert(String(word).lowercased())
+                word = String.UnicodeScalarView()
+            }
+        }
+        words.insert(String(word).lowercased())
+        return words
+    }
+
+    // MARK: Letters
+
+    private static func joins(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "\u{AD}" || scalar == "\u{200C}" || scalar == "\u{200D}"
+            || scalar.value > 0x2FF && scalar.properties.generalCategory == .nonspacingMark
+    }
+
+    private static func isHyphen(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "-" || scalar == "\u{2010}" || scalar == "\u{2011}"
+    }
+
+    /// As dictionaries have it: composed, without soft hyphens and ligatures, with straight apostrophes.
+    private static func plain(_ text: Slice<UnsafeBufferPointer<Unicode.Scalar>>) -> String {
+        var word = String.UnicodeScalarView()
+        for scalar in text {
+            switch scalar.value {
+            case 0xAD, 0x200C, 0x200D: break
+            case 0x2019: word.append("'")
+            case 0x2010, 0x2011: word.append("-")
+            case 0xFB00...0xFB06: word.append(contentsOf: (ligatures[scalar] ?? "").unicodeScalars)
+            default: word.append(scalar)
+            }
+        }
+        return String(word).precomposedStringWithCanonicalMapping
+    }
+
+    private static let ligatures: [Unicode.Scalar: String] = [
+        "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st",
+    ]
+
+    /// Whether a letter behind the first one is a capital: an abbreviation or a name. A capital behind a hyphen does
+    /// not count.
+    private static func hasInnerCapital(_ word: String) -> Bool {
+        word.split(separator: "-").contains { $0.unicodeScalars.dropFirst().contains { $0.properties.isUppercase } }
+    }
+}

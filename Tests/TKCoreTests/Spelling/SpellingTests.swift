@@ -1,0 +1,183 @@
+import Foundation
+import Platform
+import TestSupport
+import Testing
+
+@testable import TKCore
+
+private let hasEnglish = FileManager.default.fileExists(atPath: "/usr/share/hunspell/en_US.dic")
+private let hasGerman = FileManager.default.fileExists(atPath: "/usr/share/hunspell/de_DE.dic")
+
+/// The rule `spelling` of the quick pass.
+@Suite("Spelling")
+struct SpellingTests {
+    private let home: TemporaryFolder
+
+    init() throws { home = try TemporaryFolder("spelling") }
+
+    private func pass(_ folders: String? = nil) throws -> QuickPass {
+        let resources = TKResources(folder: Checkout.root.appending("Sources/Core/TK/TKCore/Resources"))
+        let spelling = Spelling(
+            resources: resources, home: TKHome(folder: home.path.appending(".tk")),
+            environment: folders.map { ["DICPATH": $0] } ?? [:])
+        return try QuickPass(resources: resources, spelling: spelling)
+    }
+
+    /// `word`, or `word -> replacement`, one per finding.
+    private func lines(_ pass: QuickPass, _ text: String, _ settings: QuickPass.Settings = .init()) -> [String] {
+        let draft = DraftText(text)
+        return pass.suggestions(for: draft, settings: settings).filter { $0.rule == "spelling" }.map {
+            #expect(draft[$0.anchor.range] == $0.originalText)
+            return $0.originalText + ($0.hasReplacement ? " -> \($0.suggestedText)" : "")
+        }
+    }
+
+    @Test(
+        "Words in no dictionary are found, names and code are not",
+        .enabled(if: hasEnglish, "hunspell-en-us is missing"),
+        arguments: [
+            ("We recieve the letters.", ["recieve -> receive"]),
+            ("Teh house is old.", ["Teh -> The"]),
+            ("The hosue is *definately* old.", ["hosue -> house", "definately -> definitely"]),
+            ("A well-knwon house.", ["knwon -> known"]),
+            ("The hosue’s door, the hosue's roof.", ["hosue’s -> house’s", "hosue's -> house's"]),
+            ("It xqzvw and xqzvw.", ["xqzvw", "xqzvw"]),
+            ("It xqzvw and xqzvw and xqzvw.", ["xqzvw"]),
+            ("We re\u{AD}cieve it.", ["re\u{AD}cieve -> receive"]),
+            ("| a | b |\n|---|---|\n| we recieve | it |", ["recieve -> receive"]),
+            // Correct.
+            ("We don’t, can't and won't; it’s the house’s door and James' dog at o'clock.", []),
+            ("The cafe\u{301} is of\u{AD}fi\u{AD}cial, and the o\u{FB03}ce too.", []),
+            ("A subfolder of a filesystem has parseable filenames and a well-known timestamp.", []),
+            ("The colour of the neighbourhood was organised and travelled.", []),
+            // Not for a dictionary.
+            ("He met Grzegorz in Szczecin. Xqzvw is a town.", []),
+            ("The xqzvw2, XQZVW, xqzVw, XQZVWs, xq_zvw, xq/zvw, xqzvw@example.org and xqzvw.conf.", []),
+            ("Run `xqzvw`, then xqzvw again; see https://example.org/recieve and [it](recieve.md).", []),
+            ("Run `xqzvw`s and **re**cieve.", []),
+            ("He said “we recieve them”, and the word 'recieve'.", []),
+            ("The plan, called Recieve, and so on: recieve it.", []),
+            ("# The Recieve Plan", []),
+            ("<!-- tk: ignore spelling -->\n\nWe recieve the letters.", []),
+            ("---\nlang: en-US\n---\nThe color of the house.", []),
+            ("---\nlang: en-US\n---\nThe colour of the house.", ["colour -> color"]),
+            ("---\nlang: xx\n---\nWe recieve the letters.", []),
+        ])
+    func findings(text: String, expected: [String]) throws {
+        #expect(lines(try pass(), text) == expected)
+    }
+
+    @Test(
+        "At most 2 findings per thousand words of documentation",
+        .enabled(if: hasEnglish, "hunspell-en-us is missing"))
+    func noise() throws {
+        let pass = try pass()
+        var (words, found) = (0, [String]())
+        let texts = try ProseCorpora.markdownFiles().prefix(20).map(\.text) + [ProseCorpora.handbook(words: 10_000)]
+        for text in texts {
+            let mask = DraftMask(DraftText(text))
+            words += mask.blocks.reduce(0) { $0 + mask.text(in: $1.range).split(whereSeparator: \.isWhitespace).count }
+            found += lines(pass, text)
+        }
+        print("noise of spelling: \(found.count) findings in \(words) words: \(found.joined(separator: ", "))")
+        #expect(found.count * 1000 <= 2 * words)
+    }
+
+    @Test("German is read by its own dictionary, in its encoding", .enabled(if: hasGerman, "hunspell-de-de is missing"))
+    func german() throws {
+        let text =
+            "Wir haben gestern die größten Häuser der Stadt besucht, und danach sind wir mit der Straßenbahn nach Hause "
+            + "gefahrren, weil es über Nacht geschneit hatte und wir nicht laufen wolten."
+        #expect(lines(try pass(), text) == ["gefahrren -> gefahren", "wolten -> wollten"])
+    }
+
+    @Test(
+        "Words that a user or a project has declared correct are no findings",
+        .enabled(if: hasEnglish, "hunspell-en-us is missing"))
+    func ownWords() throws {
+        let text = "The xqzvw and the plovf recieve it. Xqzvw!"
+        #expect(lines(try pass(), text).count == 3)
+        #expect(try WordFile(home: TKHome(folder: home.path.appending(".tk"))).add(["xqzvw"]) == ["xqzvw"])
+        var settings = QuickPass.Settings()
+        settings.knownWords = ["plovf"]
+        #expect(lines(try pass(), text, settings) == ["recieve -> receive"])
+        #expect(lines(try pass(), text, .init(ignoredRules: ["spelling"])).isEmpty)
+    }
+
+    /// A language of a few words, in a given encoding.
+    private func write(_ name: String, _ encoding: String, affixes: String = "", _ words: [UInt8]) throws {
+        try home.write(BytePath("dictionaries/\(name).aff"), "SET \(encoding)\n\(affixes)")
+        try home.write(BytePath("dictionaries/\(name).dic"), words)
+    }
+
+    @Test("A dictionary's encoding is respected", arguments: ["UTF-8", "ISO8859-1", "microsoft-cp1252"])
+    func encodings(encoding: String) throws {
+        let isUTF8 = encoding == "UTF-8"
+        var words = Array("2\nstra".utf8)
+        words += isUTF8 ? Array("ß".utf8) : [0xDF]
+        words += Array("e\nde\n".utf8)
+        try write("xx_XX", encoding, words)
+        let pass = try pass(home.path.appending("dictionaries").text)
+        let found = lines(pass, "---\nlang: xx\n---\nde straße, de straaße, de łódź")
+        // A letter that the encoding lacks is of another language.
+        let foreign = isUTF8 ? ["łódź"] : []
+        #expect(found == ["straaße -> straße"] + foreign)
+        #expect(pass.spelling?.takeNotices() == [])
+    }
+
+    @Test("The stated region chooses the dictionary")
+    func regions() throws {
+        try write("xx_XX", "UTF-8", Array("1\neins\n".utf8))
+        try write("xx_YY", "UTF-8", Array("1\nzwei\n".utf8))
+        let folder = home.path.appending("dictionaries").text
+        for (language, found) in [("xx", ["zwei"]), ("xx-YY", ["eins"]), ("xx_yy", ["eins"]), ("xx-ZZ", ["zwei"])] {
+            #expect(lines(try pass(folder), "---\nlang: \(language)\n---\neins zwei") == found, "\(language)")
+        }
+    }
+
+    @Test(
+        "Without a dictionary one line names its package",
+        arguments: [("", "hunspell-en-us"), ("lang: en-GB", "hunspell-en-gb"), ("lang: fr", "hunspell-fr")])
+    func missing(front: String, package: String) throws {
+        let pass = try pass(home.path.text)
+        for _ in 0..<2 { #expect(lines(pass, "---\n\(front)\n---\nWe recieve the letters and the books.").isEmpty) }
+        let notices = pass.spelling?.takeNotices() ?? []
+        #expect(notices.count == 1)
+        #expect(notices.first?.contains(package + ")") ?? false)
+        #expect(pass.spelling?.takeNotices() == [])
+    }
+
+    @Test("An empty DICPATH switches spelling off, without a line")
+    func off() throws { #expect(try pass("").spelling == nil) }
+
+    @Test("A list of words is read with comments, in Hunspell's format, and changed atomically")
+    func files() throws {
+        let file = WordFile(home.path.appending(".tk/words.txt"))
+        #expect(try file.words() == [])
+        try home.write(".tk/words.txt", "# ours\r\nfoo\r\ncafe\u{301}  # a place\n\n")
+        #expect(try file.words() == ["foo", "café"])
+        #expect(try file.add(["bar", "foo", "bar"]) == ["bar"])
+        #expect(try file.remove(["foo", "none"]) == ["foo"])
+        #expect(try home.read(".tk/words.txt") == "# ours\ncafe\u{301}  # a place\n\nbar\n")
+        for word in ["two words", "a/b", "#", ""] { #expect(throws: Fault.self) { try file.add([word]) } }
+        try home.write(".tk/words.dic", "2\nfoo/SM po:noun\nbar\n")
+        #expect(try WordFile(home.path.appending(".tk/words.dic")).words() == ["foo", "bar"])
+        try home.write("a/.tk/words.txt", "baz\n")
+        let nearest = try WordFile.all(above: home.path.appending("a/b")).first?.words()
+        #expect(nearest == ["baz"])
+        try home.write(".tk/words.txt", [0xFF, 0x0A])
+        #expect(throws: Fault.self) { try file.words() }
+    }
+
+    @Test(
+        "A slip is likely, and a term that resembles a word is none",
+        arguments: [
+            ("teh", "the", true), ("recieve", "receive", true), ("seperate", "separate", true),
+            ("occured", "occurred", true), ("untill", "until", true), ("colour", "color", true),
+            ("goverment", "government", true), ("hosue's", "house's", true),
+            ("house", "house", false), ("mtime", "mime", false), ("src", "scr", false), ("ons", "nos", false),
+            ("kdestroy", "destroy", false), ("poppler's", "popple's", false), ("infact", "in fact", false),
+            ("abcd", "badc", false), ("ho", "house", false), ("", "a", false),
+        ])
+    func slips(word: String, other: String, expected: Bool) { #expect(isSlip(word, for: other) == expected) }
+}
