@@ -51,7 +51,7 @@ struct Reviewing: Sendable {
         filter = try arguments.filter()
         lines = try arguments.selection()
         answers = RuleAnswerStore(home: wiring.home)
-        quick = arguments.noQuick ? nil : try QuickPass(resources: wiring.resources)
+        quick = arguments.noQuick ? nil : try wiring.quickPass()
         let ignored = try Self.ignored(arguments, configuration, quick)
         let muted = quick == nil ? [] : wiring.mutedRules().subtracting(ignored)
         ignoredRules = ignored.union(muted)
@@ -120,13 +120,7 @@ struct Reviewing: Sendable {
         let name = given.name
         let draft = given.content
         let selection = try lines.map { try $0.range(in: draft, name) }
-        let hints =
-            quick.map {
-                $0.suggestions(
-                    for: draft,
-                    settings: .init(
-                        roles: setting.advisors.map(\.id), ignoredRules: ignoredRules, strictRules: strictRules))
-            } ?? []
+        let hints = quick.map { quickFindings($0, given) } ?? []
         var reviewed = ReviewedDraft(name: name, draft: draft, suggestions: [])
         if draft.syntax == .unknown {
             reviewed.notices.append(
@@ -153,6 +147,26 @@ struct Reviewing: Sendable {
         reviewed.suggestions = filter.apply(merged, dropped: &reviewed.dropped)
         reviewed.discussions = SuggestionMerger.threads(reviewed.suggestions, of: draft)
         return reviewed
+    }
+
+    private func quickFindings(_ quick: QuickPass, _ draft: Draft) -> [Suggestion] {
+        var settings = QuickPass.Settings(
+            roles: setting.advisors.map(\.id), ignoredRules: ignoredRules, strictRules: strictRules)
+        if quick.spelling != nil, let path = draft.path { settings.knownWords = Self.projectWords(path) }
+        let found = quick.suggestions(for: draft.content, settings: settings)
+        for notice in quick.spelling?.takeNotices() ?? [] { Terminal.note("tk: \(notice)") }
+        return found
+    }
+
+    /// The words of the projects that a draft is in; a list that cannot be read causes a warning.
+    private static func projectWords(_ draft: BytePath) -> Set<String> {
+        var words: Set<String> = []
+        do {
+            for file in try WordFile.all(above: (draft.real ?? draft).parent) { words.formUnion(try file.words()) }
+        } catch {
+            Terminal.note("tk: warning: \(explain(error))")
+        }
+        return words
     }
 
     private func ask(

@@ -26,7 +26,9 @@ struct TK: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(name: "Write", subcommands: [Suggest.self, Council.self, Ask.self, Pipe.self, Export.self]),
             CommandGroup(name: "Advisors", subcommands: [RolesCommand.self, StoryTypesCommand.self]),
-            CommandGroup(name: "Set up and look", subcommands: [ConfigCommand.self, UsageCommand.self, Search.self]),
+            CommandGroup(
+                name: "Set up and look",
+                subcommands: [ConfigCommand.self, WordsCommand.self, UsageCommand.self, Search.self]),
         ])
 
     static func main() async {

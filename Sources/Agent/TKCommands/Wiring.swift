@@ -115,5 +115,11 @@ struct Wiring {
         }
     }
 
+    /// The quick pass with its rule `spelling`, as far as this machine has dictionaries.
+    func quickPass() throws -> QuickPass {
+        try QuickPass(
+            resources: resources, spelling: Spelling(resources: resources, home: home, environment: environment))
+    }
+
     func prompts() throws -> PromptEngine { try PromptEngine.load(resources) }
 }
