@@ -56,7 +56,11 @@ package final class ReviewTools: Sendable {
         try read.withLock { read in
             if let read { return read }
             let resources = try TKResources.locate(environment: environment)
-            let found = (pass: try QuickPass(resources: resources), roles: try RoleCatalogue.load(resources))
+            let spelling = Spelling(
+                resources: resources, home: try TKHome(environment: environment), environment: environment)
+            let found = (
+                pass: try QuickPass(resources: resources, spelling: spelling), roles: try RoleCatalogue.load(resources)
+            )
             read = found
             return found
         }
