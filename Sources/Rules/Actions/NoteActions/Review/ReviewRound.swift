@@ -111,13 +111,15 @@ package struct ReviewRound: Sendable {
     /// - Returns: whether there are any.
     private mutating func readAnswers(_ sidecar: String?) -> Bool {
         guard let sidecar else { return false }
-        let found = SidecarAnswers(sidecar)
+        let found = SidecarAnswers(sidecar, keys: Set(state.findings.map(\.key)))
         if state.rendered != ContentHash(of: Array(sidecar.utf8)) {
             holdsOwnWords = found.holdsMore(than: SidecarAnswers(ReviewSidecar.text(state)))
         }
         var hasAnswers = false
+        var strays = found.strays[...]
         for index in state.findings.indices where state.findings[index].isOpen {
-            guard let answer = found.byKey[state.findings[index].key] else { continue }
+            let stray = { strays.popFirst().map { SidecarAnswers.Answer(mark: .unreadable($0)) } }
+            guard let answer = found.byKey[state.findings[index].key] ?? stray() else { continue }
             switch answer.mark {
             case .none:
                 state.findings[index].isTicked = false
@@ -125,6 +127,13 @@ package struct ReviewRound: Sendable {
                 state.findings[index].isTicked = false
                 state.findings[index].note =
                     "“\(mark)” is not an answer, so nothing was done: x accepts, - skips, and nothing else counts."
+                misread += 1
+                hasAnswers = true
+            case .unreadable(let head):
+                state.findings[index].isTicked = false
+                state.findings[index].note =
+                    "“\(head.prefix(80))” was not understood, so nothing was done: begin the block with "
+                    + "`- [x] **\(state.findings[index].key)**`, or `[-]` to skip it."
                 misread += 1
                 hasAnswers = true
             case .skip:

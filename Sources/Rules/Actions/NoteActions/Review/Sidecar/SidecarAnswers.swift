@@ -8,6 +8,8 @@ package struct SidecarAnswers: Sendable, Equatable {
         case acceptNow
         /// An unrecognized mark.
         case unknown(String)
+        /// The block's first line could not be read.
+        case unreadable(String)
     }
 
     package struct Answer: Sendable, Equatable {
@@ -20,10 +22,17 @@ package struct SidecarAnswers: Sendable, Equatable {
     package private(set) var byKey: [String: Answer] = [:]
     /// The sidecar's lines without marks.
     private var lines: [String] = []
+    /// Lines with a box and without a key, in order.
+    package private(set) var strays: [String] = []
 
-    package init(_ text: String) {
+    /// - Parameter keys: those of the review, so that a word without stars can be told from a key.
+    package init(_ text: String, keys: Set<String> = []) {
         var key: String?
         var fence: (mark: Substring, lines: [String])?
+        /// Set after a head that has no reliable answer: its fence is skipped, or its words could pose as heads.
+        var skipsFence = false
+        var isCouncil = false
+        var unreadable: [(key: String, line: String)] = []
         for line in ReviewSidecar.unified(text).split(separator: "\n", omittingEmptySubsequences: false) {
             lines.append(String(line))
             if let open = fence {
@@ -36,55 +45,56 @@ package struct SidecarAnswers: Sendable, Equatable {
                 }
                 continue
             }
-            let first = line.utf8.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
-            let isItem = first.map { Self.bullets.contains($0) } ?? false
-            if isItem, let head = line.wholeMatch(of: Self.head) {
-                let found = String(head.output.2)
-                lines[lines.count - 1] = "**\(found)**" + head.output.3
+            switch SidecarHead(line, keys: keys) {
+            case .head(let box, let found, let rest):
+                lines[lines.count - 1] = "**\(found)** " + rest
                 // A duplicated block has no reliable answer.
-                if byKey[found] != nil {
-                    byKey[found] = Answer(mark: .none, proposal: nil)
-                    key = nil
-                } else {
-                    byKey[found] = Answer(mark: Self.mark(head.output.1), proposal: nil)
-                    key = found
+                skipsFence = byKey[found] != nil
+                byKey[found] = Answer(mark: skipsFence ? .none : Self.mark(box), proposal: nil)
+                key = skipsFence ? nil : found
+            case .unreadable(let found?) where byKey[found] == nil && !isCouncil:
+                unreadable.append((found, String(line)))
+                (key, skipsFence) = (nil, true)
+            case .unreadable(nil) where !isCouncil:
+                strays.append(String(line))
+                if key.map({ byKey[$0]?.proposal != nil }) ?? true { (key, skipsFence) = (nil, true) }
+            case .unreadable, nil:
+                if skipsFence || key.map({ byKey[$0]?.proposal == nil }) ?? false,
+                    let mark = line.prefixMatch(of: Self.opening)
+                {
+                    fence = (mark.output.1, [])
+                    skipsFence = false
+                } else if line.hasPrefix("#") {
+                    (key, skipsFence) = (nil, false)
+                    isCouncil = line.hasPrefix("## Council") || isCouncil && line.hasPrefix("###")
                 }
-            } else if first == UInt8(ascii: "`"), let mark = line.prefixMatch(of: Self.opening),
-                key.map({ byKey[$0]?.proposal == nil }) ?? false
-            {
-                fence = (mark.output.1, [])
-            } else if line.hasPrefix("#") {
-                key = nil
             }
         }
-    }
-
-    private static let bullets = Set("-*+".utf8)
-
-    private static var head: Regex<(Substring, Substring, Substring, Substring)> {
-        /\s{0,3}[-*+] \[([^\]]{0,12})\] \*\*([0-9a-f]{4,12})\*\*(.*)/
+        for (key, line) in unreadable where byKey[key] == nil {
+            byKey[key] = Answer(mark: .unreadable(line), proposal: nil)
+        }
     }
 
     private static var opening: Regex<(Substring, Substring)> { /\s{0,3}(`{3,})/ }
 
-    private static func mark(_ text: Substring) -> Mark {
+    private static func mark(_ text: String) -> Mark {
         switch text.filter({ !$0.isWhitespace }) {
         case "x", "X": .accept
         case "x!", "X!": .acceptNow
         case "-": .skip
         case "": .none
-        default: .unknown(String(text))
+        default: .unknown(text)
         }
     }
 
     private static func closes(_ line: Substring, _ mark: Substring) -> Bool {
-        let text = line.drop { $0 == " " }
+        let text = line.drop { $0 == " " || $0 == "\t" }
         let ticks = text.prefix { $0 == "`" }
         return ticks.count >= mark.count && text.dropFirst(ticks.count).allSatisfy { $0 == " " }
     }
 
     private static func unindented(_ line: Substring) -> Substring {
-        line.dropFirst(line.prefix(2).prefix { $0 == " " }.count)
+        line.first == "\t" ? line.dropFirst() : line.dropFirst(line.prefix(2).prefix { $0 == " " }.count)
     }
 
     /// Whether this sidecar has a line that `other` lacks, ignoring marks: a person's own words.
