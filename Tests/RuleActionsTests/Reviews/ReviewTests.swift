@@ -38,6 +38,26 @@ import Testing
         #expect(try scene.snapshot() == before)
     }
 
+    @Test("The open findings are beside the state for editors and CI, and go with it") func outputs() async throws {
+        let (scene, world) = try await reviewed()
+        func output(_ ending: String) throws -> String? {
+            let path = BytePath("dropbox/.tk/reviews/Idea 1.md.\(ending)")
+            return try scene.exists(path) ? scene.home.read(path) : nil
+        }
+        let lines = try #require(try output("quickfix")).split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].hasPrefix("Idea 1.md:1:8: “in order to” → “to”: "))
+        #expect(lines.last?.hasPrefix("Idea 1.md:3:11: ") == true)
+        let key = try #require(try scene.home.read(Self.sidecar).split(separator: "**").dropFirst().first)
+        let id = "\"tk/v1\": \"\(key)"
+        #expect(try output("sarif")?.contains(id) == true)
+        try answer(scene, "x", " ")
+        let deed = try await world.run("review", on: "Idea 1.review.md", step: "other.0")
+        #expect(try output("quickfix")?.hasPrefix("Idea 1.md:3:11: ") == true)
+        #expect(try output("sarif")?.contains(id) == false)
+        try await deed.undo()
+        #expect(try output("quickfix") == nil && output("sarif") == nil)
+    }
+
     @Test("Answers are applied in place and skipped findings never return") func answersGoDraft() async throws {
         let (scene, world) = try await reviewed()
         let twin = scene.path("dropbox/twin.md")

@@ -36,19 +36,20 @@ package struct RDJSONLFormatter: OutputFormatter {
 /// that.
 package struct SARIFFormatter: OutputFormatter {
     let setting: ReviewSetting
-    let version: String
+    /// The program's; nil where it is not known.
+    let version: String?
 
     package func piece(_ draft: ReviewedDraft) -> String { "" }
 
     package func end(_ drafts: [ReviewedDraft]) -> String {
         let all = drafts.flatMap { draft in draft.suggestions.map { (draft, $0.suggestion) } }
         let rules = SuggestionJSON.unique(all.map(\.1.maker)).sorted()
-        let driver: JSON = [
-            "name": "tk", "version": .string(version),
-            "rules": .list(rules) { ["id": .string($0), "shortDescription": ["text": .string(title($0))]] },
-        ]
+        var driver: [(String, JSON)] = [("name", "tk")]
+        if let version { driver.append(("version", .string(version))) }
+        driver.append(
+            ("rules", .list(rules) { ["id": .string($0), "shortDescription": ["text": .string(title($0))]] }))
         let run: JSON = [
-            "tool": ["driver": driver], "columnKind": "unicodeCodePoints",
+            "tool": ["driver": .object(driver)], "columnKind": "unicodeCodePoints",
             "results": .list(all) { result($1, $0, rules) },
         ]
         let log: JSON = [
@@ -92,6 +93,14 @@ package struct SARIFFormatter: OutputFormatter {
     /// for a scheme.
     static func uri(_ name: String) -> String {
         (name.hasPrefix("/") ? "file://" : "") + percentEncoded(name.utf8)
+    }
+}
+
+extension ReviewedDraft {
+    /// The findings in the format `line`, and as SARIF, for files beside a review.
+    package var machineFiles: (quickfix: String, sarif: String) {
+        let setting = ReviewSetting(advisors: [], prices: ModelTable(models: []))
+        return (LineFormatter(setting: setting).piece(self), SARIFFormatter(setting: setting, version: nil).end([self]))
     }
 }
 

@@ -130,9 +130,12 @@ struct ReviewDraft: ExternalAction {
             if context.resumesUndo, let begun = try Self.keptUndo(plan, context, services),
                 case .done(let receipt) = try Self.recover(begun, writing)
             {
+                try ReviewOutputs.remove(plan.draft, writing)
                 return receipt
             }
-            return try Self.revert(plan, writing, settings, context, services)
+            let receipt = try Self.revert(plan, writing, settings, context, services)
+            try ReviewOutputs.remove(plan.draft, writing)
+            return receipt
         }
     }
 
@@ -371,6 +374,7 @@ struct ReviewDraft: ExternalAction {
                 effects.append(effect)
             }
         }
+        if intent.state != nil { try ReviewOutputs.write(intent.draft, writing, mode: mode) }
         return Receipt(intent.summary, values: intent.values, effects: effects)
     }
 }

@@ -17,6 +17,12 @@ package struct ReviewFiles: Sendable, Equatable {
     /// `.tk/reviews/essay.md.json`.
     package var state: BytePath { folder.appending(name: draft.name + Array(".json".utf8)) }
 
+    /// `.tk/reviews/essay.md.quickfix`, for Vim's `:cfile`.
+    package var quickfix: BytePath { folder.appending(name: draft.name + Array(".quickfix".utf8)) }
+
+    /// `.tk/reviews/essay.md.sarif`.
+    package var sarif: BytePath { folder.appending(name: draft.name + Array(".sarif".utf8)) }
+
     /// Path of the copy of a sidecar that a person has written into.
     package func kept(_ hash: ContentHash) -> BytePath {
         folder.appending(name: sidecar.stemAndExtension.stem + Array(".\(hash.description.prefix(8)).md".utf8))

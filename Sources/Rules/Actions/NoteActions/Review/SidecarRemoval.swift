@@ -42,6 +42,7 @@ extension ReviewDraft {
             try writing.held.remove(sidecar.path)
         }
         if let state = intent.state { try writing.putOwn(state, mode: 0o600) }
+        try ReviewOutputs.remove(intent.draft, writing)
         return Receipt(intent.summary, values: intent.values, effects: [.removed(sidecar.path)])
     }
 
