@@ -33,6 +33,29 @@ struct CommandBehaviourTests {
         #expect(try fixture.tk(["suggest", "draft.md", "--role", "editr"]).errors.contains("`editor`"))
     }
 
+    @Test("A baseline leaves what is new", arguments: ["json", "sarif"])
+    func baseline(_ format: String) throws {
+        let fixture = try CommandFixture()
+        // Longer than the neighbours by which a finding is known.
+        let old = "The cat sat on the mat, went to the door and looked at the snow for a long time.\n\n" + sampleDraft
+        try fixture.write("draft.md", old)
+        let before = try fixture.tk(["suggest", "draft.md", "--quick", "--format", format])
+        try fixture.write("before", before.output)
+        try fixture.write("draft.md", "We met in order to talk.\n\n" + old)
+        let suggest = ["suggest", "draft.md", "--quick", "--strict", "--format", "line", "--baseline"]
+        let news = try fixture.tk(suggest + ["before"])
+        #expect(news.status == 2 && news.output.split(separator: "\n").count == 1, "\(news.output)\(news.errors)")
+        #expect(news.output.hasPrefix("draft.md:1:8: "))
+        try fixture.write("draft.md", old)
+        let none = try fixture.tk(suggest + ["before"])
+        #expect(none.status == 0 && none.output == "", "\(none.output)")
+        try fixture.write("other.json", #"{"runs": [{"results": [{"ruleId": "x"}]}]}"#)
+        for wrong in ["other.json", "draft.md", "missing"] {
+            let refused = try fixture.tk(suggest + [wrong])
+            #expect(refused.status != 0 && refused.status != 2 && refused.errors.contains(wrong), "\(refused.errors)")
+        }
+    }
+
     @Test("The version option works in any position")
     func version() throws {
         let fixture = try CommandFixture()

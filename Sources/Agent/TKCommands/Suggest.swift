@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import OwnFiles
 import Platform
 import TKCore
 
@@ -41,6 +42,13 @@ struct Suggest: AsyncParsableCommand {
         help: "Step through the suggestions: accept, edit, skip or quit; accepted ones are written to the file.")
     var interactive = false
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Omit the suggestions of an earlier run: its SARIF, or its JSON document.", valueName: "file"),
+        completion: .file())
+    var baseline: PathArgument?
+
     @Flag(name: .long, help: "Exit with 2 if there are suggestions, for CI.")
     var strict = false
 
@@ -66,6 +74,10 @@ struct Suggest: AsyncParsableCommand {
             }
             // Before anything is asked.
             if interactive { try InteractiveReview.check(drafts[0]) }
+            let known = try baseline.map { file in
+                let bytes = try Descriptor(file.path, follow: true).readAll(limit: Input.limit)
+                return try SuggestionBaseline(bytes, path: file.path)
+            }
             let reviewing = try await Reviewing(review, model)
             let formatter = chosenFormat.formatter(
                 reviewing.setting, style: Terminal.style, version: ProgramVersion.number)
@@ -73,7 +85,8 @@ struct Suggest: AsyncParsableCommand {
             var hasFailed = !problems.isEmpty
             try await all(drafts, reviewing) { draft, result in
                 switch result {
-                case .success(let found):
+                case .success(let all):
+                    let found = known?.news(in: all) ?? all
                     reviewing.report(found)
                     reviewed.append(found)
                     if found.isUnanswered || found.isOutOfTime { hasFailed = true }

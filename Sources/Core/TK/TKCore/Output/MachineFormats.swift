@@ -39,6 +39,9 @@ package struct SARIFFormatter: OutputFormatter {
     /// The program's; nil where it is not known.
     let version: String?
 
+    /// The name of a finding's id among the fingerprints of a result.
+    static let fingerprint = "tk/v1"
+
     package func piece(_ draft: ReviewedDraft) -> String { "" }
 
     package func end(_ drafts: [ReviewedDraft]) -> String {
@@ -68,7 +71,7 @@ package struct SARIFFormatter: OutputFormatter {
             ("level", .string(["error", "warning", "warning"][safe: suggestion.priority - 1] ?? "note")),
             ("message", ["text": .string(LineFormatter.message(suggestion))]),
             ("locations", [["physicalLocation": ["artifactLocation": artifact, "region": region]]]),
-            ("partialFingerprints", ["tk/v1": .string(suggestion.id)]),
+            ("partialFingerprints", .object([(Self.fingerprint, .string(suggestion.id))])),
         ]
         if suggestion.hasReplacement {
             let replacement: JSON = [
