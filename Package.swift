@@ -211,7 +211,7 @@ let package = Package(
             swiftSettings: strict, linkerSettings: slim + withoutCxxLibraries),
         .target(
             name: "TKCommands",
-            dependencies: ["CCommit", "TKCore", "OwnFiles", "Platform", arguments],
+            dependencies: ["CCommit", "NoteActions", "TKCore", "OwnFiles", "Platform", arguments],
             path: "Sources/Agent/TKCommands", swiftSettings: strict),
         .executableTarget(
             name: "tk", dependencies: ["TKCommands"], path: "Sources/Agent/tk", swiftSettings: strict,
@@ -247,7 +247,7 @@ let package = Package(
         suite("ComicVaultTests", ["ComicVault", "Platform"], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("TKCoreTests", ["HTTPKit", "TKCore", "Platform"], exclude: ["Peers"]),
-        suite("TKCommandTests", ["TKCommands", "TKCore", "Platform", "tk"]),
+        suite("TKCommandTests", ["NoteActions", "TKCommands", "TKCore", "Platform", "tk"]),
         suite(
             "RonAppSdkSwiftTests",
             [

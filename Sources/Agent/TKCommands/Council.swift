@@ -42,36 +42,41 @@ struct Council: AsyncParsableCommand {
 
     func run() async throws {
         try await Terminal.guarding {
-            let draft = try Input.draft(file: file, text: text)
-            let wiring = try Wiring()
-            let catalogue = try wiring.catalogue()
-            let kind = try self.kind.storyType.map(catalogue.storyType)
-            let ids = advisors == nil ? kind?.defaultAdvisors ?? ["general", "editor"] : ReviewArguments.list(advisors)
-            let roles = try catalogue.roles(ids)
-            guard CouncilEngine.size.contains(roles.count) else {
-                throw Fault(.usage, "a council has 2 to 10 advisors, not \(roles.count); name them with --advisors a,b")
-            }
-            let prices = try wiring.models()
-            let configuration = try wiring.configuration(prices).effective(flags: model.flags)
-            let access = try await wiring.access(configuration, prices)
-            let limit = TimeLimit(configuration.timeout)
-            let engine = CouncilEngine(model: access.within(limit), prompts: try wiring.prompts())
-            let setting = ReviewSetting(advisors: roles, storyType: kind, stage: self.kind.stage, prices: prices)
-            let scalars = draft.content
-            let options = CouncilEngine.Options(
-                advisors: roles, question: question, storyType: kind, stage: self.kind.stage,
-                asksForSynthesis: synthesis)
-            if model.verbose { Spending.announce(draft.name, try engine.plan(scalars, options), prices) }
-            let report = try await engine.debate(scalars, options)
-            for failure in report.failures {
-                Terminal.note("tk: warning: \(setting.name(of: failure.advisorID)) gave no answer: \(failure.message)")
-            }
-            for notice in report.notices { Terminal.note("tk: \(notice)") }
-            if model.verbose { Spending.report(draft.name, report.calls, setting) }
-            let output = CouncilOutput(
-                name: draft.name, draft: scalars, report: report, question: question, setting: setting)
+            let (output, isOutOfTime) = try await debate(try Input.draft(file: file, text: text))
             Terminal.write(json ? output.json() : quiet ? output.quiet() : output.text(Terminal.style))
-            if limit.hasPassed { throw ExitCode(1) }
+            if isOutOfTime { throw ExitCode(1) }
         }
+    }
+
+    /// The debate about a draft; remarks about it go to standard error.
+    ///
+    /// - Returns: the report, and whether a call ran out of time.
+    func debate(_ draft: Draft) async throws -> (CouncilOutput, isOutOfTime: Bool) {
+        let wiring = try Wiring()
+        let catalogue = try wiring.catalogue()
+        let kind = try self.kind.storyType.map(catalogue.storyType)
+        let ids = advisors == nil ? kind?.defaultAdvisors ?? ["general", "editor"] : ReviewArguments.list(advisors)
+        let roles = try catalogue.roles(ids)
+        guard CouncilEngine.size.contains(roles.count) else {
+            throw Fault(.usage, "a council has 2 to 10 advisors, not \(roles.count); name them with --advisors a,b")
+        }
+        let prices = try wiring.models()
+        let configuration = try wiring.configuration(prices).effective(flags: model.flags)
+        let access = try await wiring.access(configuration, prices)
+        let limit = TimeLimit(configuration.timeout)
+        let engine = CouncilEngine(model: access.within(limit), prompts: try wiring.prompts())
+        let setting = ReviewSetting(advisors: roles, storyType: kind, stage: self.kind.stage, prices: prices)
+        let options = CouncilEngine.Options(
+            advisors: roles, question: question, storyType: kind, stage: self.kind.stage, asksForSynthesis: synthesis)
+        if model.verbose { Spending.announce(draft.name, try engine.plan(draft.content, options), prices) }
+        let report = try await engine.debate(draft.content, options)
+        for failure in report.failures {
+            Terminal.note("tk: warning: \(setting.name(of: failure.advisorID)) gave no answer: \(failure.message)")
+        }
+        for notice in report.notices { Terminal.note("tk: \(notice)") }
+        if model.verbose { Spending.report(draft.name, report.calls, setting) }
+        let output = CouncilOutput(
+            name: draft.name, draft: draft.content, report: report, question: question, setting: setting)
+        return (output, limit.hasPassed)
     }
 }

@@ -24,7 +24,8 @@ struct TK: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         groupedSubcommands: [
-            CommandGroup(name: "Write", subcommands: [Suggest.self, Council.self, Ask.self, Pipe.self, Export.self]),
+            CommandGroup(
+                name: "Write", subcommands: [Suggest.self, Council.self, Ask.self, Pipe.self, Export.self, LSP.self]),
             CommandGroup(name: "Advisors", subcommands: [RolesCommand.self, StoryTypesCommand.self]),
             CommandGroup(
                 name: "Set up and look",

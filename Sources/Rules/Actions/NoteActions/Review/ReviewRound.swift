@@ -35,16 +35,19 @@ package struct ReviewRound: Sendable {
 
     /// - Parameters:
     ///   - sidecar: its text on disk; nil if there is none.
+    ///   - answers: given elsewhere than in the sidecar, by the findings' keys. They count more than the sidecar's.
     ///   - mayWrite: whether answers may go into the draft now; evaluated only if there are any.
     ///   - models: what a model said about this draft; nil keeps the earlier findings.
     package init(
-        of draft: DraftText, known: ReviewState, sidecar: String?, settings: ReviewSettings,
-        mayWrite: @autoclosure () throws -> Bool, models: ModelFindings? = nil, pass: @escaping Pass
+        of draft: DraftText, known: ReviewState, sidecar: String?, answers: [String: SidecarAnswers.Answer] = [:],
+        settings: ReviewSettings, mayWrite: @autoclosure () throws -> Bool, models: ModelFindings? = nil,
+        pass: @escaping Pass
     ) rethrows {
         state = known
         self.settings = settings
         self.pass = pass
-        let hasAnswers = readAnswers(sidecar)
+        var hasAnswers = readAnswers(sidecar)
+        if take(answers) { hasAnswers = true }
         let content = ContentHash(of: Array(draft.string.utf8))
         let isKnown = models == nil && Self.isKnown(known, content, settings)
         guard !isKnown || hasAnswers else { return }
@@ -115,11 +118,20 @@ package struct ReviewRound: Sendable {
         if state.rendered != ContentHash(of: Array(sidecar.utf8)) {
             holdsOwnWords = found.holdsMore(than: SidecarAnswers(ReviewSidecar.text(state)))
         }
-        var hasAnswers = false
+        var answers = found.byKey
         var strays = found.strays[...]
+        for finding in state.findings where finding.isOpen && answers[finding.key] == nil {
+            answers[finding.key] = strays.popFirst().map { SidecarAnswers.Answer(mark: .unreadable($0)) }
+        }
+        return take(answers)
+    }
+
+    /// - Parameter answers: by the findings' keys.
+    /// - Returns: whether there are any.
+    private mutating func take(_ answers: [String: SidecarAnswers.Answer]) -> Bool {
+        var hasAnswers = false
         for index in state.findings.indices where state.findings[index].isOpen {
-            let stray = { strays.popFirst().map { SidecarAnswers.Answer(mark: .unreadable($0)) } }
-            guard let answer = found.byKey[state.findings[index].key] ?? stray() else { continue }
+            guard let answer = answers[state.findings[index].key] else { continue }
             switch answer.mark {
             case .none:
                 state.findings[index].isTicked = false

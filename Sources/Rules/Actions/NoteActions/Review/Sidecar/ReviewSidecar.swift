@@ -117,7 +117,7 @@ package enum ReviewSidecar {
 
     /// Flattens untrusted text to one line without blocks, tags, pictures or comments, so that it cannot pose as an
     /// answer.
-    static func inline(_ text: String) -> String {
+    package static func inline(_ text: String) -> String {
         SafeMarkdown.line(text.split(whereSeparator: { $0.isWhitespace || $0.isNewline }).joined(separator: " "))
     }
 

@@ -16,6 +16,8 @@ package struct SidecarAnswers: Sendable, Equatable {
         package var mark: Mark
         /// Content of the block's fence, with LF; nil if it has none or an unclosed one.
         package var proposal: String?
+
+        package init(mark: Mark, proposal: String? = nil) { (self.mark, self.proposal) = (mark, proposal) }
     }
 
     /// By the findings' keys.

@@ -1,0 +1,59 @@
+import NoteActions
+import OwnFiles
+import Platform
+import TKCore
+
+/// Reviews versions of drafts by the same code as the rule `review`: the quick pass finds anew, and what advisors have
+/// said is carried along with its words. Everything here blocks.
+struct DraftExaminer: Sendable {
+    let quick: QuickPass
+    /// From the configuration and the client; the passes that ask a model only keep what such a pass has found.
+    var settings = ReviewSettings(passes: ReviewSettings.Pass.allCases)
+    /// Muted by the user's answers in all drafts.
+    var muted: Set<String> = []
+
+    /// An examined version, and what the draft's review on disk was at the time.
+    struct Examined: Sendable {
+        var view: DraftView
+        var newText: String?
+        var stored: ContentHash?
+    }
+
+    /// - Parameters:
+    ///   - answers: to findings, by their keys.
+    ///   - models: what advisors have just said about this version.
+    func examine(
+        _ open: OpenDraft, answers: [String: SidecarAnswers.Answer] = [:], models: ModelFindings? = nil
+    ) throws -> Examined {
+        let text = open.text.string
+        let draft = DraftText(text, syntax: .of(open.path, text))
+        let disk = try stored(open)
+        var known = open.state ?? ReviewState(draft: BytePath(bytes: open.path?.name ?? Array("draft".utf8)))
+        if let disk, disk.hash != open.stored || open.state == nil { known = disk.state }
+        var answers = answers
+        for finding in known.findings where open.skipped.contains(finding.suggestion.id) && finding.isOpen {
+            answers[finding.key] = SidecarAnswers.Answer(mark: .skip)
+        }
+        let round = ReviewRound(
+            of: draft, known: known, sidecar: nil, answers: answers, settings: settings, mayWrite: true, models: models
+        ) { draft, rules in
+            quick.suggestions(
+                for: draft,
+                settings: QuickPass.Settings(
+                    roles: settings.advisors, ignoredRules: rules.union(muted).union(settings.ignored),
+                    longSentence: settings.longSentence))
+        }
+        return Examined(
+            view: DraftView(version: open.version, draft: draft, state: round.state), newText: round.newText,
+            stored: disk?.hash)
+    }
+
+    /// The review beside the draft, as a rule has left it; nil if there is none.
+    private func stored(_ open: OpenDraft) throws -> (state: ReviewState, hash: ContentHash)? {
+        guard let path = open.path else { return nil }
+        let file = ReviewFiles(draft: path).state
+        guard try FileStatus.of(file)?.kind == .file else { return nil }
+        let bytes = try Descriptor(file).readAll(limit: 64 << 20)
+        return (try ReviewState(json: bytes, at: file), ContentHash(of: bytes))
+    }
+}

@@ -1,0 +1,240 @@
+import NoteActions
+import Platform
+import TKCore
+
+/// The language server (docs/design/language-server.md): knows the client's documents, and answers requests about them.
+/// Findings and answers are the review's own (``DraftExaminer``); this only translates them.
+actor LanguageServer {
+    enum Phase { case new, running, shutDown }
+
+    private(set) var phase = Phase.new
+    var client = ClientAbilities()
+    var drafts: [String: OpenDraft] = [:]
+    var examiner: DraftExaminer
+    let wiring: Wiring
+    let connection: ClientConnection
+    /// Examinations run here, one at a time.
+    let pool = BlockingPool("review")
+    private let debounce: Duration
+    private let clock: any Clock<Duration>
+    private var pending: [String: Task<Void, Never>] = [:]
+    private var requests: [String: Task<Void, Never>] = [:]
+
+    /// - Parameter debounce: how long a document must be unchanged before it is examined.
+    init(
+        wiring: Wiring, examiner: DraftExaminer, connection: ClientConnection, debounce: Duration = .milliseconds(250),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.wiring = wiring
+        self.examiner = examiner
+        self.connection = connection
+        self.debounce = debounce
+        self.clock = clock
+    }
+
+    // MARK: Messages
+
+    /// Handles a message. Requests are answered later, each by a task, so that one that waits for the client keeps
+    /// nothing waiting.
+    ///
+    /// - Returns: whether the server goes on.
+    func receive(_ message: MessageReader.Message) async -> Bool {
+        let json: JSON
+        switch message {
+        case .value(let value): json = value
+        case .invalid(let reason):
+            await connection.send([
+                "jsonrpc": "2.0", "id": .null, "error": ["code": -32700, "message": .string(reason)],
+            ])
+            return true
+        }
+        guard let method = json["method"]?.text else {
+            await connection.take(reply: json)
+            return true
+        }
+        let parameters = json["params"] ?? .null
+        if let id = json["id"] {
+            await start(id, method, parameters)
+            return true
+        }
+        if method == "exit" { return false }
+        if phase == .running {
+            do {
+                try await notified(method, parameters)
+            } catch {
+                await connection.log(.warning, "\(method): \(explain(error))")
+            }
+        }
+        return true
+    }
+
+    private func start(_ id: JSON, _ method: String, _ parameters: JSON) async {
+        // Answered at once: everything after it depends on it.
+        if method == "initialize" || phase != .running {
+            return await connection.reply(to: id, await result { try await self.lifecycle(method, parameters) })
+        }
+        if method == "shutdown" {
+            phase = .shutDown
+            pending.values.forEach { $0.cancel() }
+            return await connection.reply(to: id, .success(.null))
+        }
+        requests[id.sent] = Task {
+            let result = await result { try await self.answer(method, parameters) }
+            await connection.reply(to: id, result)
+            requests[id.sent] = nil
+        }
+    }
+
+    private func result(_ body: () async throws -> JSON) async -> Result<JSON, ReplyError> {
+        do {
+            return .success(try await body())
+        } catch let error as ReplyError {
+            return .failure(error)
+        } catch is CancellationError {
+            return .failure(.cancelled)
+        } catch {
+            return .failure(.failed(explain(error)))
+        }
+    }
+
+    private func lifecycle(_ method: String, _ parameters: JSON) async throws -> JSON {
+        guard method == "initialize" else { throw phase == .new ? ReplyError.notInitialized : ReplyError.shutDown }
+        guard phase == .new else { throw ReplyError(code: -32600, message: "`initialize` was sent before") }
+        client = ClientAbilities(parameters["capabilities"])
+        try await configure(parameters["initializationOptions"])
+        phase = .running
+        return ServerAbilities.reply(client.encoding)
+    }
+
+    private func notified(_ method: String, _ parameters: JSON) async throws {
+        let document = parameters["textDocument"]
+        switch method {
+        case "initialized":
+            // Waits for the client, whose replies come through here.
+            Task { await self.introduce() }
+        case "textDocument/didOpen":
+            guard let uri = document?["uri"]?.text, let text = document?["text"]?.text else { return }
+            drafts[uri] = OpenDraft(uri: uri, version: document?["version"]?.integer ?? 0, text: text)
+            examineSoon(uri, after: .zero)
+        case "textDocument/didChange":
+            guard let uri = document?["uri"]?.text else { return }
+            for change in parameters["contentChanges"]?.elements ?? [] {
+                guard let text = change["text"]?.text else { continue }
+                if let range = change["range"] {
+                    drafts[uri]?.text.replace(try TextRange(range), with: text, client.encoding)
+                } else {
+                    drafts[uri]?.text = EditedText(text)
+                }
+            }
+            drafts[uri]?.version = document?["version"]?.integer ?? (drafts[uri]?.version ?? 0) + 1
+            examineSoon(uri, after: debounce)
+        case "textDocument/didSave":
+            guard let uri = document?["uri"]?.text else { return }
+            await saved(uri)
+        case "textDocument/didClose":
+            guard let uri = document?["uri"]?.text else { return }
+            pending.removeValue(forKey: uri)?.cancel()
+            drafts[uri] = nil
+            await connection.notify("textDocument/publishDiagnostics", ["uri": .string(uri), "diagnostics": []])
+        case "workspace/didChangeConfiguration":
+            try await configure(parameters["settings"]?["tk"] ?? parameters["settings"])
+            examineAll()
+        case "workspace/didChangeWatchedFiles":
+            // Reviews that changed on disk are read again.
+            examineAll()
+        case "window/workDoneProgress/cancel":
+            if let token = parameters["token"] { connection.cancelProgress(token) }
+        case "$/cancelRequest":
+            if let id = parameters["id"] { requests[id.sent]?.cancel() }
+        default: break
+        }
+    }
+
+    private func answer(_ method: String, _ parameters: JSON) async throws -> JSON {
+        switch method {
+        case "textDocument/diagnostic": return try await diagnostics(parameters)
+        case "textDocument/codeAction": return try await codeActions(parameters)
+        case "textDocument/hover": return try await hover(parameters)
+        case "textDocument/codeLens": return try await lenses(parameters)
+        case "workspace/executeCommand": return try await execute(parameters)
+        default: throw ReplyError.unknown(method)
+        }
+    }
+
+    private func introduce() async {
+        if client.watchesFiles {
+            let watchers: JSON = [["globPattern": "**/.tk/reviews/*.json"]]
+            _ = await connection.request(
+                "client/registerCapability",
+                [
+                    "registrations": [
+                        [
+                            "id": "reviews", "method": "workspace/didChangeWatchedFiles",
+                            "registerOptions": ["watchers": watchers],
+                        ]
+                    ]
+                ])
+        }
+        guard client.hasConfiguration else { return }
+        let found = await connection.request("workspace/configuration", ["items": [["section": "tk"]]])
+        if case .success(let settings)? = found, let mine = settings.elements.first, case .object = mine {
+            do {
+                try await configure(mine)
+                examineAll()
+            } catch {
+                await connection.log(.warning, "settings `tk`: \(explain(error))")
+            }
+        }
+    }
+
+    // MARK: Examining
+
+    private func examineAll() { for uri in drafts.keys { examineSoon(uri, after: .zero) } }
+
+    /// Examines a document once it has not changed for a while, and publishes what was found.
+    func examineSoon(_ uri: String, after pause: Duration) {
+        pending[uri]?.cancel()
+        pending[uri] = Task {
+            do {
+                if pause > .zero { try await clock.sleep(for: pause) }
+                if try await view(of: uri, isFresh: false) != nil { await publish(uri) }
+            } catch is CancellationError {
+            } catch {
+                await connection.log(.error, "\(drafts[uri]?.name ?? uri): \(explain(error))")
+            }
+        }
+    }
+
+    /// The view of a document's present version.
+    ///
+    /// - Parameter isFresh: whether a view of this version is good enough, although its review may have changed on disk.
+    /// - Returns: nil if it is not open, or is a sidecar.
+    func view(of uri: String, isFresh: Bool = true) async throws -> DraftView? {
+        while let open = drafts[uri], !open.isSidecar {
+            if isFresh, let view = open.view, view.version == open.version { return view }
+            let examiner = examiner
+            let found = try await pool.run { try examiner.examine(open) }
+            try Task.checkCancellation()
+            // Changed in the meantime: that version is of no interest any more.
+            guard drafts[uri]?.version == open.version else { continue }
+            keep(found, of: uri)
+            return found.view
+        }
+        return nil
+    }
+
+    func keep(_ found: DraftExaminer.Examined, of uri: String) {
+        drafts[uri]?.view = found.view
+        drafts[uri]?.state = found.view.state
+        drafts[uri]?.stored = found.stored
+    }
+
+    private func saved(_ uri: String) async {
+        let taken = drafts[uri]?.taken ?? []
+        if let open = drafts[uri], !taken.isEmpty {
+            drafts[uri]?.taken = []
+            await tick(taken, .accept, of: open)
+        }
+        examineSoon(uri, after: .zero)
+    }
+}

@@ -1,0 +1,38 @@
+import Platform
+
+/// What the server says about itself.
+enum ServerAbilities {
+    static func reply(_ encoding: PositionEncoding) -> JSON {
+        [
+            "capabilities": [
+                "positionEncoding": .string(encoding.rawValue),
+                // Incremental.
+                "textDocumentSync": ["openClose": true, "change": 2, "save": true],
+                "diagnosticProvider": [
+                    "identifier": "tk", "interFileDependencies": false, "workspaceDiagnostics": false,
+                ],
+                "codeActionProvider": ["codeActionKinds": ["quickfix"]],
+                "hoverProvider": true,
+                "codeLensProvider": ["resolveProvider": false],
+                "executeCommandProvider": [
+                    "commands": .array(ServerCommand.allCases.map { .string($0.rawValue) }), "workDoneProgress": true,
+                ],
+            ],
+            "serverInfo": ["name": "tk", "version": .string(ProgramVersion.number)],
+        ]
+    }
+}
+
+/// The commands of code actions and lenses. Each takes the document's address first.
+enum ServerCommand: String, CaseIterable {
+    /// The finding's key, and `take` or `skip`.
+    case answer = "tk.answer"
+    /// The finding's key: takes all findings of that rule about the same words.
+    case takeEverywhere = "tk.takeEverywhere"
+    /// The finding's key, and `paragraph`, `draft` or `everywhere`.
+    case ignore = "tk.ignore"
+    /// Advisors' ids, optional.
+    case review = "tk.review"
+    /// Advisors' ids, optional.
+    case council = "tk.council"
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import NoteActions
+import OwnFiles
+import Platform
+import TKCore
+
+/// Commands that ask a model, switch rules off, or write the review's files.
+extension LanguageServer {
+    // MARK: Rules
+
+    func ignore(_ uri: String, key: String, scope: String) async throws {
+        guard let view = try await view(of: uri), let open = drafts[uri] else { return }
+        guard let finding = view.finding(key), let rule = finding.suggestion.rule else {
+            throw ReplyError.failed("finding \(key) is not of a rule, or has been answered")
+        }
+        switch scope {
+        case "everywhere":
+            examiner.settings.ignored = Set(examiner.settings.ignored).union([rule]).sorted()
+            try await pool.run { [wiring] in try wiring.ignore(rule) }
+            for uri in drafts.keys { examineSoon(uri, after: .zero) }
+        case "paragraph", "draft":
+            let (draft, encoding) = (view.draft, client.encoding)
+            var line = 1
+            if scope == "paragraph" {
+                let start = view.range(of: finding).lowerBound
+                line = draft.line(
+                    at: DraftMask(draft).blocks.last { $0.range.lowerBound <= start }?.range.lowerBound ?? start)
+            } else if let front = FrontMatterSpan(Array(draft.string.utf8).span) {
+                line = front.lineCount + 1
+            }
+            let verb = scope == "paragraph" ? "ignore" : "off"
+            let place = draft.position(at: draft.range(ofLine: line).lowerBound, encoding)
+            let comment = "<!-- tk: \(verb) \(rule) -->\n"
+            guard
+                try await apply([(TextRange(start: place, end: place), comment)], to: open, named: "tk: ignore \(rule)")
+            else { throw ReplyError.failed("the document changed; try again") }
+        default: throw ReplyError.invalid("the scope is `paragraph`, `draft` or `everywhere`, not `\(scope)`")
+        }
+    }
+
+    // MARK: Models
+
+    func review(_ open: OpenDraft, _ advisors: [String], token: JSON?) async throws {
+        let shown = try await asked(open)
+        let arguments = try ReviewArguments.parse(
+            ["--no-quick"] + (advisors.isEmpty ? [] : ["--advisors", advisors.joined(separator: ",")]))
+        let model = try ModelOptions.parse([])
+        let draft = try Draft(name: open.name, Array(shown.draft.string.utf8), from: open.name, path: open.path)
+        let found = try await connection.withProgress(
+            "tk: asking the advisors about \(open.name)", token: token, creates: client.showsProgress
+        ) {
+            try await Reviewing(arguments, model).review(draft)
+        }
+        var models = ModelFindings(suggestions: found.suggestions.flatMap { [$0.suggestion] + $0.others })
+        models.reading.troubles = found.failures.map(\.message)
+        models.reading.notes = found.notices
+        // The findings are about the version that was sent; a later one takes them along.
+        var sent = open
+        sent.state = drafts[open.uri]?.state
+        sent.stored = drafts[open.uri]?.stored
+        let (examiner, examined, said) = (examiner, sent, models)
+        let result = try await pool.run { try examiner.examine(examined, models: said) }
+        guard drafts[open.uri] != nil else { return }
+        drafts[open.uri]?.state = result.view.state
+        drafts[open.uri]?.view = nil
+        examineSoon(open.uri, after: .zero)
+        for failure in found.failures { await connection.show(.warning, failure.message) }
+    }
+
+    /// Shows the council's report as a document of its own.
+    func council(_ open: OpenDraft, _ advisors: [String], token: JSON?) async throws {
+        guard client.showsDocuments else {
+            throw ReplyError.failed("this editor shows no documents for a server; use `tk council` in a terminal")
+        }
+        let shown = try await asked(open)
+        let command = try Council.parse(advisors.isEmpty ? [] : ["--advisors", advisors.joined(separator: ",")])
+        let draft = try Draft(name: open.name, Array(shown.draft.string.utf8), from: open.name, path: open.path)
+        let text = try await connection.withProgress(
+            "tk: a council about \(open.name)", token: token, creates: client.showsProgress
+        ) {
+            try await command.debate(draft).0.text(.plain)
+        }
+        let path = try await pool.run {
+            let file = BytePath(FileManager.default.temporaryDirectory.path)
+                .appending("tk-council-\(getpid())-\(open.path?.nameText ?? "draft").txt")
+            try Durable.replaceOwn(file, with: Array(text.utf8))
+            return file
+        }
+        _ = await connection.request("window/showDocument", ["uri": .string(FileURI.of(path)), "takeFocus": true])
+    }
+
+    private func asked(_ open: OpenDraft) async throws -> DraftView {
+        guard let view = try await view(of: open.uri) else {
+            throw ReplyError.failed("\(open.name) is the sidecar of a review; open the draft")
+        }
+        return view
+    }
+
+    // MARK: Sidecar
+
+    /// Ticks findings in the sidecar, where an agent, or a person, sees the answer. A sidecar that somebody has changed
+    /// or has open with unsaved changes is left alone: the answer is known here, and in the draft once it is saved.
+    func tick(_ ids: Set<String>, _ mark: SidecarAnswers.Mark, of open: OpenDraft) async {
+        guard let path = open.path else { return }
+        do {
+            try await pool.run { try SidecarTick.write(ids, mark, draft: path) }
+        } catch {
+            await connection.log(.warning, "\(ReviewFiles(draft: path).sidecar.nameText): \(explain(error))")
+        }
+    }
+}

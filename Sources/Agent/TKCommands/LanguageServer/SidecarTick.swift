@@ -1,0 +1,38 @@
+import Glibc
+import NoteActions
+import OwnFiles
+import Platform
+import TKCore
+
+/// Ticks findings in a draft's sidecar as a person would: one character in the finding's box. What then happens is up
+/// to whoever answers sidecars. Blocks.
+enum SidecarTick {
+    /// Findings that the sidecar does not show, or that have a mark already, are skipped.
+    ///
+    /// - Parameter ids: of findings, as the review's state names them.
+    /// - Throws: `Fault` if somebody has the sidecar open.
+    static func write(_ ids: Set<String>, _ mark: SidecarAnswers.Mark, draft: BytePath) throws {
+        let files = ReviewFiles(draft: draft)
+        guard try FileStatus.of(files.sidecar)?.kind == .file, try FileStatus.of(files.state)?.kind == .file else {
+            return
+        }
+        let state = try ReviewState(json: Descriptor(files.state).readAll(limit: 64 << 20), at: files.state)
+        let keys = state.findings.filter { $0.isOpen && ids.contains($0.suggestion.id) }.map(\.key)
+        guard !keys.isEmpty else { return }
+        if let lock = try WorkNames.editorLock(on: files.sidecar) {
+            throw Fault(
+                .transient, "it is open in an editor (\(lock.nameText) says so), so the answer was not put there",
+                path: files.sidecar)
+        }
+        guard case .held(let file) = LeasedFile.acquire(try Descriptor(files.sidecar, O_RDWR)) else {
+            let openers = Openers.describe(files.sidecar)
+            throw Fault(.transient, "it is open in \(openers), so the answer was not put there", path: files.sidecar)
+        }
+        defer { file.release() }
+        let text = try file.file.readAll(limit: 64 << 20)
+        for key in keys {
+            guard let box = text.firstRange(of: Array("- [ ] **\(key)**".utf8)), file.isSure else { continue }
+            try file.replace(from: box.lowerBound + 3, [UInt8(ascii: " ")], with: [mark == .skip ? 0x2D : 0x78])
+        }
+    }
+}
