@@ -25,7 +25,7 @@ final class LanguageClient {
     ///
     /// - Parameter encoding: `utf-8` or `utf-16`.
     init(
-        _ fixture: CommandFixture, _ name: String = "draft.md", _ text: String, encoding: String = "utf-16",
+        _ fixture: CommandFixture, _ text: String, name: BytePath = "draft.md", encoding: String = "utf-16",
         options: [String: Any] = [:], debounce: Int = 10
     ) async throws {
         self.encoding = encoding

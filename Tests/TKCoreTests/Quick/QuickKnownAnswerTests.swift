@@ -13,7 +13,8 @@ struct QuickKnownAnswerTests {
     init() throws { pass = try quickPass() }
 
     private func rules(_ text: String) -> Set<String> {
-        Set(pass.suggestions(for: DraftText(text), settings: .init(strictRules: QuickPass.strictRules)).compactMap(\.rule))
+        let settings = QuickPass.Settings(strictRules: QuickPass.strictRules)
+        return Set(pass.suggestions(for: DraftText(text), settings: settings).compactMap(\.rule))
     }
 
     /// proselint's check, our rules, and what we leave out on purpose.
