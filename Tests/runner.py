@@ -42,6 +42,9 @@ GROUPS = {
     "drafts": (r"(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife|RonAppSdk)", 1),
     "rules": (r"", 1),
 }
+# How many tests of a group go side by side, if not as many as usual: each of these has processes of its own, and all at
+# once would leave the other groups no time.
+WIDTHS = {"crashes": len(CORES)}
 # The longest start first.
 ORDER = ["attacks", "crashes", "editors", "rules", "agents", "watching", "inside", "comics", "drafts", "model"]
 CLEAR = "\x1b[K" if sys.stdout.isatty() else ""
@@ -66,8 +69,9 @@ class Group:
         self.unread = events.open("w+")
         with self.log.open("wb") as output:
             # What the caller ignores (nohup, some CI) would be ignored by all that the tests start.
+            width = [f"SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH={WIDTHS[self.name]}"] if self.name in WIDTHS else []
             self.process = subprocess.Popen(
-                ["env", "--default-signal", "taskset", "--cpu-list", ",".join(map(str, cores)), *PROGRAM]
+                ["env", "--default-signal", *width, "taskset", "--cpu-list", ",".join(map(str, cores)), *PROGRAM]
                 + ["--filter", f"^{self.pattern}"]
                 + ["--event-stream-version", "6.3", "--event-stream-output-path", events],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
