@@ -156,10 +156,26 @@ struct LanguageServerTests {
         }
     }
 
+    @Test("A word can be added to the user's own", .enabled("hunspell-en-us is wanted") { Self.hasDictionary })
+    func words() async throws {
+        let fixture = try CommandFixture(variables: ["DICPATH": "/usr/share/hunspell", "LANG": "en_US.UTF-8"])
+        let text = "The quick brown fox jumps over the lazy dog, and flibbers a little, as foxes do in a story.\n"
+        let client = try await LanguageClient(fixture, text)
+        #expect(try await client.findings() == ["spelling: flibbers"])
+        let reply = try await client.does("Add “flibbers” to your words", at: "flibbers")
+        #expect(reply["error"] == nil, "\(reply)")
+        #expect(try await client.findings().isEmpty)
+        #expect(try fixture.tk(["words", "list"]).output == "flibbers\n")
+    }
+
+    private static var hasDictionary: Bool {
+        FileManager.default.fileExists(atPath: "/usr/share/hunspell/en_US.dic")
+    }
+
     // MARK: The review on disk
 
     /// A draft with the sidecar and the state that a rule has left.
-    private func review(_ text: String) throws -> ReviewFiles {
+    private func review(_ text: String, in fixture: CommandFixture) throws -> ReviewFiles {
         let path = try fixture.write("draft.md", text)
         let files = ReviewFiles(draft: path)
         let quick = try QuickPass()
@@ -176,7 +192,7 @@ struct LanguageServerTests {
 
     @Test("A skip ticks the sidecar at once; a proposal does once its words are saved")
     func sidecar() async throws {
-        _ = try review(sampleDraft)
+        _ = try review(sampleDraft, in: fixture)
         let client = try await LanguageClient(fixture, sampleDraft)
         _ = try await client.does("Skip", at: "was was")
         #expect(try fixture.read("draft.review.md").components(separatedBy: "- [-] **").count == 2)
@@ -189,7 +205,7 @@ struct LanguageServerTests {
 
     @Test("A sidecar that is open in an editor is left alone, and the answer counts all the same")
     func sidecarInEditor() async throws {
-        _ = try review(sampleDraft)
+        _ = try review(sampleDraft, in: fixture)
         let before = try fixture.read("draft.review.md")
         try FileManager.default.createSymbolicLink(
             atPath: fixture.home.path.appending(".#draft.review.md").text, withDestinationPath: "me@here.1")
@@ -201,7 +217,7 @@ struct LanguageServerTests {
 
     @Test("What was answered in the sidecar is answered in the editor")
     func answeredElsewhere() async throws {
-        let files = try review(sampleDraft)
+        let files = try review(sampleDraft, in: fixture)
         let client = try await LanguageClient(fixture, sampleDraft)
         #expect(try await client.findings() == Self.sample)
         var state = try ReviewState(json: Array(TemporaryFolder.text(files.state).utf8), at: files.state)
@@ -229,6 +245,25 @@ struct LanguageServerTests {
         #expect(try await client.findings().contains("technical_writer: process data"))
         try client.change(from: 0, to: 0, "It goes on.\n\n")
         #expect(try await client.findings().contains("technical_writer: process data"))
+    }
+
+    @Test("What advisors have said at the editor's request stays when a rule reviews the draft")
+    func advisorsAndRule() async throws {
+        let fixture = try CommandFixture(try MessagesStub())
+        let client = try await LanguageClient(fixture, sampleDraft)
+        let command: [String: Any] = ["command": "tk.review", "arguments": [client.uri, "technical_writer"]]
+        _ = try await client.request("workspace/executeCommand", command)
+        let files = try review(sampleDraft, in: fixture)
+        var state = try ReviewState(json: Array(TemporaryFolder.text(files.state).utf8), at: files.state)
+        state.findings[0].state = .skipped
+        try fixture.write(".tk/reviews/draft.md.json", try state.json())
+        try client.notify("workspace/didChangeWatchedFiles", ["changes": [[String: Any]]()])
+        var findings: [String] = []
+        try await waitUntil("the rule's review counts") {
+            findings = try await client.findings()
+            return findings.count == 3
+        }
+        #expect(findings.contains("technical_writer: process data"), "\(findings)")
     }
 
     @Test("A review can be cancelled, and what is wrong with a service is said")

@@ -41,6 +41,9 @@ extension LanguageServer {
             add("Mark as read", .answer, ["take"])
         }
         add("Skip", .answer, ["skip"])
+        if finding.suggestion.rule == QuickPass.spellingRule {
+            add("Add \(Self.quoted(finding.suggestion.originalText)) to your words", .addWord, [])
+        }
         if let rule = finding.suggestion.rule {
             if [.markdown, .mdx].contains(view.draft.syntax) {
                 add("Ignore \(rule) in this paragraph", .ignore, ["paragraph"])
@@ -94,6 +97,7 @@ extension LanguageServer {
         case .ignore:
             guard rest.count == 2 else { throw ReplyError.invalid("\(name) takes a finding's key and a scope") }
             try await ignore(uri, key: rest[0], scope: rest[1])
+        case .addWord: try await addWord(uri, key: try key())
         case .review: try await review(open, rest, token: parameters["workDoneToken"])
         case .council: try await council(open, rest, token: parameters["workDoneToken"])
         }

@@ -7,6 +7,8 @@ import TKCore
 /// said is carried along with its words. Everything here blocks.
 struct DraftExaminer: Sendable {
     let quick: QuickPass
+    /// The user's own list of words, which may grow while the server runs.
+    let words: WordFile
     /// From the configuration and the client; the passes that ask a model only keep what such a pass has found.
     var settings = ReviewSettings(passes: ReviewSettings.Pass.allCases)
     /// Muted by the user's answers in all drafts.
@@ -29,23 +31,46 @@ struct DraftExaminer: Sendable {
         let draft = DraftText(text, syntax: .of(open.path, text))
         let disk = try stored(open)
         var known = open.state ?? ReviewState(draft: BytePath(bytes: open.path?.name ?? Array("draft".utf8)))
-        if let disk, disk.hash != open.stored || open.state == nil { known = disk.state }
+        if let disk, disk.hash != open.stored || open.state == nil { known = Self.joined(disk.state, open.state) }
         var answers = answers
         for finding in known.findings where open.skipped.contains(finding.suggestion.id) && finding.isOpen {
             answers[finding.key] = SidecarAnswers.Answer(mark: .skip)
         }
         let round = ReviewRound(
             of: draft, known: known, sidecar: nil, answers: answers, settings: settings, mayWrite: true, models: models
-        ) { draft, rules in
-            quick.suggestions(
-                for: draft,
-                settings: QuickPass.Settings(
-                    roles: settings.advisors, ignoredRules: rules.union(muted).union(settings.ignored),
-                    longSentence: settings.longSentence))
+        ) { [words = try knownWords(open)] draft, rules in
+            var pass = QuickPass.Settings(
+                roles: settings.advisors, ignoredRules: rules.union(muted).union(settings.ignored),
+                longSentence: settings.longSentence)
+            pass.knownWords = words
+            return quick.suggestions(for: draft, settings: pass)
         }
         return Examined(
             view: DraftView(version: open.version, draft: draft, state: round.state), newText: round.newText,
             stored: disk?.hash)
+    }
+
+    /// A state from disk, and what advisors have said at the editor's request: that is in memory alone.
+    private static func joined(_ disk: ReviewState, _ memory: ReviewState?) -> ReviewState {
+        var state = disk
+        let ids = Set(disk.findings.flatMap(\.all).map(\.id))
+        var keys = Set(disk.findings.map(\.key))
+        for var finding in memory?.findings ?? [] where finding.isOpen && finding.suggestion.rule == nil {
+            guard !finding.all.contains(where: { ids.contains($0.id) }) else { continue }
+            let id = finding.suggestion.id
+            let free = (min(finding.key.count, id.count)...id.count).lazy.map { String(id.prefix($0)) }
+            finding.key = free.first { !keys.contains($0) } ?? id
+            keys.insert(finding.key)
+            state.findings.append(finding)
+        }
+        return state
+    }
+
+    private func knownWords(_ open: OpenDraft) throws -> Set<String> {
+        guard quick.spelling != nil else { return [] }
+        var lists = [words]
+        if let path = open.path { lists += try WordFile.all(above: (path.real ?? path).parent) }
+        return Set(try lists.flatMap { try $0.words() })
     }
 
     /// The review beside the draft, as a rule has left it; nil if there is none.

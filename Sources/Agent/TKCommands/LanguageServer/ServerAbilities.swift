@@ -31,6 +31,8 @@ enum ServerCommand: String, CaseIterable {
     case takeEverywhere = "tk.takeEverywhere"
     /// The finding's key, and `paragraph`, `draft` or `everywhere`.
     case ignore = "tk.ignore"
+    /// The finding's key: adds its word to the user's list.
+    case addWord = "tk.addWord"
     /// Advisors' ids, optional.
     case review = "tk.review"
     /// Advisors' ids, optional.

@@ -40,6 +40,21 @@ extension LanguageServer {
         }
     }
 
+    func addWord(_ uri: String, key: String) async throws {
+        guard let finding = try await view(of: uri)?.finding(key), finding.suggestion.rule == QuickPass.spellingRule
+        else {
+            throw ReplyError.failed("finding \(key) is not about a word, or has been answered")
+        }
+        let (words, word) = (examiner.words, finding.suggestion.originalText)
+        _ = try await pool.run { try words.add([word]) }
+        for uri in drafts.keys {
+            drafts[uri]?.view = nil
+            // What was found in this text no longer holds.
+            drafts[uri]?.state?.content = nil
+            examineSoon(uri, after: .zero)
+        }
+    }
+
     // MARK: Models
 
     func review(_ open: OpenDraft, _ advisors: [String], token: JSON?) async throws {

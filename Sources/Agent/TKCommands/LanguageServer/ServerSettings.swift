@@ -54,7 +54,7 @@ extension Wiring {
     /// With the user's configuration. Blocks.
     func examiner() throws -> DraftExaminer {
         let configuration = try configuration(try models()).effective()
-        var examiner = DraftExaminer(quick: try quickPass())
+        var examiner = DraftExaminer(quick: try quickPass(), words: WordFile(home: home))
         examiner.settings.ignored = configuration.ignoredRules.sorted()
         examiner.settings.advisors = [configuration.role]
         examiner.muted = mutedRules()

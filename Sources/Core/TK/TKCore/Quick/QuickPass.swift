@@ -51,7 +51,8 @@ public struct QuickPass: Sendable {
         self.spelling = spelling
     }
 
-    private static let spellingRule = "spelling"
+    /// The rule of words in no dictionary.
+    package static let spellingRule = "spelling"
 
     /// The rules, in display order.
     public var rules: [QuickRule] {

@@ -134,7 +134,7 @@ struct QuickReport {
                 message: "“\(oneLine(finding.detail))” stands here twice.")
         case .spelling:
             return Wording(
-                rule: "spelling", type: .fix, category: "grammar", priority: 2,
+                rule: QuickPass.spellingRule, type: .fix, category: "grammar", priority: 2,
                 confidence: finding.replacement == nil ? 0.5 : 0.8, message: finding.caution ?? "")
         }
     }
