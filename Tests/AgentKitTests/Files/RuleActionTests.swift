@@ -99,8 +99,8 @@ struct RuleActionTests {
                 == [
                     "append-block.md", "confirm.md", "convert-picture.md", "convert.md", "copy.md", "for-each.md",
                     "index-capture.md", "link.md", "notify.md", "pack.md", "publish.md", "renamed rename.md",
-                    "review.md", "review.md.json", "run.md", "run.ran", "set-metadata.md", "set.md", "tag.md",
-                    "unpack.md", "write-attributes.md", "write-note.md",
+                    "review.md", "review.md.json", "review.md.quickfix", "review.md.sarif", "run.md", "run.ran",
+                    "set-metadata.md", "set.md", "tag.md", "unpack.md", "write-attributes.md", "write-note.md",
                 ])
         #expect(try steward.leftovers().isEmpty)
 
