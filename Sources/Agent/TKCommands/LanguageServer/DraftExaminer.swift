@@ -7,7 +7,7 @@ import TKCore
 /// said is carried along with its words. Everything here blocks.
 struct DraftExaminer: Sendable {
     let quick: QuickPass
-    /// The user's own list of words, which may grow while the server runs.
+    /// The user's own list of words, to which they are added.
     let words: WordFile
     /// From the configuration and the client; the passes that ask a model only keep what such a pass has found.
     var settings = ReviewSettings(passes: ReviewSettings.Pass.allCases)
@@ -66,11 +66,10 @@ struct DraftExaminer: Sendable {
         return state
     }
 
+    /// The words of the projects that a draft is in. The user's own are read by the pass.
     private func knownWords(_ open: OpenDraft) throws -> Set<String> {
-        guard quick.spelling != nil else { return [] }
-        var lists = [words]
-        if let path = open.path { lists += try WordFile.all(above: (path.real ?? path).parent) }
-        return Set(try lists.flatMap { try $0.words() })
+        guard quick.spelling != nil, let path = open.path else { return [] }
+        return Set(try WordFile.all(above: (path.real ?? path).parent).flatMap { try $0.words() })
     }
 
     /// The review beside the draft, as a rule has left it; nil if there is none.

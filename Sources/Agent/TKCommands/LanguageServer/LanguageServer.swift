@@ -17,6 +17,8 @@ actor LanguageServer {
     let pool = BlockingPool("review")
     private let debounce: Duration
     private let clock: any Clock<Duration>
+    /// Increased when everything has to be examined anew.
+    private var epoch = 0
     private var pending: [String: Task<Void, Never>] = [:]
     private var requests: [String: Task<Void, Never>] = [:]
 
@@ -189,7 +191,16 @@ actor LanguageServer {
 
     // MARK: Examining
 
-    private func examineAll() { for uri in drafts.keys { examineSoon(uri, after: .zero) } }
+    /// Examines everything anew, because settings, words or reviews on disk have changed. What is known, or is being
+    /// examined, no longer counts.
+    func examineAll() {
+        epoch += 1
+        for uri in drafts.keys {
+            drafts[uri]?.view = nil
+            drafts[uri]?.state?.content = nil
+            examineSoon(uri, after: .zero)
+        }
+    }
 
     /// Examines a document once it has not changed for a while, and publishes what was found.
     func examineSoon(_ uri: String, after pause: Duration) {
@@ -212,11 +223,11 @@ actor LanguageServer {
     func view(of uri: String, isFresh: Bool = true) async throws -> DraftView? {
         while let open = drafts[uri], !open.isSidecar {
             if isFresh, let view = open.view, view.version == open.version { return view }
-            let examiner = examiner
+            let (examiner, epoch) = (examiner, epoch)
             let found = try await pool.run { try examiner.examine(open) }
             try Task.checkCancellation()
             // Changed in the meantime: that version is of no interest any more.
-            guard drafts[uri]?.version == open.version else { continue }
+            guard drafts[uri]?.version == open.version, epoch == self.epoch else { continue }
             keep(found, of: uri)
             return found.view
         }

@@ -19,7 +19,7 @@ extension LanguageServer {
         case "everywhere":
             examiner.settings.ignored = Set(examiner.settings.ignored).union([rule]).sorted()
             try await pool.run { [wiring] in try wiring.ignore(rule) }
-            for uri in drafts.keys { examineSoon(uri, after: .zero) }
+            examineAll()
         case "paragraph", "draft":
             let (draft, encoding) = (view.draft, client.encoding)
             var line = 1
@@ -47,12 +47,7 @@ extension LanguageServer {
         }
         let (words, word) = (examiner.words, finding.suggestion.originalText)
         _ = try await pool.run { try words.add([word]) }
-        for uri in drafts.keys {
-            drafts[uri]?.view = nil
-            // What was found in this text no longer holds.
-            drafts[uri]?.state?.content = nil
-            examineSoon(uri, after: .zero)
-        }
+        examineAll()
     }
 
     // MARK: Models
