@@ -4,8 +4,9 @@ SWIFT ?= swift
 PREFIX ?= /usr
 DESTDIR ?=
 
-# Which module may import which is part of the design: see ARCHITECTURE.md.
-CHECKED := --explicit-target-dependency-import-check error
+# Which module may import which is part of the design: see ARCHITECTURE.md. An index would be a fifth of the work, and
+# editors make their own.
+CHECKED := --explicit-target-dependency-import-check error --disable-index-store
 # Without libinotifytools, which is GPL-2 only: see NOTICE. `make release RELEASE_TRAITS=` builds with it.
 RELEASE_TRAITS ?= --disable-default-traits
 # Printed by `--version` after the number, with a note if the tree differs from the commit.
@@ -85,7 +86,7 @@ campaign: ## for the night: power cuts, kills, and 10,000 swaps of files and fol
 	$(SWIFT) build $(CHECKED) --build-tests
 	for suite in PowerCut KillCampaign EffectCampaign PublishCampaign SwapCampaign; do \
 	    STEWARD_TEST_WHOLE=1 Tests/run.sh only EndToEnd.$${suite}Tests || exit; done
-	STEWARD_TEST_WHOLE=1 Tests/run.sh only TKCoreTests.OtherParserTests
+	STEWARD_TEST_WHOLE=1 Tests/run.sh only '(ComicArchiveTests.(CompressedTar|ZipHeader|HostileDamage)|ComicVaultTests.(ObjectTampering|VaultTampering|Snapshot|Mark)|DotLifeTests.Bucket|ContentTests.Corpus|RulesTests.(SchedulerModel|RunningWorstMoment)|TKCoreTests.OtherParser)'
 
 bench: ## run the benchmarks
 	Benchmarks/run.sh
