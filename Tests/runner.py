@@ -37,7 +37,8 @@ GROUPS = {
     "agents": (r"EndToEnd\.", 3),
     # Agents in the tests' own process.
     "inside": (r"AgentKitTests\.", 1),
-    "model": (r"TKCoreTests\.ProviderRealModel", 1),
+    # These download programs by others first, and wait for the network.
+    "peers": (r"\w+Tests\.\w*(Peer|RealModel|KnownAnswer)\w*Tests", 1),
     "comics": (r"Comic(Archive|Vault)Tests\.", 1),
     "drafts": (r"(TKCore|TKCommand|A4Core|A4GoldenParity|DotLife|RonAppSdk)", 1),
     "rules": (r"", 1),
@@ -46,7 +47,7 @@ GROUPS = {
 # once would leave the other groups no time.
 WIDTHS = {"crashes": len(CORES)}
 # The longest start first.
-ORDER = ["attacks", "crashes", "editors", "rules", "agents", "watching", "inside", "comics", "drafts", "model"]
+ORDER = ["peers", "attacks", "crashes", "editors", "rules", "agents", "watching", "inside", "comics", "drafts"]
 CLEAR = "\x1b[K" if sys.stdout.isatty() else ""
 
 
