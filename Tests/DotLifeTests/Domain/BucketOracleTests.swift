@@ -14,7 +14,7 @@ struct BucketOracleTests {
     func equal() async throws {
         var random = SeededGenerator(for: "BucketOracleTests.equal")
         let zones = try DotZones.all()
-        let questions = try (0..<(Thoroughness.isWhole ? 10_000 : 600)).map { number in
+        let questions = try (0..<(Thoroughness.isWhole ? 10_000 : 200)).map { number in
             let zone = try #require(zones.randomElement(using: &random))
             let date = DotZones.instant(in: zone, using: &random)
             return DotOracle.Question(
