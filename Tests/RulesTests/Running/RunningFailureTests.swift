@@ -300,4 +300,29 @@ struct RunningFailureTests {
         #expect(found.state == .parked)
         #expect(found.problem?.contains("bygone") == true)
     }
+
+    @Test("A part of a step counts at once; the step is decided again when its wait may be over")
+    func part() async throws {
+        let bench = try bench("- { rule: R, in: inbox, do: { probe: { name: a } } }")
+        script.perform("a") { intent, _ in
+            let file = try Descriptor(intent.file)
+            let hash = try ContentHash.of(file)
+            var receipt = Receipt("half of it", effects: [.touched(intent.file, try file.status().fingerprint, hash)])
+            receipt.wait = StepWait("x is open in nano", path: intent.file, isWatched: true)
+            return receipt
+        }
+        let job = try await processOne(bench)
+        #expect(job.state == .waiting && job.problem == "x is open in nano")
+        let steps = try await bench.ledger.read { try $0.steps(of: job.id) }
+        #expect(steps.map(\.state) == [.pending] && steps.first?.intent == nil)
+        // Nothing has changed: it waits on.
+        script.forget()
+        await bench.runner.wake([job.id, "another"])
+        await bench.runner.idle()
+        #expect(script.lines == ["perform a x"])
+        script.perform("a") { _, _ in Receipt("the rest") }
+        await bench.runner.wake([job.id])
+        await bench.runner.idle()
+        #expect(try await bench.onlyJob().state == .done)
+    }
 }

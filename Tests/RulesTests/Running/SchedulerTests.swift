@@ -30,4 +30,23 @@ struct SchedulerTests {
             #expect(begun(scheduler.found("a", .open(job("a", "a")), now)) == ["a"])
         }
     }
+
+    @Test("A woken job is read if it waits for a retry or is at work, and only then")
+    func wakes() {
+        var scheduler = Scheduler()
+        let now = ContinuousClock.now
+        func reads(_ effects: [Scheduler.Effect]) -> Bool {
+            effects.contains { if case .read("a") = $0 { true } else { false } }
+        }
+        #expect(!reads(scheduler.wake(["a"])), "it is not known")
+        _ = scheduler.submit([job("a", "a")], areReady: true)
+        #expect(!reads(scheduler.wake(["a"])), "it runs")
+        #expect(reads(scheduler.ended("a", .waits(.retry, seconds: 600), now)))
+        #expect(begun(scheduler.found("a", .open(job("a", "a")), now)) == ["a"])
+        #expect(!reads(scheduler.ended("a", .waits(.retry, seconds: 600), now)))
+        #expect(reads(scheduler.wake(["a"])))
+        _ = scheduler.found("a", .open(job("a", "a")), now)
+        _ = scheduler.ended("a", .waits(.answer, seconds: 600), now)
+        #expect(!reads(scheduler.wake(["a"])), "only a person answers")
+    }
 }

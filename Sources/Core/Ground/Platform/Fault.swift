@@ -30,6 +30,9 @@ package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
     /// The ``code`` of work that waits for an editor, which has often finished before the next retry is due.
     package static let inEditor = "in-editor"
 
+    /// The ``code`` of work that waits for an editor, and is woken when that has finished.
+    package static let watched = "watched"
+
     /// The ``code`` of work that waits for another agent, which manages the place, to end.
     package static let inUse = "in-use"
 

@@ -7,11 +7,30 @@ package struct Receipt: Sendable, Codable, Equatable {
     /// For the templates of later steps.
     package var values: Values
     package var effects: [FileEffect]
+    /// Set if this is only a part of the step: its effects count, and the step is decided again later.
+    package var wait: StepWait?
 
     package init(_ summary: String, values: Values = [:], effects: [FileEffect] = []) {
         self.summary = summary
         self.values = values
         self.effects = effects
+    }
+}
+
+/// What a step waits for, for people.
+package struct StepWait: Sendable, Codable, Equatable {
+    package let reason: String
+    package let path: BytePath
+    /// Whether the job is woken when the wait may be over (``Runner/wake(_:)``).
+    package let isWatched: Bool
+
+    package init(_ reason: String, path: BytePath, isWatched: Bool) {
+        (self.reason, self.path, self.isWatched) = (reason, path, isWatched)
+    }
+
+    /// The error that makes a job wait.
+    package var fault: Fault {
+        Fault(.transient, reason, path: path, code: isWatched ? Fault.watched : Fault.inEditor)
     }
 }
 

@@ -33,6 +33,7 @@ extension JobExecutor {
                 meter.retried(job)
                 try await save(job, "retry", "try \(job.attempts) failed, to be tried again: \(fault.message)")
                 log.warning("\(fault.message); trying again later", metadata: fields(job))
+                if fault.code == Fault.watched { return .watched(job.attempts) }
                 return .again(fault.code == Fault.inEditor ? min(job.attempts, Self.editorTries) : job.attempts)
             case .superseded:
                 try await end(job, .superseded, "superseded", fault.message)

@@ -16,6 +16,8 @@ package final class JobExecutor: Sendable {
         case superseded
         /// To be retried; the number of tries so far.
         case again(Int)
+        /// To be retried when it is woken, and in case that is missed, later; the number of tries so far.
+        case watched(Int)
         /// To be retried when these jobs have ended, or soon if the set is empty.
         case heldUp(by: Set<String>)
         /// The limit for the next step's kind of work is reached, and many jobs are waiting already. To be run again
@@ -295,6 +297,20 @@ package final class JobExecutor: Sendable {
         try transaction.note(
             "step", "\(step.action): \(receipt.summary)", job: record.id, place: record.place, path: record.path)
         return job
+    }
+
+    /// Commits the effects of a part of a step, which is then undecided again.
+    func writePart(_ receipt: Receipt, _ step: StepRecord, _ job: JobAtWork) async throws {
+        let summary = redacted(receipt.summary, job.record)
+        try await ledger.write { transaction in
+            try self.journal.apply(receipt.effects, of: job.record, in: transaction)
+            try transaction.clearStaged(job: step.id)
+            try transaction.clearIntent(step)
+            try transaction.note(
+                "step", "\(step.action): \(summary)", job: job.record.id, place: job.record.place,
+                path: job.record.path)
+        }
+        tell(receipt.summary, step, job)
     }
 
     func tell(_ summary: String, _ step: StepRecord, _ job: JobAtWork) {

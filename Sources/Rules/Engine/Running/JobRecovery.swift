@@ -60,6 +60,10 @@ extension JobExecutor {
         switch try await action.recover(intent, names, context) {
         case .done(let receipt):
             try await sync(targets + receipt.effects.flatMap(\.names), files)
+            if let wait = receipt.wait {
+                try await writePart(receipt, step, job)
+                throw wait.fault
+            }
             let before = job
             job = try await ledger.write { try self.write(receipt, step, before, isLast: false, in: $0) }
             tell(receipt.summary, step, job)

@@ -54,6 +54,9 @@ package actor Runner {
         happened { $0.submit(jobs.map(Scheduler.Job.init), areReady: true) }
     }
 
+    /// Has waiting jobs look again now: what they wait for may be over. Others are left alone.
+    package func wake(_ ids: some Sequence<String> & Sendable) { happened { $0.wake(ids) } }
+
     /// Sets the handler called when a job is not waiting to run any more; called before ``idle()`` returns.
     package func tellOfEnds(_ tell: @escaping @Sendable (_ place: String, _ path: BytePath) async -> Void) {
         tellEnd = tell
@@ -197,9 +200,13 @@ package actor Runner {
             let delay = backoff.seconds(failures: attempt)
             await noteNextTry(of: id, in: .waiting, after: delay)
             end = .waits(.retry, seconds: delay)
+        case .watched(let attempt):
+            // After a start nothing is watched before the job has looked.
+            await noteNextTry(of: id, in: .waiting, after: 1)
+            end = .waits(.retry, seconds: backoff.seconds(failures: attempt))
         }
         switch outcome {
-        case .again, .crowded: break
+        case .again, .watched, .crowded: break
         default: await tellEnd?(file.place, file.path)
         }
         happened { $0.ended(id, end, .now) }

@@ -78,6 +78,19 @@ extension Scheduler {
         return settled()
     }
 
+    /// What these jobs wait for may be over.
+    mutating func wake(_ ids: some Sequence<String>) -> [Effect] {
+        for id in ids {
+            switch table[id]?.state {
+            // It may have looked before.
+            case .running, .recovering, .isolating, .reading: table[id]?.isAskedAgain = true
+            case .waiting(.retry): read(id)
+            case nil, .queued, .aside, .parked, .waiting, .blocked: break
+            }
+        }
+        return settled()
+    }
+
     /// A job that this one waits for has ended.
     mutating func unblock(_ id: String) -> [Effect] {
         if case .blocked = table[id]?.state { read(id) }

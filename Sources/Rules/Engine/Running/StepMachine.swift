@@ -99,6 +99,10 @@ struct StepMachine {
                     rows: attempt.isJournaled ? attempt.rows : nil))
             return .commitReceipt(attempt, receipt)
         case .commitReceipt(let attempt, let receipt):
+            if let wait = receipt.wait {
+                try await executor.writePart(receipt, step, job)
+                throw wait.fault
+            }
             if !attempt.rows.isEnded {
                 try await executor.ledger.write { transaction in
                     // The effect happened before.
