@@ -20,6 +20,13 @@ package struct RunningProcess: Sendable {
         }
     }
 
+    /// The kernel's name for a process; nil if there is none of that id.
+    package static func name(of id: Int32) -> String? {
+        reading { try bytes(BytePath("/proc/\(id)/comm"), 64) }.map(shown)
+    }
+
+    private static func shown(_ comm: [UInt8]) -> String { BytePath.escape(comm.filter { $0 != UInt8(ascii: "\n") }) }
+
     private init?(_ id: Int32, of users: Set<uid_t>) {
         let folder = BytePath("/proc/\(id)")
         guard let owner = Self.reading({ try DirectoryEntry(.nowhere, folder).status()?.owner }) ?? nil,
@@ -28,7 +35,7 @@ package struct RunningProcess: Sendable {
             let line = Self.reading({ try Self.bytes(folder.appending("cmdline"), Self.longest) })
         else { return nil }
         self.id = id
-        self.name = BytePath.escape(name.filter { $0 != UInt8(ascii: "\n") })
+        self.name = Self.shown(name)
         arguments = line.split(separator: 0).dropFirst().map { BytePath(bytes: $0) }
     }
 
