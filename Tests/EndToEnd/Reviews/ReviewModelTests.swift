@@ -54,6 +54,23 @@ struct ReviewModelTests {
         try await steward.stop()
     }
 
+    @Test("A save while a model reads the draft cancels the call; the new text is read")
+    func savedMeanwhile() async throws {
+        let server = try ScriptedServer(.stream("event: ping\n", ending: .held), .message(Self.answer))
+        let steward = try steward(server)
+        try await steward.start()
+        try steward.drop("drafts/essay.md", "An older text, in order to be read.\n")
+        try await steward.until("the model is asked") { server.requests.count == 1 }
+        try steward.drop("drafts/essay.md", Self.draft)
+        try await steward.until("the sidecar is there") { try steward.exists("drafts/essay.review.md") }
+        try steward.wait()
+        #expect(try steward.read("drafts/essay.review.md").contains("2 findings."))
+        #expect(server.requests.count == 2)
+        try await steward.until("the first call is cut off") { server.abandoned == 1 }
+        #expect(server.requests.last?.body.contains("The rain fell on the old town.") == true)
+        try await steward.stop()
+    }
+
     @Test("`doctor` says whether there is a key, and rejects one that others may read, without showing it")
     func doctor() throws {
         let steward = try AgentFixture()

@@ -325,4 +325,30 @@ struct RunningFailureTests {
         await bench.runner.idle()
         #expect(try await bench.onlyJob().state == .done)
     }
+
+    @Test("A newer job of the rule for the file cancels a call about its earlier version")
+    func staleCall() async throws {
+        let bench = try bench("- { rule: R, in: inbox, on: [arrived, changed], do: { probe: { name: a } } }")
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let isFirst = Flag()
+        script.perform("a") { _, context in
+            try await context.whileCurrent {
+                guard isFirst.claim() else { return Receipt("read") }
+                begin.yield()
+                let (never, end) = AsyncStream.makeStream(of: Void.self)
+                defer { end.finish() }
+                // Until it is cancelled.
+                for await _ in never {}
+                throw CancellationError()
+            }
+        }
+        try bench.write("inbox/x", "old")
+        await bench.submit(try await bench.see("x"))
+        for await _ in begun { break }
+        try bench.write("inbox/x", "new text")
+        try await bench.process("x")
+        #expect(try await Set(bench.jobs().map(\.state)) == [.done, .superseded])
+        #expect(try await bench.jobs().count == 2)
+        #expect(script.lines == ["perform a x", "perform a x"])
+    }
 }

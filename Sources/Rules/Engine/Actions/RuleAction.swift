@@ -144,11 +144,13 @@ package struct StepContext: Sendable {
     package let files: HeldFiles
     /// For an action that journals itself.
     package let rows: StepRows?
+    private let calls: CurrentCalls.Line?
 
     package init(
         jobID: String, stepID: String, attempt: Int, resumesUndo: Bool = false, file: FileReference? = nil,
-        files: HeldFiles, rows: StepRows? = nil
+        files: HeldFiles, rows: StepRows? = nil, calls: CurrentCalls.Line? = nil
     ) {
+        self.calls = calls
         self.file = file
         self.files = files
         self.rows = rows
@@ -156,5 +158,14 @@ package struct StepContext: Sendable {
         self.stepID = stepID
         self.attempt = attempt
         self.resumesUndo = resumesUndo
+    }
+
+    /// Runs a call whose result is of no use once the job's file has changed. A newer job of the rule for the file
+    /// cancels it.
+    ///
+    /// - Throws: errors of `body`; `Fault(.superseded)` if there is such a job, once the cancelled call has ended.
+    package func whileCurrent<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
+        guard let calls else { return try await body() }
+        return try await calls.run(body)
     }
 }

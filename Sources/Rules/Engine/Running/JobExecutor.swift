@@ -32,6 +32,7 @@ package final class JobExecutor: Sendable {
     let quarantine: Quarantine
     let inWork: PathsInWork
     let meter: WorkMeter
+    let calls = CurrentCalls()
     private let limits: [WorkKind: StepLimit]
     let log: Logger
     private let rulesInForce: @Sendable () -> RuleSet

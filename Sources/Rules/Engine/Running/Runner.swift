@@ -51,6 +51,7 @@ package actor Runner {
 
     /// Submits jobs that have just been planned and are ready.
     package func submit(_ jobs: [PlannedJob]) {
+        executor.calls.end(madeStaleBy: jobs)
         happened { $0.submit(jobs.map(Scheduler.Job.init), areReady: true) }
     }
 

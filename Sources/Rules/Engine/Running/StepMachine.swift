@@ -93,10 +93,12 @@ struct StepMachine {
             }
             return .perform(attempt)
         case .perform(let attempt):
+            let own = (targets ?? []).filter { $0 == job.file.absolute }
             let receipt = try await attempt.decided.perform(
                 StepContext(
                     jobID: job.record.id, stepID: step.id, attempt: job.record.attempts, files: files,
-                    rows: attempt.isJournaled ? attempt.rows : nil))
+                    rows: attempt.isJournaled ? attempt.rows : nil,
+                    calls: executor.calls.line(of: job.record, own, executor.inWork)))
             return .commitReceipt(attempt, receipt)
         case .commitReceipt(let attempt, let receipt):
             if let wait = receipt.wait {

@@ -46,8 +46,10 @@ extension ReviewDraft {
         }
         var found: ModelFindings?
         if let draft {
-            found = try await services.reviews.models.ask(
-                draft, settings, team, mayGiveUp: context.attempt + 1 >= Self.tries, pool: files)
+            let mayGiveUp = context.attempt + 1 >= Self.tries
+            found = try await context.whileCurrent {
+                try await services.reviews.models.ask(draft, settings, team, mayGiveUp: mayGiveUp, pool: files)
+            }
         }
         let models = found
         return try await files.run {
