@@ -91,6 +91,10 @@ extension EditorTests {
                 try steward.status().waiting.contains { $0.problem.contains("changes that are not saved") }
             }
             #expect(try steward.read("drafts/essay.md") == "We met in order to talk.\n")
+            try await steward.until("the sidecar says so") {
+                try self.sidecarHolds("essay.md has unsaved changes in vim (process ", steward)
+                    && self.sidecarHolds("once you save it there (`:w`) or close it", steward)
+            }
             try await session.save("A line that is not saved.")
             try await steward.until("the draft holds both") {
                 try steward.read("drafts/essay.md") == "We met to talk.\nA line that is not saved.\n"
@@ -126,17 +130,60 @@ extension EditorTests {
             try await session.type("A line that is not saved.")
             try tick(steward, "x")
             try await waits(steward, "essay.md is open in nano (process ")
+            #expect(try sidecarHolds("essay.md is open in nano (process ", steward))
             #expect(try steward.read("drafts/essay.md") == "We met in order to talk.\n")
             try await session.save("A line that is not saved.")
             #expect(try steward.read("drafts/essay.md").contains("in order to"), "it may go on to change")
             try await session.quit()
-            try await steward.until("the draft holds both", seconds: 180) {
+            try await steward.until("the draft holds both") {
                 let text = try steward.read("drafts/essay.md")
                 return text.contains("We met to talk.") && text.contains("A line that is not saved.")
             }
             try await steward.until("the finding is gone") {
                 try self.sidecarHolds("No findings, 1 accepted.", steward)
             }
+            #expect(try !sidecarHolds("wait", steward))
+            try await steward.stop()
+        }
+
+        @Test("A nano that has saved keeps no answer waiting, although its lock does not say so")
+        func nanoSaves() async throws {
+            let steward = try await steward(.nano)
+            let path = try steward.drop("drafts/essay.md", "We met in order to talk.\n")
+            try await steward.until("the sidecar is there") { try self.sidecarHolds("1 finding.", steward) }
+            try steward.wait()
+            let session = try await EditorSession(steward, .nano, path)
+            try await session.type("A line that is not saved.")
+            try tick(steward, "x")
+            try await steward.until("the sidecar says so") {
+                try self.sidecarHolds("essay.md has unsaved changes in nano (process ", steward)
+            }
+            try await session.save("A line that is not saved.")
+            try await steward.until("the draft holds both") {
+                let text = try steward.read("drafts/essay.md")
+                return text.contains("We met to talk.") && text.contains("A line that is not saved.")
+            }
+            try await session.quit()
+            try await steward.stop()
+        }
+
+        @Test("A sidecar with ticks that are not saved is not rewritten", arguments: [Editor.neovim, .nano])
+        func unsavedTicks(_ editor: Editor) async throws {
+            let steward = try await steward(editor)
+            try steward.drop("drafts/essay.md", "We met in order to talk.\n")
+            try await steward.until("the sidecar is there") { try self.sidecarHolds("1 finding.", steward) }
+            try steward.wait()
+            let before = try steward.read("drafts/essay.review.md")
+            let sidecar = steward.path("drafts/essay.review.md")
+            let session = try await EditorSession(steward, editor, sidecar, isLocking: false)
+            try await session.type("A remark.")
+            try steward.drop("drafts/essay.md", "We met in order to talk. They came in order to eat.\n")
+            try await waits(steward, "essay.review.md is open in ")
+            #expect(try steward.read("drafts/essay.review.md") == before)
+            try await session.save("A remark.")
+            try await session.quit()
+            try await steward.until("it is rewritten") { try self.sidecarHolds("2 findings.", steward) }
+            try await steward.until("nothing waits") { try steward.status().waiting.isEmpty }
             try await steward.stop()
         }
 

@@ -99,15 +99,20 @@ import Testing
         var swap = Array("b0VIM 9.1".utf8) + Array(repeating: UInt8(0), count: 4087)
         swap[1007] = 0x55
         if editor == "emacs" {
-            #expect(symlink("me@desk.1:2", lock.text) == 0)
+            #expect(symlink("me@desk.5000000:2", lock.text) == 0)
         } else {
             try scene.home.write(lock.relative(to: scene.home.path) ?? "", swap)
         }
         try answer(scene, "x", "-")
-        let before = try scene.snapshot()
         let action = try world.action("review")
+        let deed = try await world.run(action, on: "Idea 1.review.md")
+        #expect(deed.receipt.wait?.reason.contains(lock.nameText) == true, "\(deed.receipt)")
+        #expect(try scene.home.read(Self.draft) == ReviewSample.draft)
+        let line = "Idea 1.md has unsaved changes in an editor (see "
+        #expect(try scene.home.read(Self.sidecar).contains(line))
+        let before = try scene.snapshot()
         let fault = await #expect(throws: Fault.self) { try await action.decided(world.input("Idea 1.review.md")) }
-        #expect(fault?.kind == .transient && fault?.message.contains(lock.nameText) == true, "\(fault?.message ?? "")")
+        #expect(fault == deed.receipt.wait?.fault && fault?.kind == .transient)
         #expect(try scene.snapshot() == before)
         // vim itself records in the swap file when everything is saved.
         if editor == "vim" {
@@ -139,8 +144,30 @@ import Testing
         let (scene, world) = try await reviewed()
         try scene.home.write("dropbox/.#Idea 1.review.md", "")
         try write(scene.path(Self.draft), "Nothing to be found.\n")
-        let fault = await #expect(throws: Fault.self) { try await world.run("review", on: "Idea 1.md") }
-        #expect(fault?.kind == .transient)
+        let before = try scene.home.read(Self.sidecar)
+        let deed = try await world.run("review", on: "Idea 1.md")
+        #expect(deed.receipt.wait?.reason.contains("it is rewritten once it is saved") == true)
+        #expect(try scene.home.read(Self.sidecar) == before)
+        try Durable.remove(scene.path("dropbox/.#Idea 1.review.md"))
+        #expect(try await world.run("review", on: "Idea 1.md").receipt.wait == nil)
+        #expect(try scene.home.read(Self.sidecar).contains("No findings."))
+    }
+
+    @Test("A line about a wait is nobody's words, even in a text that an editor saves late")
+    func lineIsNobodys() throws {
+        guard let state = ReviewSample.reviewed?.state else { throw TestFailure("no review") }
+        var waiting = try ReviewState(json: Array(state.utf8), at: "Idea 1.md.json")
+        let without = ReviewSidecar.text(waiting)
+        waiting.waiting = ReviewWaiting(
+            answers: 2, since: "2026-11-28 14:02", editor: "vim (process 7)", endsWithASave: true, saving: ":w")
+        let with = ReviewSidecar.text(waiting)
+        let line =
+            "> **Answers wait** since 2026-11-28 14:02: Idea 1.md has unsaved changes in vim (process 7). 2 answers "
+            + "go into the draft once you save it there (`:w`) or close it; `[x!]` applies what is ticked at once."
+        #expect(with.split(separator: "\n").dropFirst(2).first.map(String.init) == line)
+        #expect(!SidecarAnswers(with).holdsMore(than: SidecarAnswers(without)))
+        #expect(SidecarAnswers(with + "Mine.\n").holdsMore(than: SidecarAnswers(with)))
+        #expect(SidecarAnswers(with).byKey == SidecarAnswers(without).byKey)
     }
 
     @Test("The user's own text in the sidecar is kept") func personWordsSidecar() async throws {

@@ -319,7 +319,7 @@ struct RunningFailureTests {
         script.forget()
         await bench.runner.wake([job.id, "another"])
         await bench.runner.idle()
-        #expect(script.lines == ["perform a x"])
+        #expect(script.lines.contains("perform a x"))
         script.perform("a") { _, _ in Receipt("the rest") }
         await bench.runner.wake([job.id])
         await bench.runner.idle()
@@ -328,10 +328,10 @@ struct RunningFailureTests {
 
     @Test("A newer job of the rule for the file cancels a call about its earlier version")
     func staleCall() async throws {
-        let bench = try bench("- { rule: R, in: inbox, on: [arrived, changed], do: { probe: { name: a } } }")
+        let bench = try bench("- { rule: R, in: inbox, on: [arrived, changed], do: { probe: { name: work } } }")
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let isFirst = Flag()
-        script.perform("a") { _, context in
+        script.perform("work") { _, context in
             try await context.whileCurrent {
                 guard isFirst.claim() else { return Receipt("read") }
                 begin.yield()
@@ -349,6 +349,6 @@ struct RunningFailureTests {
         try await bench.process("x")
         #expect(try await Set(bench.jobs().map(\.state)) == [.done, .superseded])
         #expect(try await bench.jobs().count == 2)
-        #expect(script.lines == ["perform a x", "perform a x"])
+        #expect(script.lines == ["perform work x", "perform work x"])
     }
 }

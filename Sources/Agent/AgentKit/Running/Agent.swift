@@ -120,6 +120,7 @@ package final class Agent: Service {
         let changes = changes
         runner = Runner(
             executor: core.executor, planner: core.planner, ledger: state.ledger, changed: { changes.tell() }, log: log)
+        core.reviews.editors.tell { [weak runner] jobs in Task { await runner?.wake(jobs) } }
         pipeline = Pipeline(
             core: core, runner: runner, source: source, isHeld: !isValid, changed: { changes.tell() })
         courier = Couriers.make(core, log) { changes.tell() }

@@ -28,6 +28,7 @@ package final class AgentCore: Sendable {
     let captures: CaptureLibrary
     package let outbox: Outbox
     package let inWork: PathsInWork
+    let reviews: ReviewTools
     /// Reads file contents for rules. The pool leaves the remaining cores free for other work.
     package let contents = ContentPool(width: max(2, min(4, ProcessInfo.processInfo.activeProcessorCount / 2)))
     package let journal: EffectJournal
@@ -71,6 +72,10 @@ package final class AgentCore: Sendable {
             directory: DotContext.folder(directories), sentence: configuration.sentence,
             thumbnailer: CaptureThumbnails.maker()
         ) { log.warning("\($0)") }
+        reviews = ReviewTools(
+            folder: directories.state.appending("reviews"),
+            environment: ProcessInfo.processInfo.environment.merging(["HOME": directories.home.text]) { $1 },
+            told: ModelMeter.telling(metrics))
         let services = ActionServices(
             journal: journal, notes: notes, captures: captures, comics: ComicImporter(),
             files: BlockingPool("files", threads: 4, perBulkhead: true),
@@ -78,10 +83,7 @@ package final class AgentCore: Sendable {
             device: configuration.device,
             run: configuration.run, programFolders: Self.programFolders(directories),
             homeTrash: directories.trash, vaults: vaults,
-            reviews: ReviewTools(
-                folder: directories.state.appending("reviews"),
-                environment: ProcessInfo.processInfo.environment.merging(["HOME": directories.home.text]) { $1 },
-                told: ModelMeter.telling(metrics)),
+            reviews: reviews,
             publishing: PublishServices(outbox: outbox, targets: configuration.publish),
             notify: configuration.notify)
         registry = StandardActions.registry(services)

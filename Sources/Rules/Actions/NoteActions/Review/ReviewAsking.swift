@@ -59,7 +59,8 @@ extension ReviewDraft {
                 throw ReviewWriting.changed(intent.draft)
             }
             let plan = try Self.decide(
-                intent.draft, root: intent.root, settings, services, context.files, models: models)
+                intent.draft, root: intent.root, settings, services, context.files, models: models,
+                saved: intent.saved ?? "")
             guard plan.question == nil else { throw ReviewWriting.changed(intent.draft) }
             try services.reviews.plans.write(plan, try Self.key(intent, context))
             FaultPoint.reach("review decided")

@@ -22,6 +22,13 @@ struct ReviewDraft: ExternalAction {
         var question: ReviewQuestion?
         /// The sidecar to remove because its draft is gone.
         var gone: ReviewWrite?
+        /// What cannot be written because of editors; nil if all can be.
+        var waits: [ReviewWait]?
+        /// When the job's file was saved, in local time.
+        var saved: String?
+
+        /// Whether nothing is left to write.
+        var isNothing: Bool { edit == nil && state == nil && sidecar == nil && kept == nil && gone == nil }
     }
 
     static let declaration = ActionDeclaration(
@@ -81,7 +88,11 @@ struct ReviewDraft: ExternalAction {
             if input.event == .removed {
                 return try Self.decideRemoval(input.file.absolute, root: input.file.root, input.files)
             }
-            return try Self.decide(input.file.absolute, root: input.file.root, settings, services, input.files)
+            let intent = try Self.decide(
+                input.file.absolute, root: input.file.root, settings, services, input.files,
+                saved: ReviewWaiting.time(input.arrival, services.timeZone))
+            if intent.isNothing, let wait = Self.wait(of: intent, job: input.jobID, services) { throw wait.fault }
+            return intent
         }
     }
 
@@ -89,7 +100,9 @@ struct ReviewDraft: ExternalAction {
         let writing = ReviewWriting(
             services: services, root: intent.root, step: context.stepID, held: context.files)
         let plan = try await plan(intent, context)
-        return try await services.files.run { try Self.carryOut(plan, writing) }
+        return try await services.files.run {
+            try Self.ended(Self.carryOut(plan, writing), plan, context, services)
+        }
     }
 
     func recover(_ intent: Intent, _ context: StepContext) async throws -> Recovery {
@@ -98,9 +111,13 @@ struct ReviewDraft: ExternalAction {
         let services = services
         return try await services.files.run {
             guard let plan = try Self.keptPlan(intent, context, services) else { return .notDone }
-            let recovery = try Self.recover(plan, writing)
-            if case .notDone = recovery { try Self.forgetPlan(intent, context, services) }
-            return recovery
+            switch try Self.recover(plan, writing) {
+            case .done(let receipt): return .done(try Self.ended(receipt, plan, context, services))
+            case .notDone:
+                try Self.forgetPlan(intent, context, services)
+                return .notDone
+            case let unknown: return unknown
+            }
         }
     }
 
@@ -149,10 +166,12 @@ struct ReviewDraft: ExternalAction {
 
     // MARK: Deciding
 
-    /// - Parameter models: what a model said about `content`; nil if none was asked yet.
+    /// - Parameters:
+    ///   - models: what a model said about `content`; nil if none was asked yet.
+    ///   - saved: when the file was saved, in local time.
     static func decide(
         _ file: BytePath, root: BytePath, _ wanted: ReviewSettings, _ services: ReviewServices, _ held: HeldFiles,
-        models: ModelFindings? = nil
+        models: ModelFindings? = nil, saved: String
     ) throws -> Intent {
         let settings = inForce(wanted, services)
         guard let files = try reviewed(file, held) else {
@@ -174,37 +193,27 @@ struct ReviewDraft: ExternalAction {
             let hash = tooLong == nil ? ContentHash(of: content) : try held.hash(files.draft)
             let round = ReviewRound(
                 unreadable: reason, content: hash, known: known.state, sidecar: sidecar?.string, settings: settings)
-            return try Self.intent(round, DraftText(""), files, known, sidecar, root: root, held)
+            return try Self.intent(
+                round, DraftText(""), files, known, sidecar, root: root, held, waits: Waits(services, saved))
         }
         let draft = try DraftText(content, files.draft.description, path: files.draft)
-        var sign: UnsavedSign?
+        var waits = Waits(services, saved)
         func mayWrite() throws -> Bool {
-            sign = try services.reviews.unsaved.sign(on: files.draft, held)
-            return sign == nil
+            waits.draft = try services.reviews.unsaved.sign(on: files.draft, held, written: known.state.written)
+            return waits.draft == nil
         }
         let round = try ReviewRound(
             of: draft, known: known.state, sidecar: sidecar?.string, settings: settings, mayWrite: try mayWrite(),
             models: models, pass: try pass(settings, services))
-        if round.waiting > 0, let sign, isSidecar || !sign.endsWithASave {
-            throw Fault(
-                .transient,
-                "\(sign.tells(of: files.draft)); the answers in \(files.sidecar.nameText) are applied \(sign.end), "
-                    + "or at once with `[x!]`", path: files.draft, code: Fault.inEditor)
-        }
-        let intent = try intent(round, draft, files, known, sidecar, root: root, held)
         // Answers in the sidecar need no model; only a changed draft is sent to one.
         let question = isSidecar || models != nil ? nil : ReviewQuestion(draft, known.state, settings)
-        if intent.sidecar != nil || question != nil, let lock = try UnsavedChanges.sign(beside: files.sidecar, held) {
-            throw Fault(
-                .transient,
-                "\(UnsavedSign.file(lock).tells(of: files.sidecar)); it is rewritten once that is saved",
-                path: files.sidecar)
+        guard let question else {
+            return try intent(round, draft, files, known, sidecar, root: root, held, waits: waits)
         }
-        guard let question else { return intent }
         return Intent(
             root: root, draft: files.draft, edit: nil, kept: nil, state: nil, sidecar: nil, answered: [],
             summary: "has \(settings.advisors.joined(separator: ", ")) read \(files.draft.nameText) by way of "
-                + "\(question.model)", values: [:], question: question)
+                + "\(question.model)", values: [:], question: question, saved: saved)
     }
 
     /// The rule's settings with the currently configured model. Blocks.
@@ -230,26 +239,35 @@ struct ReviewDraft: ExternalAction {
 
     static func intent(
         _ round: ReviewRound, _ draft: DraftText, _ files: ReviewFiles,
-        _ known: (state: ReviewState, hash: ContentHash?), _ sidecar: DraftText?, root: BytePath, _ held: HeldFiles
+        _ known: (state: ReviewState, hash: ContentHash?), _ sidecar: DraftText?, root: BytePath, _ held: HeldFiles,
+        waits: Waits
     ) throws -> Intent {
-        var state = round.state
+        var (state, waits) = (round.state, waits)
+        state.waiting = waits.answers(round.waiting, of: known.state)
         var sidecarWrite: ReviewWrite?
         var kept: ReviewWrite?
-        if state != known.state {
+        if state != known.state || state.shown != nil {
             let open = state.findings.contains { $0.isOpen }
             let isTold = state.council != nil || state.reading.map { !$0.troubles.isEmpty } ?? false
             if sidecar != nil || open || isTold || state.unreadable != nil {
                 let text = ReviewSidecar.text(state)
-                state.rendered = ContentHash(of: Array(text.utf8))
                 let base = sidecar.map { ContentHash(of: Array($0.string.utf8)) }
-                if base != state.rendered { sidecarWrite = ReviewWrite(path: files.sidecar, base: base, text: text) }
-                if round.holdsOwnWords, let sidecar, let base {
+                if base != ContentHash(of: Array(text.utf8)) {
+                    sidecarWrite = ReviewWrite(path: files.sidecar, base: base, text: text)
+                }
+                if base != nil, sidecarWrite != nil, try waits.keepSidecar(files, known.state, held) {
+                    sidecarWrite = nil
+                    state.shown = known.state.lastSidecar
+                } else {
+                    (state.shown, state.rendered) = (nil, ContentHash(of: Array(text.utf8)))
+                }
+                if state.shown == nil, round.holdsOwnWords, let sidecar, let base {
                     let path = files.kept(base)
                     kept = ReviewWrite(path: path, base: nil, text: sidecar.string)
                     if let bytes = try bytes(path, held), ContentHash(of: bytes) == base { kept = nil }
                 }
             } else {
-                state.rendered = nil
+                (state.shown, state.rendered) = (nil, nil)
             }
         }
         let stateWrite =
@@ -258,7 +276,8 @@ struct ReviewDraft: ExternalAction {
             root: root, draft: files.draft, edit: round.newText.map { DraftEdit(from: draft.string, to: $0) },
             kept: kept, state: stateWrite,
             sidecar: sidecarWrite, answered: round.answered.sorted(),
-            summary: summary(round, state, files, kept, isNews: stateWrite != nil), values: values(round, state, files))
+            summary: summary(round, state, files, kept, isNews: stateWrite != nil || sidecarWrite != nil),
+            values: values(round, state, files), waits: waits.all(files), saved: waits.saved)
     }
 
     private static func summary(
@@ -351,8 +370,7 @@ struct ReviewDraft: ExternalAction {
 
     static func carryOut(_ intent: Intent, _ writing: ReviewWriting) throws -> Receipt {
         if let gone = intent.gone { return try putAway(gone, intent, writing) }
-        let isNothing = intent.edit == nil && intent.state == nil && intent.sidecar == nil && intent.kept == nil
-        if isNothing { return Receipt(intent.summary, values: intent.values) }
+        if intent.isNothing { return Receipt(intent.summary, values: intent.values) }
         guard let status = try writing.held.status(intent.draft) else {
             throw Fault(.superseded, "\(intent.draft) is gone", path: intent.draft)
         }

@@ -88,6 +88,7 @@ package struct ReviewRound: Sendable {
                 key: finding.key, suggestion: finding.suggestion, others: finding.others)
         }
         review(draft, ContentHash(of: Array(draft.string.utf8)))
+        state.written = state.content
         finish()
     }
 
@@ -116,7 +117,7 @@ package struct ReviewRound: Sendable {
         guard let sidecar else { return false }
         let found = SidecarAnswers(sidecar, keys: Set(state.findings.map(\.key)))
         if state.rendered != ContentHash(of: Array(sidecar.utf8)) {
-            holdsOwnWords = found.holdsMore(than: SidecarAnswers(ReviewSidecar.text(state)))
+            holdsOwnWords = found.holdsMore(than: SidecarAnswers(state.shown ?? ReviewSidecar.text(state)))
         }
         var answers = found.byKey
         var strays = found.strays[...]
@@ -209,6 +210,7 @@ package struct ReviewRound: Sendable {
         newText = result.text
         state.previous = ContentHash(of: Array(draft.string.utf8))
         review(text, ContentHash(of: Array(result.text.utf8)), previous: draft)
+        state.written = state.content
     }
 
     private mutating func accept(_ index: Int) {

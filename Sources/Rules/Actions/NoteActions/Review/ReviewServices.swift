@@ -8,8 +8,13 @@ package struct ReviewServices: Sendable {
     let journal: EffectJournal
     /// This machine's name.
     let device: String
+    /// For times that people read.
+    let timeZone: Zone
 
-    package init(reviews: ReviewTools, files: BlockingPool, journal: EffectJournal, device: String) {
+    package init(
+        reviews: ReviewTools, files: BlockingPool, journal: EffectJournal, device: String, timeZone: Zone
+    ) {
+        self.timeZone = timeZone
         self.reviews = reviews
         self.files = files
         self.journal = journal

@@ -16,10 +16,17 @@ package struct ReviewState: Codable, Sendable, Equatable {
     package var unreadable: String?
     /// Hash of the draft before answers were last written into it.
     package var previous: ContentHash?
+    /// Hash of the draft as answers were last written into it.
+    package var written: ContentHash?
     /// Hash of the rule's settings.
     package var settings: ContentHash?
     /// Hash of the sidecar as last written; nil if none was.
     package var rendered: ContentHash?
+    /// The sidecar as last written, while an editor that has it open keeps the present one from being written; nil
+    /// otherwise.
+    package var shown: String?
+    /// The answers that wait for an editor; nil if none do.
+    package var waiting: ReviewWaiting?
     /// Keys of the models' raw answers behind the findings.
     package var answers: [String] = []
     /// Whether a pass that asks a model still has to read this text.
@@ -72,6 +79,9 @@ package struct ReviewState: Codable, Sendable, Equatable {
             }
         }
     }
+
+    /// The sidecar as last written; empty if it was not.
+    package var lastSidecar: String { shown ?? (rendered == nil ? "" : ReviewSidecar.text(self)) }
 
     package func count(_ state: ReviewFinding.State) -> Int { findings.count { $0.state == state } }
 }

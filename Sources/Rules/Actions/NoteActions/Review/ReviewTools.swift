@@ -11,6 +11,8 @@ package final class ReviewTools: Sendable {
     let turns = ReviewTurns()
     /// Detects whether a draft is open in an editor.
     let unsaved: UnsavedChanges
+    /// Wakes the jobs that wait for one.
+    package let editors = EditorWatch()
     private let environment: [String: String]
     private let read = Mutex<(pass: QuickPass, roles: RoleCatalogue)?>(nil)
 

@@ -11,38 +11,51 @@ extension ReviewDraft {
         if let gone = intent.gone { return try bringBack(gone, intent, writing) }
         let settings = inForce(wanted, services)
         let files = ReviewFiles(draft: intent.draft)
-        if intent.answered.isEmpty, intent.edit == nil {
+        let parts = try parts(context, services)
+        let edits = parts.edits + [intent.edit].compactMap(\.self)
+        let answered = parts.answered + intent.answered
+        if answered.isEmpty, edits.isEmpty {
             return try removeFirst(intent, writing, files, resumes: context.resumesUndo)
         }
-        if let edit = intent.edit {
-            guard try writing.hash(intent.draft) == edit.result else {
-                throw Fault(
-                    .failed, "\(intent.draft) has been changed since; it was left as it is", path: intent.draft)
-            }
-            if let sign = try services.reviews.unsaved.sign(on: intent.draft, writing.held) {
-                throw Fault(
-                    .failed, "\(sign.tells(of: intent.draft)); undo it \(sign.end)", path: intent.draft)
-            }
+        let known = try state(files, writing.held)
+        func checkClosed(_ path: BytePath, _ written: ContentHash?) throws {
+            guard let sign = try services.reviews.unsaved.sign(on: path, writing.held, written: written) else { return }
+            throw Fault(.failed, "\(sign.tells(of: path)); undo it \(sign.end)", path: path)
         }
+        let changed = Fault(
+            .failed, "\(intent.draft) has been changed since; it was left as it is", path: intent.draft)
+        if let edit = edits.last {
+            guard try writing.hash(intent.draft) == edit.result else { throw changed }
+            try checkClosed(intent.draft, known.state.written)
+        }
+        try checkClosed(files.sidecar, known.state.rendered)
         guard let draft = try text(intent.draft, writing.held) else {
             throw Fault(.failed, "\(intent.draft) is gone; nothing was changed", path: intent.draft)
         }
-        let before = try intent.edit.flatMap { try $0.reversed().applied(to: Array(draft.string.utf8)) }
-        let restored = before.map { DraftText(String(decoding: $0, as: UTF8.self), syntax: draft.syntax) } ?? draft
-        let known = try state(files, writing.held)
+        var before = Array(draft.string.utf8)
+        for edit in edits.reversed() {
+            guard let earlier = try edit.reversed().applied(to: before) else { throw changed }
+            before = earlier
+        }
+        let restored = edits.isEmpty ? draft : DraftText(String(decoding: before, as: UTF8.self), syntax: draft.syntax)
         let sidecar = try text(files.sidecar, writing.held)
         try checkOwner(of: sidecar, files, known.state, writing.held)
         let round = try ReviewRound(
-            reverting: Set(intent.answered), in: known.state, of: restored, sidecar: sidecar?.string,
+            reverting: Set(answered), in: known.state, of: restored, sidecar: sidecar?.string,
             settings: settings,
             pass: pass(settings, services))
-        let back = try Self.intent(round, restored, files, known, sidecar, root: intent.root, writing.held)
+        let back = try Self.intent(
+            round, restored, files, known, sidecar, root: intent.root, writing.held,
+            waits: Waits(services, ""))
         let whole = Intent(
-            root: back.root, draft: back.draft, edit: try intent.edit?.reversed(), kept: back.kept,
+            root: back.root, draft: back.draft,
+            edit: edits.isEmpty ? nil : DraftEdit(from: draft.string, to: restored.string), kept: back.kept,
             state: back.state, sidecar: back.sidecar, answered: [],
-            summary: "took \(intent.answered.count) answers back, \(files.draft.nameText) is as it was", values: [:])
+            summary: "took \(answered.count) answers back, \(files.draft.nameText) is as it was", values: [:])
         try keepUndo(whole, of: intent, context, services)
-        return try carryOut(whole, writing)
+        let receipt = try carryOut(whole, writing)
+        try forgetParts(context, services)
+        return receipt
     }
 
     /// Removes what the first review made if it is unchanged, and restores a sidecar that it overwrote. A later review

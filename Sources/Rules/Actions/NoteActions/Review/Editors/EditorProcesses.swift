@@ -25,7 +25,17 @@ struct EditorProcesses: Sendable {
         "diff", "watch", "entr", "inotifywait", "inotifywatch", "steward", "tk", "git",
     ]
 
-    init(of users: Set<uid_t>) { processes = RunningProcess.all(of: users) }
+    /// Options with which an editor shows a file and does not change it.
+    private static let viewing: [String: Set<BytePath>] = [
+        "nano": ["-v", "--view"], "pico": ["-v"], "vim": ["-M"], "vi": ["-M"], "nvim": ["-M"],
+    ]
+
+    init(of users: Set<uid_t>) {
+        processes = RunningProcess.all(of: users).filter { process in
+            let options = Self.viewing[String(Self.program(process).prefix { $0 != "." })] ?? []
+            return options.isDisjoint(with: process.arguments.prefix { $0 != "--" })
+        }
+    }
 
     /// - Parameter status: of the file.
     func sign(on file: DirectoryEntry, _ status: FileStatus, _ files: HeldFiles) throws -> UnsavedSign? {

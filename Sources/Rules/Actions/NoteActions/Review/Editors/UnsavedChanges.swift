@@ -2,7 +2,7 @@ import Glibc
 import Platform
 
 /// Evidence that a file is open in an editor.
-package enum UnsavedSign: Sendable, Equatable {
+package enum UnsavedSign: Codable, Sendable, Equatable {
     /// A file left by an editor indicates unsaved changes, or may.
     case file(BytePath)
     /// A running editor that leaves no such file.
@@ -25,6 +25,32 @@ package enum UnsavedSign: Sendable, Equatable {
         if case .file = self { true } else { false }
     }
 
+    /// The editor's name and process id; nil if the sign does not tell, or the process has ended. Blocks.
+    var editor: (name: String, id: Int32)? {
+        switch self {
+        case .process(let name, let id): return (name, id)
+        case .file(let path):
+            guard let id = Self.process(path), let name = RunningProcess.name(of: id) else { return nil }
+            return (name, id)
+        }
+    }
+
+    private static func process(_ lock: BytePath) -> Int32? {
+        let files = HeldFiles(below: [lock.parent])
+        do {
+            guard let text = try files.entryIfAny(lock)?.linkText() else {
+                return try EditorSwap.read(lock, files).map(\.process).flatMap { $0 > 0 ? $0 : nil }
+            }
+            // emacs: `user@host.4711:1764300000`.
+            let owner = text.bytes.split(separator: UInt8(ascii: ":")).first
+            let id = owner?.split(separator: UInt8(ascii: ".")).last
+            return id.flatMap { Int32(String(decoding: $0, as: UTF8.self)) }
+        } catch {
+            // Not readable for this user: the sign counts, without a name.
+            return nil
+        }
+    }
+
     /// When the sign will be gone, for messages.
     package var end: String {
         switch self {
@@ -43,8 +69,12 @@ package struct UnsavedChanges: Sendable {
 
     /// The first sign of unsaved changes: a file beside it, a file in a folder of the user's editors, or a running
     /// editor that leaves no files. Blocks.
-    package func sign(on path: BytePath, _ files: HeldFiles) throws -> UnsavedSign? {
-        if let beside = try Self.sign(beside: path, files) { return .file(beside) }
+    ///
+    /// - Parameter written: hash of the file as the agent last wrote it; nil if it did not.
+    package func sign(
+        on path: BytePath, _ files: HeldFiles, written: ContentHash? = nil
+    ) throws -> UnsavedSign? {
+        if let beside = try Self.sign(beside: path, files, written: written) { return .file(beside) }
         guard let status = try files.status(path) else { return nil }
         let entry = try files.entry(path)
         let real = try entry.folder.currentPath().appending(name: path.name)
@@ -56,13 +86,19 @@ package struct UnsavedChanges: Sendable {
 
     /// The first file beside `path` that indicates unsaved changes, or may.
     ///
-    /// vim's swap file and nano's lock have a flag in their 1,008th byte. Those of emacs and kate exist only while
+    /// vim's swap file and nano's lock have a flag in their 1,008th byte. nano sets it with the first change after a
+    /// save, and leaves it when it saves: then the file is newer than the lock, and not as the agent wrote it. Those of emacs and kate exist only while
     /// there are unsaved changes. Locks of Word and LibreOffice do not say, and count as unsaved. Blocks.
-    package static func sign(beside path: BytePath, _ files: HeldFiles) throws -> BytePath? {
+    package static func sign(
+        beside path: BytePath, _ files: HeldFiles, written: ContentHash? = nil
+    ) throws -> BytePath? {
         for suffix in ["swp", "swo", "swn"] {
             let swap = neighbour(path, ".", ".\(suffix)")
             guard let status = try files.status(swap) else { continue }
-            if try status.kind != .file || EditorSwap.read(swap, files).map(\.isUnsaved) ?? false { return swap }
+            guard status.kind == .file else { return swap }
+            guard let head = try EditorSwap.read(swap, files), head.isUnsaved else { continue }
+            if try head.isOfNano && isSaved(path, after: status, files, written) { continue }
+            return swap
         }
         for lock in [
             neighbour(path, ".#", ""), neighbour(path, "~$", ""), neighbour(path, ".~lock.", "#"),
@@ -81,6 +117,16 @@ package struct UnsavedChanges: Sendable {
         return nil
     }
 
+    /// Whether somebody else than the agent has saved the file since its lock was written.
+    private static func isSaved(
+        _ path: BytePath, after lock: FileStatus, _ files: HeldFiles, _ written: ContentHash?
+    ) throws -> Bool {
+        guard let file = try files.status(path), file.kind == .file,
+            file.fingerprint.modified > lock.fingerprint.modified
+        else { return false }
+        return try written == nil || files.hash(path) != written
+    }
+
     static func neighbour(_ path: BytePath, _ before: String, _ after: String) -> BytePath {
         path.parent.appending(name: Array(before.utf8) + path.name + Array(after.utf8))
     }
@@ -89,6 +135,8 @@ package struct UnsavedChanges: Sendable {
 /// The head of a vim swap file, which nano's lock imitates.
 struct EditorSwap: Sendable {
     let isUnsaved: Bool
+    /// Whether it is a lock of nano's.
+    let isOfNano: Bool
     /// Process id of the editor.
     let process: Int32
     /// Lower 32 bits of the file's inode; 0 if not recorded.
@@ -113,11 +161,12 @@ struct EditorSwap: Sendable {
 
     private init(_ head: [UInt8]) {
         guard head.count > Self.flag, head.starts(with: Array("b0".utf8)) else {
-            (isUnsaved, process, inode, file) = (true, 0, 0, BytePath(""))
+            (isUnsaved, isOfNano, process, inode, file) = (true, false, 0, 0, BytePath(""))
             return
         }
         func number(at offset: Int) -> UInt32 { (0..<4).reduce(0) { $0 | UInt32(head[offset + $1]) << (8 * $1) } }
         isUnsaved = head[Self.flag] == Self.unsaved
+        isOfNano = head[2...].starts(with: "nano".utf8)
         inode = number(at: 20)
         process = Int32(truncatingIfNeeded: number(at: 24))
         file = BytePath(bytes: head[108..<Self.flag])

@@ -12,6 +12,9 @@ package enum ReviewSidecar {
         let orphans = state.findings.filter { $0.state == .orphaned }
         var lines = [
             mark(state.draft), "# Review of \(inline(state.draft.nameText))", "",
+        ]
+        if let waiting = state.waiting { lines += [waiting.line(of: state.draft), ""] }
+        lines += [
             state.unreadable.map(inline) ?? headline(open.count, orphans.count, state), "",
             "To answer, change `[ ]` and save: `[x]` puts the proposed words into the draft, `[-]` skips the finding for "
                 + "good. The words in a fence may be changed before it is ticked; a finding without one is only noted.",

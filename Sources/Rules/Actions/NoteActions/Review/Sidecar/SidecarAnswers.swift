@@ -36,6 +36,7 @@ package struct SidecarAnswers: Sendable, Equatable {
         var isCouncil = false
         var unreadable: [(key: String, line: String)] = []
         for line in ReviewSidecar.unified(text).split(separator: "\n", omittingEmptySubsequences: false) {
+            if fence == nil, ReviewWaiting.isLine(line) { continue }
             lines.append(String(line))
             if let open = fence {
                 let content = Self.unindented(line)
