@@ -10,14 +10,17 @@ package struct FileReference: Sendable, Equatable {
     /// nil for a removed file; for a folder, ``FolderContents/digest``.
     package var hash: ContentHash?
     package var isFolder = false
+    /// Relative to `root`: the name that the file had when it was last judged, if that name no longer refers to it. Its
+    /// content may have changed since. nil for a folder.
+    package var former: BytePath?
 
     package var absolute: BytePath { root.appending(path) }
 
     package init(
         place: String, root: BytePath, path: BytePath, fingerprint: Fingerprint?, hash: ContentHash?,
-        isFolder: Bool = false
+        isFolder: Bool = false, former: BytePath? = nil
     ) {
-        self.isFolder = isFolder
+        (self.isFolder, self.former) = (isFolder, former)
         self.place = place
         self.root = root
         self.path = path

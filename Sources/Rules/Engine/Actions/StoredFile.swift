@@ -13,6 +13,8 @@ struct StoredFile: Codable {
     let fingerprint: Fingerprint?
     let hash: ContentHash?
     let isFolder: Bool?
+    /// Like `path`; nil if it had no other name.
+    let former: BytePath?
 
     init(_ file: FileReference, hiding names: HiddenNames) throws {
         place = file.place
@@ -20,6 +22,7 @@ struct StoredFile: Codable {
         root = nil
         (fingerprint, hash) = (file.fingerprint, file.hash)
         isFolder = file.isFolder ? true : nil
+        former = try file.former.map { try names.stored(file.place, $0) }
     }
 
     /// Decodes the file without resolving its place.
@@ -53,7 +56,7 @@ struct StoredFile: Codable {
         try requireLearned(names)
         return FileReference(
             place: place, root: root, path: names.shown(place, path), fingerprint: fingerprint, hash: hash,
-            isFolder: isFolder)
+            isFolder: isFolder, former: former.map { names.shown(place, $0) })
     }
 }
 

@@ -121,7 +121,13 @@ struct ObservedFile: Sendable {
         FileReference(
             place: place.name, root: place.root, path: record.path,
             fingerprint: status == nil ? nil : record.fingerprint,
-            hash: record.hash)
+            hash: record.hash, former: formerPath)
+    }
+
+    /// Its former name even if its content has changed since, or if it replaced a file of its present name. Then the
+    /// birth time alone tells that it is the same file.
+    private var formerPath: BytePath? {
+        former?.path ?? left.first { $0.birthTime != nil && $0.birthTime == record.birthTime }?.path
     }
 
     /// Whether the open file is unchanged since the look. Blocks.
