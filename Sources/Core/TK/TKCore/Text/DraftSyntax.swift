@@ -31,6 +31,9 @@ public enum DraftSyntax: String, Sendable, Hashable, CaseIterable {
         return suffix.flatMap { endings[$0] } ?? .markdown
     }
 
+    /// The endings of drafts' names, without the dot, in lower case: of every syntax whose prose can be told.
+    package static var draftEndings: Set<String> { Set(endings.filter { $0.value != .unknown }.keys) }
+
     private static let endings: [String: DraftSyntax] = {
         let known: [(DraftSyntax, String)] = [
             (.markdown, "md markdown mdown mkd mkdn mdwn mdtext qmd rmd"), (.mdx, "mdx"),
