@@ -30,6 +30,7 @@ extension ReviewDraft {
 
     /// The plan to write: the intent itself, or one made from the answers to its question.
     func plan(_ intent: Intent, _ context: StepContext) async throws -> Intent {
+        if let move = intent.moved { return try await plan(intent, after: move, context) }
         guard let question = intent.question else { return intent }
         return try await services.reviews.turns.run(intent.draft) { try await plan(intent, question, context) }
     }
@@ -85,15 +86,16 @@ extension ReviewDraft {
 
     // MARK: Plans
 
-    private static func key(_ intent: Intent, _ context: StepContext) throws -> ContentHash {
+    static func key(_ intent: Intent, _ context: StepContext) throws -> ContentHash {
         // Encode texts by name: those that only the step needed no longer exist at undo.
         let json = try LedgerJSON.encode(intent, naming: NamedTexts())
         return ContentHash(of: Array(context.stepID.utf8) + [0] + Array(json.utf8))
     }
 
-    /// The intent itself, or the plan made when its question was answered; nil if it was not answered. Blocks.
+    /// The intent itself, or the plan made when its question was answered or the review had moved; nil if that has not
+    /// happened. Blocks.
     static func keptPlan(_ intent: Intent, _ context: StepContext, _ services: ReviewServices) throws -> Intent? {
-        guard intent.question != nil else { return intent }
+        guard intent.question != nil || intent.moved != nil else { return intent }
         return try services.reviews.plans.read(Intent.self, try key(intent, context))
     }
 
@@ -114,7 +116,7 @@ extension ReviewDraft {
     }
 
     static func forgetPlan(_ intent: Intent, _ context: StepContext, _ services: ReviewServices) throws {
-        guard intent.question != nil else { return }
+        guard intent.question != nil || intent.moved != nil else { return }
         try services.reviews.plans.remove(try key(intent, context))
     }
 }

@@ -29,6 +29,8 @@ struct ReviewDraft: ExternalAction {
 
         /// Whether nothing is left to write.
         var isNothing: Bool { edit == nil && state == nil && sidecar == nil && kept == nil && gone == nil }
+        /// The review that follows the draft to its name; the plan is made once it is there.
+        var moved: ReviewMove?
     }
 
     static let declaration = ActionDeclaration(
@@ -88,6 +90,7 @@ struct ReviewDraft: ExternalAction {
             if input.event == .removed {
                 return try Self.decideRemoval(input.file.absolute, root: input.file.root, input.files)
             }
+            if let move = try Self.decideMove(input, services) { return move }
             let intent = try Self.decide(
                 input.file.absolute, root: input.file.root, settings, services, input.files,
                 saved: ReviewWaiting.time(input.arrival, services.timeZone))
@@ -158,7 +161,10 @@ struct ReviewDraft: ExternalAction {
 
     func targets(of intent: Intent) -> [BytePath] {
         // Answers in the sidecar may go into the draft together with the model's findings.
-        if intent.question != nil { return [intent.draft, ReviewFiles(draft: intent.draft).sidecar] }
+        if intent.question != nil || intent.moved != nil {
+            let old = intent.moved.flatMap { $0.isCopy ? nil : ReviewFiles(draft: $0.from).sidecar }
+            return [intent.draft, ReviewFiles(draft: intent.draft).sidecar, old].compactMap { $0 }
+        }
         return [intent.edit.map { _ in intent.draft }, intent.sidecar?.path, intent.gone?.path].compactMap { $0 }
     }
 
@@ -370,14 +376,14 @@ struct ReviewDraft: ExternalAction {
 
     static func carryOut(_ intent: Intent, _ writing: ReviewWriting) throws -> Receipt {
         if let gone = intent.gone { return try putAway(gone, intent, writing) }
-        if intent.isNothing { return Receipt(intent.summary, values: intent.values) }
+        var effects = try intent.moved?.effects(in: writing.held) ?? []
+        if intent.isNothing { return Receipt(intent.summary, values: intent.values, effects: effects) }
         guard let status = try writing.held.status(intent.draft) else {
             throw Fault(.superseded, "\(intent.draft) is gone", path: intent.draft)
         }
         // Writable whatever the draft's mode: the agent rewrites these files, and people put answers into the sidecar.
         let mode = status.mode & 0o666 | 0o600
         if let kept = intent.kept { try writing.putOwn(kept, mode: mode) }
-        var effects: [FileEffect] = []
         if let edit = intent.edit {
             try writing.put(edit, into: intent.draft)
             if let effect = try FileEffect.left(at: intent.draft, base: edit.base, edit.result, in: writing.held) {

@@ -28,6 +28,11 @@ package struct ReviewFiles: Sendable, Equatable {
         folder.appending(name: sidecar.stemAndExtension.stem + Array(".\(hash.description.prefix(8)).md".utf8))
     }
 
+    /// Path of the copy of a state that another draft's has replaced. Not the name of any draft's state.
+    package func replaced(_ hash: ContentHash) -> BytePath {
+        folder.appending(name: state.name + Array(".\(hash.description.prefix(8))".utf8))
+    }
+
     private var folder: BytePath { draft.parent.appending(".tk/reviews") }
 
     private static let markdown = Array("md".utf8)

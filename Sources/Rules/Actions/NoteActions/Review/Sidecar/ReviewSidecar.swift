@@ -41,6 +41,15 @@ package enum ReviewSidecar {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// A sidecar's text after its draft was renamed.
+    static func renamed(_ text: String, from old: BytePath, to new: BytePath) -> String {
+        guard text.hasPrefix(mark(old)) else { return text }
+        let rest = String(text.dropFirst(mark(old).count))
+        let titles = [old, new].map { "\n# Review of \(inline($0.nameText))\n" }
+        guard rest.hasPrefix(titles[0]) else { return mark(new) + rest }
+        return mark(new) + titles[1] + rest.dropFirst(titles[0].count)
+    }
+
     private static func headline(_ open: Int, _ orphans: Int, _ state: ReviewState) -> String {
         var parts = [open == 1 ? "1 finding" : open == 0 ? "No findings" : "\(open) findings"]
         if state.count(.accepted) > 0 { parts.append("\(state.count(.accepted)) accepted") }

@@ -1,0 +1,163 @@
+import Ledger
+import Platform
+import Rules
+import TKCore
+
+/// A review that follows its draft to another name, or to a copy of it.
+struct ReviewMove: Codable, Sendable, Equatable {
+    /// The draft's former path.
+    let from: BytePath
+    /// Its path now.
+    let to: BytePath
+    /// Whether the old draft is still there: then nothing is taken away from its review.
+    let isCopy: Bool
+    /// Copies of what is replaced at the new name.
+    let kept: [ReviewWrite]
+    let sidecar: ReviewWrite?
+    let state: ReviewWrite
+    /// Hashes of the old files, which are removed only as they were read; nil for none.
+    let oldSidecar: ContentHash?
+    let oldState: ContentHash?
+
+    /// Carries it out. Each part may have been done before. Blocks.
+    func carryOut(_ writing: ReviewWriting) throws {
+        guard let status = try writing.held.status(to) else { throw Fault(.superseded, "\(to) is gone", path: to) }
+        guard try isCopy || writing.held.status(from) == nil else { throw ReviewWriting.changed(from) }
+        let mode = status.mode & 0o666 | 0o600
+        for write in kept { try writing.putOwn(write, mode: mode) }
+        if let sidecar { try writing.putSidecar(sidecar, mode: mode) }
+        try writing.putOwn(state, mode: mode)
+        FaultPoint.reach("review copied")
+        try ReviewOutputs.write(to, writing, mode: mode)
+        guard !isCopy else { return }
+        let old = ReviewFiles(draft: from)
+        for (path, expected) in [(old.sidecar, oldSidecar), (old.state, oldState)] {
+            guard let found = try writing.hash(path) else { continue }
+            guard found == expected else { throw ReviewWriting.changed(path) }
+            try writing.held.remove(path)
+        }
+        try ReviewOutputs.remove(from, writing)
+    }
+
+    /// What it did to files that people see, for the receipt. Blocks.
+    func effects(in held: HeldFiles) throws -> [FileEffect] {
+        let old = oldSidecar.map { _ in FileEffect.removed(ReviewFiles(draft: from).sidecar) }
+        let new = try sidecar.flatMap { try FileEffect.left(at: $0.path, base: $0.base, $0.result, in: held) }
+        return [old, new].compactMap { $0 }
+    }
+}
+
+/// Reviews follow their drafts. The ledger knows which file was renamed (`FileReference/former`); the review stores no
+/// identity of its own. For a draft that was saved under another name, its findings tell: they are quotes from it.
+extension ReviewDraft {
+    /// nil if no review has to move. Blocks.
+    static func decideMove(_ input: StepInput, _ services: ReviewServices) throws -> Intent? {
+        let (file, held) = (input.file.absolute, input.files)
+        guard let files = try reviewed(file, held), try held.status(files.draft)?.kind == .file,
+            let old = try origin(of: files, of: file, former: input.file.formerPath, held),
+            let move = try move(from: old, to: files, held)
+        else { return nil }
+        for sidecar in [old.sidecar, files.sidecar] where !move.isCopy && move.sidecar != nil {
+            guard let sign = try services.reviews.unsaved.sign(on: sidecar, held) else { continue }
+            throw Fault(
+                .transient,
+                "\(sign.tells(of: sidecar)); the review of \(old.draft.nameText) follows to \(files.draft.nameText) "
+                    + sign.end, path: sidecar, code: Fault.inEditor)
+        }
+        let verb = move.isCopy ? "copies" : "moves"
+        return Intent(
+            root: input.file.root, draft: files.draft, edit: nil, kept: nil, state: nil, sidecar: nil, answered: [],
+            summary: "\(verb) the review of \(old.draft.nameText) to \(files.draft.nameText)", values: [:], moved: move)
+    }
+
+    /// Moves the review, then plans its next round. The plan is durable before it is carried out.
+    func plan(_ intent: Intent, after move: ReviewMove, _ context: StepContext) async throws -> Intent {
+        let (settings, services) = (settings, services)
+        let writing = ReviewWriting(services: services, root: intent.root, step: context.stepID, held: context.files)
+        return try await services.files.run {
+            if let kept = try Self.keptPlan(intent, context, services) { return kept }
+            try move.carryOut(writing)
+            var plan = try Self.decide(intent.draft, root: intent.root, settings, services, context.files)
+            guard plan.question == nil else {
+                throw Fault(
+                    .transient, "\(intent.draft) has its review; the advisors read it next", path: intent.draft)
+            }
+            plan.moved = move
+            try services.reviews.plans.write(plan, try Self.key(intent, context))
+            FaultPoint.reach("review moved")
+            return plan
+        }
+    }
+
+    /// The review that belongs to the draft, but is under another name; nil for none.
+    private static func origin(
+        of files: ReviewFiles, of file: BytePath, former: BytePath?, _ held: HeldFiles
+    ) throws -> ReviewFiles? {
+        let isSidecar = files.draft != file
+        let isNew = try held.status(files.state) == nil
+        let names = former.map { isSidecar ? ReviewFiles.drafts(ofSidecar: $0) : [$0] } ?? []
+        for old in names.map(ReviewFiles.init(draft:)) where try held.status(old.state) != nil {
+            let isGone = try held.status(old.draft) == nil
+            // A sidecar that was given another draft's name takes nothing away from that draft's review.
+            if isNew || isGone && !isSidecar { return isGone || !isSidecar ? old : nil }
+        }
+        return isNew && !isSidecar ? try ReviewOrigin.find(files, held) : nil
+    }
+
+    /// nil if something that is no sidecar, or another draft's, has the sidecar's name: nothing moves, and the review
+    /// says so.
+    private static func move(from old: ReviewFiles, to new: ReviewFiles, _ held: HeldFiles) throws -> ReviewMove? {
+        let (known, hash) = try Self.state(old, held)
+        var state = known
+        state.draft = BytePath(bytes: new.draft.name)
+        let replaced = try bytes(new.state, held)
+        let base = replaced.map { ContentHash(of: $0) }
+        guard try held.status(old.draft) == nil else {
+            // The ticks in the old sidecar are meant for the old draft, and the copy has no sidecar yet.
+            (state.rendered, state.settings) = (nil, nil)
+            for index in state.findings.indices where state.findings[index].isOpen {
+                (state.findings[index].isTicked, state.findings[index].edited) = (false, nil)
+            }
+            return ReviewMove(
+                from: old.draft, to: new.draft, isCopy: true, kept: [], sidecar: nil,
+                state: ReviewWrite(path: new.state, base: base, text: try state.json()), oldSidecar: nil, oldState: nil)
+        }
+        let (before, there) = try (text(old.sidecar, held)?.string, text(new.sidecar, held)?.string)
+        var kept: [ReviewWrite] = []
+        var source = before
+        if let there {
+            let isShared = try ReviewFiles.drafts(ofSidecar: new.sidecar).contains {
+                try $0 != new.draft && held.status(ReviewFiles(draft: $0).state) != nil
+            }
+            guard SidecarMark.begins(there.utf8), !isShared else { return nil }
+            let isUntouched = before.map { hashed($0) == known.rendered } ?? true
+            if isUntouched, there.hasPrefix(ReviewSidecar.mark(known.draft)) {
+                source = there
+            } else {
+                kept.append(ReviewWrite(path: new.kept(hashed(there)), base: nil, text: there))
+                source = before ?? ReviewSidecar.text(state)
+            }
+        }
+        func renamed(_ text: String) -> String { ReviewSidecar.renamed(text, from: known.draft, to: state.draft) }
+        for text in [source, ReviewSidecar.text(known)].compactMap({ $0 }) where hashed(text) == known.rendered {
+            state.rendered = hashed(renamed(text))
+        }
+        // An interrupted move may have written the state already.
+        if let replaced, let base, try replaced != Array(state.json().utf8) {
+            kept.append(
+                ReviewWrite(path: new.replaced(base), base: nil, text: String(decoding: replaced, as: UTF8.self)))
+        }
+        return ReviewMove(
+            from: old.draft, to: new.draft, isCopy: false, kept: kept,
+            sidecar: source.map { ReviewWrite(path: new.sidecar, base: there.map(hashed), text: renamed($0)) },
+            state: ReviewWrite(path: new.state, base: base, text: try state.json()), oldSidecar: before.map(hashed),
+            oldState: hash)
+    }
+
+    private static func hashed(_ text: String) -> ContentHash { ContentHash(of: Array(text.utf8)) }
+}
+
+extension FileReference {
+    /// Absolute.
+    fileprivate var formerPath: BytePath? { former.map { root.appending($0) } }
+}
