@@ -16,7 +16,7 @@ struct BackupHoldings {
             "ledger.sqlite": ["job"], "comics.sqlite": ["progress", "bookmark", "favourite", "seriesMember"],
         ],
         BackupStore.capturesName: ["captures.sqlite": ["experience"]],
-        BackupStore.draftsName: ["usage.sqlite": ["call"], "journeys.sqlite": ["document", "message"]],
+        BackupStore.draftsName: ["usage.sqlite": ["call"], "journeys.sqlite": ["message"]],
     ]
 
     /// - Parameter backup: read if the manifest has no counts. An unreadable store counts as empty.

@@ -1,12 +1,11 @@
 import GRDB
 
-/// The tables of projects, documents, journeys and conversations.
+/// The tables of conversations.
 enum JourneySchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 projects, documents, journeys, conversations") { db in
-            // Paths are bytes; times are nanoseconds since 1970 UTC; a journey is JSON, parsed only by
-            // ``JourneyState``.
+            // Paths are bytes; times are nanoseconds since 1970 UTC.
             try db.execute(
                 sql: """
                     CREATE TABLE project (
@@ -43,6 +42,23 @@ enum JourneySchema {
                         time INTEGER NOT NULL,
                         UNIQUE (conversation, position)
                     ) STRICT;
+                    """)
+        }
+        migrator.registerMigration("2 conversations alone") { db in
+            // Journeys are in the states of reviews. Nothing was ever in the other tables.
+            try db.execute(
+                sql: """
+                    CREATE TABLE kept (
+                        id TEXT NOT NULL PRIMARY KEY,
+                        role TEXT NOT NULL,
+                        created INTEGER NOT NULL
+                    ) STRICT;
+                    INSERT INTO kept SELECT id, role, created FROM conversation ORDER BY rowid;
+                    DROP TABLE conversation;
+                    ALTER TABLE kept RENAME TO conversation;
+                    CREATE INDEX conversation_by_role ON conversation (role, created);
+                    DROP TABLE document;
+                    DROP TABLE project;
                     """)
         }
         return migrator
