@@ -180,4 +180,20 @@ struct SpellingTests {
             ("abcd", "badc", false), ("ho", "house", false), ("", "a", false),
         ])
     func slips(word: String, other: String, expected: Bool) { #expect(isSlip(word, for: other) == expected) }
+
+    @Test(
+        "Another proposal for a misspelt word is the next similar one",
+        .enabled(if: hasEnglish, "hunspell-en-us is missing"))
+    func nextSimilar() throws {
+        let pass = try pass()
+        let draft = DraftText("The hosue is old.\n")
+        let finding = try #require(pass.suggestions(for: draft).first { $0.rule == "spelling" })
+        var refused = [finding.suggestedText]
+        while let next = AnotherProposal.next(for: finding, others: [], in: draft, refused: refused, quick: pass) {
+            let words = try #require(next.finding?.suggestedText)
+            #expect(!refused.contains(words) && words != "hosue")
+            refused.append(words)
+        }
+        #expect(refused.count > 1)
+    }
 }

@@ -26,7 +26,7 @@ public struct DriftMerger: Sendable {
 
     /// - Parameter range: the assumed place of the changed words.
     func edit(_ suggestion: Suggestion, at range: Range<Int>, in draft: DraftText) async throws -> Answer {
-        let passage = passage(around: range, in: draft)
+        let passage = Self.passage(around: range, in: draft)
         let window =
             max(
                 passage.lowerBound, range.lowerBound - Self.slack)..<min(
@@ -111,7 +111,7 @@ public struct DriftMerger: Sendable {
     }
 
     /// The paragraph that contains a range, truncated if it is very long.
-    private func passage(around range: Range<Int>, in draft: DraftText) -> Range<Int> {
+    static func passage(around range: Range<Int>, in draft: DraftText) -> Range<Int> {
         func isBlank(_ line: Int) -> Bool {
             draft.textRange(ofLine: line).allSatisfy { draft.scalars[$0].properties.isWhitespace }
         }
@@ -120,8 +120,8 @@ public struct DriftMerger: Sendable {
         var last = draft.line(at: max(range.lowerBound, range.upperBound - 1))
         while last < draft.lineCount, !isBlank(last + 1) { last += 1 }
         let whole = draft.range(ofLine: first).lowerBound..<draft.range(ofLine: last).upperBound
-        guard whole.count > Self.longestPassage + range.count else { return whole }
-        let half = Self.longestPassage / 2
+        guard whole.count > longestPassage + range.count else { return whole }
+        let half = longestPassage / 2
         return draft.graphemeRange(
             around: max(whole.lowerBound, range.lowerBound - half)..<min(whole.upperBound, range.upperBound + half))
     }
