@@ -8,6 +8,8 @@ public struct ReviewOptions: Sendable {
     public var stage: DraftStage?
     /// Only findings that touch this part of the draft, in Unicode scalars.
     public var selection: Range<Int>?
+    /// Only these parts of the draft are sent, each with the words around it as context; nil for the whole draft.
+    package var parts: [Range<Int>]?
     /// Only these; all if empty.
     public var categories: Set<String>
     /// From 0 to 1.

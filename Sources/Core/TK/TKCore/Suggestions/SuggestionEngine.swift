@@ -43,7 +43,7 @@ public struct SuggestionEngine: Sendable {
             }
         }
         if result.calls.isEmpty, let first = failures.first { throw first }
-        if jobs.count > 1 {
+        if jobs.count > 1, options.parts == nil {
             result.notices.append(
                 "the draft is longer than \(model.provider.modelID) reads at once; it went in \(jobs.count) parts")
         }
@@ -60,6 +60,9 @@ public struct SuggestionEngine: Sendable {
     }
 
     // MARK: Jobs
+
+    /// Scalars of context on each side of a part.
+    private static let company = 800
 
     /// One call: a piece of the draft, and the advisors that read it.
     private struct Job: Sendable {
@@ -81,6 +84,15 @@ public struct SuggestionEngine: Sendable {
                     + "\(model.contextTokens) tokens that \(model.provider.modelID) reads at once. Ask fewer advisors, or "
                     + "use another model.", provider: model.provider.name)
         }
+        if let parts = options.parts {
+            let limit = max(left * 3 - 2 * Self.company * 4, 768)
+            let pieces = parts.flatMap { part in
+                DraftPieces.cut(DraftText(draft[part], syntax: draft.syntax), limit: limit).map {
+                    part.lowerBound + $0.lowerBound..<part.lowerBound + $0.upperBound
+                }
+            }
+            return pieces.map { Job(piece: $0, part: 1, parts: 1, options: options) }
+        }
         // A selection is sent a second time.
         let pieces = DraftPieces.cut(draft, limit: left * 3 / (options.selection == nil ? 1 : 2))
         let wanted = pieces.enumerated().filter { _, piece in
@@ -90,6 +102,14 @@ public struct SuggestionEngine: Sendable {
     }
 
     private func request(_ job: Job, _ draft: DraftText) throws -> (request: LLMRequest, boundary: String) {
+        if job.options.parts != nil {
+            let around = draft.graphemeRange(
+                around: job.piece.lowerBound - Self.company..<job.piece.upperBound + Self.company)
+            return try SuggestionPrompt.request(
+                piece: draft[job.piece], before: draft[around.lowerBound..<job.piece.lowerBound],
+                after: draft[job.piece.upperBound..<around.upperBound], options: job.options, engine: prompts,
+                maxTokens: model.maxOutputTokens)
+        }
         let selected = job.options.selection.map { $0.clamped(to: job.piece) }.flatMap { $0.isEmpty ? nil : $0 }
         return try SuggestionPrompt.request(
             piece: draft[job.piece], selection: selected.map { draft[$0] },

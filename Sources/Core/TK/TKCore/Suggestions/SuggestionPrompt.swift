@@ -21,6 +21,22 @@ enum SuggestionPrompt {
         return (request, DraftFence(for: texts).boundary)
     }
 
+    /// The request about a part of a draft, with the words around it as context.
+    static func request(
+        piece: String, before: String, after: String, options: ReviewOptions, engine: PromptEngine, maxTokens: Int
+    ) throws -> (request: LLMRequest, boundary: String) {
+        let texts = [(label: "before", text: before), (label: "draft", text: piece), (label: "after", text: after)]
+            .filter { !$0.text.isEmpty }
+        let context =
+            "The draft is a part of a longer text. What stands before and after it is given for context alone: do not "
+            + "remark on that.\n"
+        let request = LLMRequest(
+            system: engine.systemPrompt(for: options.advisors, storyType: options.storyType, stage: options.stage),
+            user: engine.userMessage(task: context + task(options, part: nil, hasSelection: false), texts: texts),
+            maxTokens: maxTokens, schema: try schema(options))
+        return (request, DraftFence(for: texts.map(\.text)).boundary)
+    }
+
     /// The task, which depends only on the options.
     static func task(_ options: ReviewOptions, part: (number: Int, count: Int)?, hasSelection: Bool) -> String {
         let many = options.advisors.count > 1
